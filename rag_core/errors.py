@@ -1,0 +1,101 @@
+"""Everything that can go wrong, as one tree.
+
+    LecternError
+    ├── UnreadableDocument      the bytes are damaged or hold no text
+    │   └── EncryptedDocument   a password is needed, or the one given is wrong
+    ├── UnsupportedDocument     a kind of file that Lectern does not read
+    ├── LimitExceeded           a limit of size, pages, time or memory was reached
+    ├── StoreUnavailable        PostgreSQL, Chroma or the disk does not answer
+    ├── StoreCorrupt            a stored file or index does not hold what it should
+    ├── ModelUnavailable        a model is missing, damaged, refused or out of reach
+    ├── InvalidQuestion         an empty, overlong or unprintable question
+    ├── ConfigurationError      a setting that cannot be used
+    ├── LibraryInUse            another process owns the data directory
+    └── Cancelled               the user stopped the work
+
+`str(error)` says what happened, `error.help` what the user can do about it, and `error.retryable` whether the same
+call may succeed later without a change. Faces print both and never a traceback.
+"""
+
+
+class LecternError(Exception):
+    """Root of every error that Lectern raises on purpose."""
+
+    default_help: str = ""
+    retryable: bool = False
+
+    def __init__(self, message: str, *, help: str | None = None) -> None:
+        super().__init__(message)
+        self.help = self.default_help if help is None else help
+
+
+class UnreadableDocument(LecternError):
+    """The document's bytes are damaged, or no text can be read from them."""
+
+    default_help = "Open the file in its own program to see whether it is intact, save it anew and add it again."
+
+
+class EncryptedDocument(UnreadableDocument):
+    """The document is protected by a password that was not given or is wrong."""
+
+    default_help = "Enter the document's password and add it again."
+
+    def __init__(self, message: str, *, help: str | None = None, wrong_password: bool = False) -> None:
+        super().__init__(message, help=help)
+        self.wrong_password = wrong_password
+
+
+class UnsupportedDocument(LecternError):
+    """The file is of a kind that Lectern does not read."""
+
+    default_help = "Add PDF, text or Markdown files."
+
+
+class LimitExceeded(LecternError):
+    """A limit of size, pages, time or memory was reached."""
+
+    default_help = "Split the file into smaller ones, or raise the limit in the settings."
+
+
+class StoreUnavailable(LecternError):
+    """PostgreSQL, Chroma or the disk does not answer."""
+
+    retryable = True
+    default_help = "Check that the database runs and the disk has room, then try again."
+
+
+class StoreCorrupt(LecternError):
+    """A stored file or index does not hold what it should."""
+
+    default_help = "Restart Lectern: what is derived is rebuilt from the database."
+
+
+class ModelUnavailable(LecternError):
+    """A model is missing, damaged, refused or out of reach."""
+
+    default_help = "Choose another model, or put the missing one in place."
+
+
+class InvalidQuestion(LecternError):
+    """The question is empty, too long or holds no readable character."""
+
+    default_help = "Ask in words, in at most a few thousand characters."
+
+
+class ConfigurationError(LecternError):
+    """A setting cannot be used."""
+
+    default_help = "Correct the setting and start again."
+
+
+class LibraryInUse(LecternError):
+    """Another process owns the data directory."""
+
+    retryable = True
+    default_help = "Close the other program, or choose another data directory."
+
+
+class Cancelled(LecternError):
+    """The user stopped the work."""
+
+    default_help = "Start it again when you like: nothing half done was kept."

@@ -1,0 +1,150 @@
+"""Every setting of Lectern, in nested, closed groups: a misspelt name fails.
+
+Values come from arguments first, then from the environment (`LECTERN_DATA_DIR`, `LECTERN_CHUNKING__SIZE=800`), then
+from a `.env` file in the working directory, then from the defaults below. `DATABASE_URL`, `CHROMA_URL` and
+`GOOGLE_API_KEY` keep the names that other programs use for them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from rag_core.errors import ConfigurationError
+
+PROJECT_DIR = Path(__file__).resolve().parent.parent
+
+
+class Group(BaseModel):
+    """A closed group of settings."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ReadingSettings(Group):
+    """Limits on what is read; a document beyond them fails with a message, never the program."""
+
+    max_file_bytes: int = Field(default=512 * 2**20, ge=1, description="largest file taken, bytes")
+    max_pages: int = Field(default=5_000, ge=1, description="most pages of one document")
+    max_text_chars: int = Field(default=50_000_000, ge=1, description="most characters of one document")
+    timeout_s: float = Field(default=300.0, gt=0, description="longest time for reading one document, seconds")
+    page_timeout_s: float = Field(default=30.0, gt=0, description="longest silence of the reading process, seconds")
+    memory_bytes: int = Field(default=1536 * 2**20, ge=64 * 2**20, description="memory of the reading process, bytes")
+
+
+class ChunkingSettings(Group):
+    """How pages are cut into chunks."""
+
+    size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk, characters")
+    overlap: int = Field(default=200, ge=0, description="characters shared by neighbours")
+
+    @model_validator(mode="after")
+    def _overlap_fits(self) -> ChunkingSettings:
+        if self.overlap >= self.size:
+            raise ValueError("overlap must be smaller than size")
+        return self
+
+
+class EmbeddingSettings(Group):
+    """The model that makes vectors. Together these values are the profile that stamps every derived store."""
+
+    model: str = Field(default="all-MiniLM-L6-v2", description="packaged model, or a sentence-transformers folder")
+    precision: Literal["auto", "float32", "bf16", "int8"] = Field(
+        default="auto", description="auto takes int8 where the processor computes it fast"
+    )
+    backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="engine for the model")
+    batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
+
+
+class StorageSettings(Group):
+    """Where things are kept."""
+
+    statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
+    connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for the database, seconds")
+    pool_size: int = Field(default=8, ge=2, le=64, description="database connections held")
+    min_free_bytes: int = Field(default=256 * 2**20, ge=0, description="disk that must stay free, bytes")
+
+
+class RetrievalSettings(Group):
+    """How a question becomes hits."""
+
+    engine: Literal["auto", "dumps", "pgvector", "chroma"] = Field(
+        default="auto", description="where candidates come from; auto takes the dumps and falls back to pgvector"
+    )
+    k: int = Field(default=6, ge=1, le=100, description="hits returned")
+    fetch_k: int = Field(default=20, ge=1, le=10_000, description="candidates before MMR")
+    mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")
+
+
+class GenerationSettings(Group):
+    """Which model writes answers, and its limits."""
+
+    model: str = Field(default="extractive", description="'extractive', 'gguf:FILE' or 'gemini'")
+    max_tokens: int = Field(default=512, ge=1, le=32_768, description="longest answer, tokens")
+    context_tokens: int = Field(default=4096, ge=256, description="context window of a local model, tokens")
+    temperature: float = Field(default=0.3, ge=0, le=2, description="sampling temperature")
+    gpu_layers: int = Field(default=-1, ge=-1, description="layers on the GPU, -1 for all that fit")
+    threads: int = Field(default=0, ge=0, description="threads of a local model, 0 to choose")
+    gemini_model: str = Field(default="gemini-2.0-flash", description="name of the Gemini model")
+    gemini_endpoint: str = Field(default="", description="another address that speaks Gemini's protocol")
+    timeout_s: float = Field(default=60.0, gt=0, description="longest wait for a remote model, seconds")
+
+
+class AnsweringSettings(Group):
+    """What makes an answer."""
+
+    max_question_chars: int = Field(default=4_000, ge=1, description="longest question, characters")
+    max_sentences: int = Field(default=3, ge=1, le=20, description="sentences quoted by the extractive model")
+
+
+class Settings(BaseSettings):
+    """All settings. Raises ConfigurationError through `Settings.load` for values that cannot be used."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="LECTERN_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        # .env may hold other programs' variables; only unknown arguments are refused.
+        dotenv_filtering="match_prefix",
+    )
+
+    data_dir: Path = Field(default=PROJECT_DIR / "data" / "library", description="the library's folder")
+    models_dir: Path = Field(default=PROJECT_DIR / "data" / "models", description="GGUF files and exported models")
+    database_url: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("database_url", "DATABASE_URL"),
+        description="another PostgreSQL instead of the embedded one",
+    )
+    chroma_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("chroma_url", "CHROMA_URL"),
+        description="a Chroma server instead of the embedded one",
+    )
+    google_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("google_api_key", "GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        description="key for Gemini; never shown or logged",
+    )
+    allow_remote: bool = Field(default=False, description="passages may leave the machine for a remote model")
+    reading: ReadingSettings = ReadingSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    storage: StorageSettings = StorageSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    generation: GenerationSettings = GenerationSettings()
+    answering: AnsweringSettings = AnsweringSettings()
+
+    @classmethod
+    def load(cls, **values: Any) -> Settings:
+        """Build settings, turning pydantic's report into one readable ConfigurationError."""
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            faults = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+            raise ConfigurationError(f"Settings cannot be used: {faults}") from error
