@@ -1,0 +1,118 @@
+"""Files and folders that appear whole or not at all.
+
+Write beside the target, sync, rename, sync the folder. A failed fsync is never repeated: after a failure the kernel may
+have dropped the dirty pages and call the next one a success (Rebello et al., "Can Applications Recover from fsync
+Failures?", USENIX ATC 2020).
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+WORK_SUFFIX = ".lectern-tmp"
+
+# One write() takes at most 2 GiB less a page on Linux and fails above 2 GiB on macOS.
+_WRITE_BYTES = 2**26
+
+
+def write_atomically(path: Path, parts: Iterable[bytes | memoryview], *, mode: int = 0o600) -> None:
+    """Write `parts` one after another as the file `path`, replacing an older one in one step.
+
+    A reader sees the old file or the whole new one, whatever happens in between. Raises OSError; the temporary file is
+    then gone and an older `path` unchanged (unless it was the last step, syncing the folder, that failed).
+    """
+    work = work_path(path)
+    descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        try:
+            for part in parts:
+                _write_all(descriptor, part)
+            sync_descriptor(descriptor)
+        finally:
+            os.close(descriptor)
+        work.replace(path)
+    except BaseException:
+        work.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def publish_folder(work: Path, target: Path) -> bool:
+    """Sync everything below the folder `work` and rename it to `target`; False where another process was first.
+
+    `target` then holds the other's files, and `work` is removed. Both stand in the same file system. Raises OSError.
+    """
+    for folder, _, names in os.walk(work):
+        for name in names:
+            _sync_file(Path(folder, name))
+        sync_folder(Path(folder))
+    try:
+        work.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        shutil.rmtree(work, ignore_errors=True)
+        return False
+    sync_folder(target.parent)
+    return True
+
+
+def work_path(path: Path) -> Path:
+    """A new name beside `path` for what is not finished. Short, as `path` may use the file system's whole length."""
+    return path.parent / f".{secrets.token_hex(8)}{WORK_SUFFIX}"
+
+
+def remove_leftovers(folder: Path) -> int:
+    """Remove what a killed writer left in `folder`; only for its sole owner. Returns how many. Raises OSError."""
+    leftovers = list(folder.glob(f".*{WORK_SUFFIX}"))
+    for leftover in leftovers:
+        if leftover.is_dir():
+            shutil.rmtree(leftover)
+        else:
+            leftover.unlink(missing_ok=True)
+    return len(leftovers)
+
+
+def sync_descriptor(descriptor: int) -> None:
+    """Bring a file's bytes to the disk itself. Raises OSError; do not call again after that."""
+    full_sync = getattr(fcntl, "F_FULLFSYNC", None)
+    if full_sync is not None:  # macOS: its fsync stops at the drive's cache
+        try:
+            fcntl.fcntl(descriptor, full_sync)
+        except OSError as error:
+            if error.errno not in (errno.ENOTSUP, errno.EINVAL, errno.ENOTTY):  # file systems that lack it
+                raise
+        else:
+            return
+    os.fsync(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's entries to the disk. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_file(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        sync_descriptor(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, part: bytes | memoryview) -> None:
+    if not len(part):
+        return  # an empty view of several dimensions cannot be cast
+    view = memoryview(part).cast("B")
+    while view.nbytes:
+        view = view[os.write(descriptor, view[:_WRITE_BYTES]) :]

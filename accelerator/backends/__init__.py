@@ -1,0 +1,1 @@
+"""Engines that score vectors: one base class, one file for each."""
