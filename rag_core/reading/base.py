@@ -1,0 +1,77 @@
+"""What every format offers: pages, details about the document and, for some, pictures.
+
+A new format is one new file with an `OpenDocument` and one line in `worker.FORMATS`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rag_core.domain import Page, PagePicture
+from rag_core.errors import UnsupportedDocument
+
+PDF = "application/pdf"
+TEXT = "text/plain"
+MARKDOWN = "text/markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading as a format gives it. `start` is an offset on the page, `top` a fraction of its height."""
+
+    title: str
+    level: int
+    page: int
+    start: int | None = None
+    top: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a document says about itself. `labels` maps page numbers to printed labels."""
+
+    title: str = ""
+    authors: str = ""
+    year: int | None = None
+    language: str = ""
+    headings: tuple[Heading, ...] = ()
+    labels: Mapping[int, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """A page with what only reading needs: font sizes by line (points) and whether it shows pictures."""
+
+    page: Page
+    sizes: tuple[float, ...] = ()
+    pictures: bool = False
+
+
+class OpenDocument(ABC):
+    """A document opened in the reading process. Used by one thread."""
+
+    page_count: int
+
+    @abstractmethod
+    def read_page(self, number: int, max_chars: int) -> RawPage:
+        """Read one page, counted from 1. Raises LimitExceeded when it holds more than `max_chars` characters."""
+
+    @abstractmethod
+    def details(self) -> Details:
+        """Title, authors, headings and labels. What cannot be read is left out and named in the notes."""
+
+    def picture(self, number: int, width_px: int, span: tuple[int, int] | None) -> PagePicture:
+        """Draw a page as PNG. Raises UnsupportedDocument for formats without a fixed layout."""
+        raise UnsupportedDocument("Pictures of pages exist for PDF documents alone.", help="Read the text instead.")
+
+    def close(self) -> None:
+        """Free what the document holds."""
+        return None
+
+
+# path, password, most characters -> the opened document
+Opener = Callable[[Path, str | None, int], OpenDocument]

@@ -1,0 +1,163 @@
+"""The reading process seen from its parent: started when needed, watched while it works, killed at a limit."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
+from rag_core.reading import wire
+
+# How often memory and cancellation are looked at while waiting.
+WATCH_S = 0.02
+# A cancelled request is given this long to end by itself before the process is killed.
+CANCEL_GRACE_S = 1.0
+MIB = 2**20
+_PIECE_BYTES = 1 << 20
+
+
+class ChildDied(LecternError):
+    """The reading process was killed at a limit or ended by itself. `cause` is what to tell the user."""
+
+    def __init__(self, cause: LecternError) -> None:
+        super().__init__(str(cause), help=cause.help)
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What ends a request early: seconds without an answer, bytes of memory, and the user."""
+
+    silence_s: float
+    memory_bytes: int
+    cancelled: Callable[[], bool] | None = None
+
+
+class Child:
+    """One process that reads. Not thread-safe: `Reader` lets one request at a time through."""
+
+    def __init__(self, memory_bytes: int) -> None:
+        self._memory_bytes = memory_bytes
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watched: psutil.Process | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, or None while none runs."""
+        return self._process.pid if self._process else None
+
+    def ask(self, request: wire.Message, watch: Watch) -> dict[str, Any]:
+        """Send a request and return its response.
+
+        Raises ChildDied when the process was killed at a limit or died, Cancelled when the user stopped it, and the
+        document's own error (a LecternError) as the process reported it.
+        """
+        process = self._running()
+        try:
+            line = self._exchange(process, wire.dump(request), watch)
+            response = wire.load(line)
+        except (OSError, ValueError, EOFError) as error:
+            raise ChildDied(self._died()) from error
+        if "error" in response:
+            raise wire.error_in(response["error"])
+        return response
+
+    def slim(self) -> None:
+        """End the process if it holds much memory after its work; the next request starts a fresh one."""
+        if self._resident() > self._memory_bytes // 2:
+            self.kill()
+
+    def start(self) -> None:
+        """Start the process if none runs."""
+        self._running()
+
+    def kill(self) -> None:
+        """End the process at once and wait for it."""
+        process, self._process, self._watched = self._process, None, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                if pipe:
+                    pipe.close()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self.kill()
+        root = str(Path(__file__).resolve().parents[2])
+        paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "rag_core.reading.worker", str(self._memory_bytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            # Ctrl-C in the terminal is for the parent, which then ends this process in its own time.
+            start_new_session=True,
+        )
+        with suppress(psutil.Error):
+            self._watched = psutil.Process(self._process.pid)
+        return self._process
+
+    def _exchange(self, process: subprocess.Popen[bytes], request: bytes, watch: Watch) -> bytes:
+        assert process.stdin and process.stdout  # noqa: S101 - both are pipes, see _running
+        process.stdin.write(request)
+        process.stdin.flush()
+        began = time.monotonic()
+        answer = bytearray()
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while not answer.endswith(b"\n"):
+                if selector.select(WATCH_S):
+                    piece = os.read(process.stdout.fileno(), _PIECE_BYTES)
+                    if not piece:
+                        raise EOFError
+                    answer += piece
+                self._check(watch, time.monotonic() - began, len(answer))
+        return bytes(answer)
+
+    def _check(self, watch: Watch, waited_s: float, answered_bytes: int) -> None:
+        if watch.cancelled and waited_s > CANCEL_GRACE_S and watch.cancelled():
+            self.kill()
+            raise Cancelled("Reading was stopped.")
+        if waited_s > watch.silence_s:
+            self.kill()
+            raise ChildDied(LimitExceeded(f"Reading took longer than {watch.silence_s:g} seconds without an answer."))
+        if max(self._resident(), answered_bytes) > watch.memory_bytes:
+            self.kill()
+            raise ChildDied(LimitExceeded(f"Reading took more memory than {watch.memory_bytes // MIB:,} MiB."))
+
+    def _resident(self) -> int:
+        if self._watched is None:
+            return 0
+        try:
+            return int(self._watched.memory_info().rss)
+        except psutil.Error:
+            return 0
+
+    def _died(self) -> LecternError:
+        process = self._process
+        code = None
+        if process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                code = process.wait(timeout=1)
+        self.kill()
+        how = f"signal {-code}" if code is not None and code < 0 else f"code {code}"
+        return UnreadableDocument(
+            f"The reading process ended unexpectedly ({how}); the document may be damaged, or need more memory than "
+            f"{self._memory_bytes // MIB:,} MiB."
+        )

@@ -1,0 +1,67 @@
+"""Markdown files: text whose headings are sections and whose first heading is the title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rag_core.reading.base import Details, Heading
+from rag_core.reading.text import TextDocument
+
+MAX_HEADING_CHARS = 300
+
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(?=\S)")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+# A line of one of these kinds is never the text of an underlined heading.
+_NOT_HEADING = re.compile(r"\s*$| {0,3}(?:[#>|]|[-*+] |\d+[.)] |```|~~~)| {4}|\t")
+_FRONT_MATTER = re.compile(r"---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|<[^>]+>")
+
+
+class MarkdownDocument(TextDocument):
+    """A Markdown file; its text is kept as written."""
+
+    def details(self) -> Details:
+        """Headings of all pages; the title is the first of them."""
+        headings = tuple(
+            heading for number, text in enumerate(self.pages, 1) for heading in find_headings(text, number)
+        )
+        return Details(title=headings[0].title if headings else "", headings=headings, notes=super().details().notes)
+
+
+def find_headings(text: str, page: int) -> Iterator[Heading]:
+    """Yield headings, marked by # or underlined, outside code blocks and front matter."""
+    front = _FRONT_MATTER.match(text) if page == 1 else None
+    position = front.end() if front else 0
+    fence = ""
+    above: tuple[str, int] | None = None
+    for line in text[position:].splitlines(keepends=True):
+        bare = line.rstrip("\n")
+        opened = _FENCE.match(bare)
+        if fence or opened:
+            fence = _after_fence(fence, bare, opened)
+            above = None
+        elif match := _ATX.match(bare):
+            yield Heading(plain(bare[match.end() :].rstrip(" \t").rstrip("#")), len(match[1]), page, position)
+            above = None
+        elif above and (match := _UNDERLINE.match(bare)):
+            yield Heading(plain(above[0]), 1 if match[1][0] == "=" else 2, page, above[1])
+            above = None
+        else:
+            above = None if _NOT_HEADING.match(bare) else (bare, position)
+        position += len(line)
+
+
+def plain(text: str) -> str:
+    """Return a heading's words without emphasis, code marks, links and tags."""
+    return _MARKUP.sub(lambda match: match[1] or "", text[:MAX_HEADING_CHARS]).strip()
+
+
+def _after_fence(fence: str, line: str, opened: re.Match[str] | None) -> str:
+    """Return the fence still open after `line`: one closes by at least as many of its own marks and nothing else."""
+    if not fence:
+        return opened[1] if opened else ""
+    closing = line.strip()
+    closes = len(closing) >= len(fence) and set(closing) == {fence[0]}
+    return "" if closes else fence

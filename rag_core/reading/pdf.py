@@ -1,0 +1,187 @@
+"""PDF files: text, boxes of lines and pictures of pages through PDFium. Runs in the reading process alone."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from rag_core.domain import Box, Page, PagePicture
+from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
+from rag_core.reading.base import Details, OpenDocument, RawPage
+from rag_core.reading.pdf_text import Geometry, font_size, page_lines, page_text, span_boxes
+from rag_core.reading.png import encode_rgb
+
+MAX_PICTURE_PIXELS = 16_000_000
+MIN_PICTURE_WIDTH, MAX_PICTURE_WIDTH = 16, 4_000
+# Objects of a page looked at to tell a scanned page from a blank one.
+MAX_OBJECTS_LOOKED_AT = 50
+
+_OBJECT = re.compile(rb"\d+\s+\d+\s+obj\b")
+_LINEARIZED = re.compile(rb"/Linearized\b[^>]*?/L\s+(\d+)")
+
+
+class PdfDocument(OpenDocument):
+    """A PDF opened by PDFium. Raises EncryptedDocument, or UnreadableDocument when damaged or cut off."""
+
+    def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
+        self._path = path
+        self._password = password
+        self._pdf = _open(path, password)
+        self.page_count = len(self._pdf)
+        if self.page_count == 0:
+            self.close()
+            raise UnreadableDocument("The PDF has no pages.")
+
+    def read_page(self, number: int, max_chars: int) -> RawPage:
+        """Read text and line boxes; a page that PDFium refuses comes back with its `error`."""
+        try:
+            with self._page(number) as page, _textpage(page) as textpage:
+                if pdfium.FPDFText_CountChars(textpage) > max_chars:
+                    raise LimitExceeded(f"Page {number} brings the document over its most characters.")
+                return _read(number, page, textpage)
+        except pypdfium2.PdfiumError as error:
+            return RawPage(Page(number, "", error=f"Page {number} is damaged ({_reason(error)})."))
+
+    def details(self) -> Details:
+        """What pypdf reads of document information, outline and page labels."""
+        # Costs a tenth of a second, and pictures do not need it.
+        from rag_core.reading.pdf_details import read_details
+
+        return read_details(self._path, self._password, self.page_count)
+
+    def picture(self, number: int, width_px: int, span: tuple[int, int] | None) -> PagePicture:
+        """Draw the page as shown: cropped, rotated, with annotations. Raises UnreadableDocument for a damaged page."""
+        if not 1 <= number <= self.page_count:
+            raise UnreadableDocument(f"The document has no page {number}.", help="Choose another page.")
+        try:
+            with self._page(number) as page:
+                png, width, height = _draw(page, width_px)
+                boxes: tuple[Box, ...] = ()
+                if span:
+                    with _textpage(page) as textpage:
+                        boxes = span_boxes(textpage, span[0], span[1], Geometry.of(page))
+        except pypdfium2.PdfiumError as error:
+            raise UnreadableDocument(f"Page {number} cannot be drawn ({_reason(error)}).") from error
+        return PagePicture(png, width, height, boxes)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._pdf.close()
+
+    @contextmanager
+    def _page(self, number: int) -> Iterator[Any]:
+        page = pdfium.FPDF_LoadPage(self._pdf.raw, number - 1)
+        if not page:
+            raise pypdfium2.PdfiumError("Failed to load page")
+        try:
+            yield page
+        finally:
+            pdfium.FPDF_ClosePage(page)
+
+
+@contextmanager
+def _textpage(page: Any) -> Iterator[Any]:
+    textpage = pdfium.FPDFText_LoadPage(page)
+    if not textpage:
+        raise pypdfium2.PdfiumError("Failed to load text")
+    try:
+        yield textpage
+    finally:
+        pdfium.FPDFText_ClosePage(textpage)
+
+
+def _open(path: Path, password: str | None) -> pypdfium2.PdfDocument:
+    try:
+        pdf = pypdfium2.PdfDocument(path, password=password or None)
+    except pypdfium2.PdfiumError as error:
+        raise _translated(error, path, password) from error
+    if is_cut_off(path):
+        pdf.close()
+        raise _cut_off()
+    return pdf
+
+
+def _translated(error: pypdfium2.PdfiumError, path: Path, password: str | None) -> UnreadableDocument:
+    if error.err_code == pdfium.FPDF_ERR_PASSWORD:
+        if password:
+            return EncryptedDocument("The password does not open this PDF.", wrong_password=True)
+        return EncryptedDocument("This PDF is protected by a password.")
+    if error.err_code == pdfium.FPDF_ERR_SECURITY:
+        return UnreadableDocument(
+            "This PDF is protected in a way that Lectern cannot open.", help="Save a copy without protection."
+        )
+    return _cut_off() if is_cut_off(path) else UnreadableDocument(f"The PDF is damaged ({_reason(error)}).")
+
+
+def _cut_off() -> UnreadableDocument:
+    return UnreadableDocument(
+        "The PDF is cut off: its end is missing.", help="Download or copy the file again, then add it anew."
+    )
+
+
+def is_cut_off(path: Path) -> bool:
+    """Whether a PDF lacks its end. PDFium repairs such files silently and leaves their last pages blank."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        linearized = _LINEARIZED.search(data[:2048])
+        if linearized and int(linearized[1]) > len(data):
+            return True
+        end = data.rfind(b"%%EOF")
+        if end < 0:
+            # Some writers leave the mark out; the place of the table of objects they must give.
+            return not re.search(rb"startxref\s+\d+\s*$", data[-64:].rstrip(b"\x00"))
+        return _OBJECT.search(data, end) is not None
+
+
+def _read(number: int, page: Any, textpage: Any) -> RawPage:
+    text = page_text(textpage)
+    lines = tuple(page_lines(textpage, text, Geometry.of(page)))
+    sizes = tuple(font_size(textpage, (line.start + line.end - 1) // 2) for line in lines)
+    width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
+    pictures = not lines and _shows_pictures(page)
+    return RawPage(Page(number, text, width_pt=width, height_pt=height, lines=lines), sizes, pictures)
+
+
+def _shows_pictures(page: Any) -> bool:
+    count = min(pdfium.FPDFPage_CountObjects(page), MAX_OBJECTS_LOOKED_AT)
+    kinds = (pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, index)) for index in range(count))
+    return any(kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM) for kind in kinds)
+
+
+def _draw(page: Any, width_px: int) -> tuple[bytes, int, int]:
+    width, height = _picture_size(page, width_px)
+    bitmap = pdfium.FPDFBitmap_CreateEx(width, height, pdfium.FPDFBitmap_BGR, None, 0)
+    if not bitmap:
+        raise pypdfium2.PdfiumError("Failed to make room for the picture")
+    try:
+        pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xFFFFFFFF)
+        flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
+        pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, flags)
+        stride = pdfium.FPDFBitmap_GetStride(bitmap)
+        return encode_rgb(_pixels(bitmap, stride * height), width, height, stride), width, height
+    finally:
+        pdfium.FPDFBitmap_Destroy(bitmap)
+
+
+def _pixels(bitmap: Any, size: int) -> memoryview:
+    address = pdfium.FPDFBitmap_GetBuffer(bitmap)
+    return memoryview((ctypes.c_ubyte * size).from_address(ctypes.cast(address, ctypes.c_void_p).value or 0)).cast("B")
+
+
+def _picture_size(page: Any, width_px: int) -> tuple[int, int]:
+    width = min(max(width_px, MIN_PICTURE_WIDTH), MAX_PICTURE_WIDTH)
+    shape = float(pdfium.FPDF_GetPageHeightF(page)) / max(float(pdfium.FPDF_GetPageWidthF(page)), 0.001)
+    # A strip of a page is drawn narrower, so that no picture needs more memory than the largest ordinary one.
+    width = max(1, min(width, int((MAX_PICTURE_PIXELS / max(shape, 1e-6)) ** 0.5)))
+    return width, min(max(1, round(width * shape)), MAX_PICTURE_PIXELS // width)
+
+
+def _reason(error: pypdfium2.PdfiumError) -> str:
+    return str(error).strip(".").removeprefix("Failed to load document (PDFium: ").rstrip(")")

@@ -1,0 +1,206 @@
+"""The text of one PDF page, character for character as PDFium counts, and the boxes of its lines.
+
+Every place in the text is PDFium's index of that character, so that the boxes of any span can be asked for later.
+Unwanted characters are therefore replaced, never removed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from rag_core.domain import Box, Line
+
+# A hyphen that PDFium found at the end of a line, as FPDFText_GetText gives it.
+HYPHEN_MARK = "\ufffe"
+SOFT_HYPHEN = "\u00ad"
+# Fills the second place of a character which PDFium counts as two.
+FILLER = "\u2060"
+# From this share of lines that end in a hyphen on, the text is taken to be hyphenated by syllables.
+HYPHENATED_SHARE = 0.04
+# PageToDevice answers in whole pixels: a large picture keeps the fractions exact.
+_DEVICE = 1 << 20
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\uffff\ufff9-\ufffb]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+Rect = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Turns PDFium's page coordinates into fractions of the page as shown: cropped, rotated, from the top left."""
+
+    x0: float
+    y0: float
+    xx: float
+    xy: float
+    yx: float
+    yy: float
+
+    @classmethod
+    def of(cls, page: Any) -> Geometry:
+        """Measure the geometry of a loaded FPDF_PAGE."""
+        (x0, y0), (x1, y1), (x2, y2) = (_to_device(page, x, y) for x, y in ((0, 0), (1000, 0), (0, 1000)))
+        return cls(x0, y0, (x1 - x0) / 1000, (x2 - x0) / 1000, (y1 - y0) / 1000, (y2 - y0) / 1000)
+
+    def box(self, rect: Rect) -> Box:
+        """Return the box of (left, top, right, bottom) in page coordinates, kept within the page."""
+        left, top, right, bottom = rect
+        xs = [self.x0 + self.xx * x + self.xy * y for x, y in ((left, top), (right, bottom))]
+        ys = [self.y0 + self.yx * x + self.yy * y for x, y in ((left, top), (right, bottom))]
+        return Box(_unit(min(xs)), _unit(min(ys)), _unit(max(xs)), _unit(max(ys)))
+
+
+def page_text(textpage: Any) -> str:
+    """Return the cleaned text of a loaded FPDF_TEXTPAGE: one character for each that PDFium counts."""
+    count = pdfium.FPDFText_CountChars(textpage)
+    if count <= 0:
+        return ""
+    text = _text_at_once(textpage, count)
+    if len(text) != count:
+        text = _text_by_character(textpage, count)
+    return _clean(text)
+
+
+def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
+    """Yield the lines of a page with a box each; lines of blanks are left out."""
+    for start, end in line_spans(text):
+        for first, last, rect in _parts(textpage, start, end):
+            yield Line(first, last, geometry.box(rect))
+
+
+def line_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield spans between line breaks without surrounding blanks; a soft hyphen ends a line too."""
+    position = 0
+    for line in re.split(f"(?<=[\n{SOFT_HYPHEN}])", text):
+        bare = line.strip()
+        if bare:
+            start = position + len(line) - len(line.lstrip())
+            yield start, start + len(bare)
+        position += len(line)
+
+
+def span_boxes(textpage: Any, start: int, end: int, geometry: Geometry) -> tuple[Box, ...]:
+    """Return the exact boxes of a span of the page's text, one for each run of characters on a line."""
+    merged: list[Rect] = []
+    for rect in _rects(textpage, start, end):
+        if merged and _continues(merged[-1], rect):
+            merged[-1] = _union((merged[-1], rect))
+        else:
+            merged.append(rect)
+    return tuple(geometry.box(rect) for rect in merged)
+
+
+def font_size(textpage: Any, index: int) -> float:
+    """Return the size at which the character at `index` is shown, points."""
+    matrix = pdfium.FS_MATRIX()
+    size = float(pdfium.FPDFText_GetFontSize(textpage, index))
+    if pdfium.FPDFText_GetMatrix(textpage, index, matrix):
+        size *= (float(matrix.c) ** 2 + float(matrix.d) ** 2) ** 0.5
+    return round(size, 1)
+
+
+def _text_at_once(textpage: Any, count: int) -> str:
+    # Room for more than is counted: PDFium may write characters of its own.
+    buffer = (ctypes.c_ushort * (2 * count + 2))()
+    written = pdfium.FPDFText_GetText(textpage, 0, count, buffer)
+    if written != count + 1 or pdfium.FPDFText_GetTextIndexFromCharIndex(textpage, count - 1) != count - 1:
+        return ""
+    return bytes(memoryview(buffer).cast("B")[: 2 * count]).decode("utf-16-le", errors="surrogatepass")
+
+
+def _text_by_character(textpage: Any, count: int) -> str:
+    """The slower way, for pages where PDFium leaves characters out of its text or counts one as two."""
+    characters = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
+    for index, code in enumerate(characters):
+        if code == 2 and pdfium.FPDFText_IsHyphen(textpage, index) == 1:
+            characters[index] = ord(HYPHEN_MARK)
+    text = "".join(chr(code) if code <= 0x10FFFF else "\ufffd" for code in characters)
+    return _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le") + FILLER, text)
+
+
+def _clean(text: str) -> str:
+    if HYPHEN_MARK in text:
+        marks = text.count(HYPHEN_MARK)
+        by_syllable = marks >= HYPHENATED_SHARE * (text.count("\n") + marks)
+        text = re.sub(f"{HYPHEN_MARK}(?=[a-zß-ɏ])", SOFT_HYPHEN, text) if by_syllable else text
+        text = text.replace(HYPHEN_MARK, "-")
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
+
+
+def _parts(textpage: Any, start: int, end: int) -> Iterator[tuple[int, int, Rect]]:
+    """Yield one part for an ordinary line, several where PDFium runs lines together without a break."""
+    rects = _rects(textpage, start, end)
+    if not rects:
+        return
+    whole = _union(rects)
+    tallest = max(top - bottom for _, top, _, bottom in rects)
+    if len(rects) == 1 or whole[1] - whole[3] < 1.8 * tallest:
+        yield start, end, whole
+        return
+    cuts = [start, *_turns(textpage, start, end), end]
+    for first, last in pairwise(cuts):
+        part = _rects(textpage, first, last)
+        if part:
+            yield first, last, _union(part)
+
+
+def _turns(textpage: Any, start: int, end: int) -> Iterator[int]:
+    """Yield the places where the text goes on in another line: no height in common with the characters before."""
+    box = [ctypes.c_double() for _ in range(4)]
+    low = high = None
+    for index in range(start, end):
+        if not pdfium.FPDFText_GetCharBox(textpage, index, *box) or box[3].value <= box[2].value:
+            continue
+        bottom, top = box[2].value, box[3].value
+        if low is None or high is None:
+            low, high = bottom, top
+        elif bottom > high or top < low:
+            yield index
+            low, high = bottom, top
+        else:
+            low, high = min(low, bottom), max(high, top)
+
+
+def _rects(textpage: Any, start: int, end: int) -> list[Rect]:
+    found = []
+    left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+    for index in range(pdfium.FPDFText_CountRects(textpage, start, end - start)):
+        if pdfium.FPDFText_GetRect(textpage, index, left, top, right, bottom):
+            found.append((left.value, top.value, right.value, bottom.value))
+    return found
+
+
+def _union(rects: Sequence[Rect]) -> Rect:
+    return (
+        min(rect[0] for rect in rects),
+        max(rect[1] for rect in rects),
+        max(rect[2] for rect in rects),
+        min(rect[3] for rect in rects),
+    )
+
+
+def _continues(before: Rect, after: Rect) -> bool:
+    """Whether two rectangles stand on one line with no more than a wide space between them."""
+    height = min(before[1] - before[3], after[1] - after[3])
+    shared = min(before[1], after[1]) - max(before[3], after[3])
+    gap = max(after[0] - before[2], before[0] - after[2])
+    return shared > 0.4 * height and gap < 2 * max(height, 1.0)
+
+
+def _to_device(page: Any, x: float, y: float) -> tuple[float, float]:
+    across, down = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDF_PageToDevice(page, 0, 0, _DEVICE, _DEVICE, 0, x, y, across, down)
+    return across.value / _DEVICE, down.value / _DEVICE
+
+
+def _unit(value: float) -> float:
+    return round(min(max(value, 0.0), 1.0), 5)

@@ -1,0 +1,277 @@
+"""The reader: a file's bytes to a ParsedDocument, by way of the reading process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from rag_core.domain import Page, PagePicture, ParsedDocument
+from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
+from rag_core.reading import sections, wire
+from rag_core.reading.base import PDF, Details, RawPage
+from rag_core.reading.child import Child, ChildDied, Watch
+from rag_core.reading.detect import detect
+
+if TYPE_CHECKING:
+    from rag_core.settings import ReadingSettings
+
+# Details are a comfort: a document is not kept waiting for them.
+DETAILS_TIMEOUT_S = 5.0
+# Pages that may kill the reading process before the whole document is given up.
+MAX_DEADLY_PAGES = 3
+BUNDLE_PAGES = 500
+
+Progress = Callable[[int, int], None]
+
+
+class Reader:
+    """Reads documents and draws their pages. Thread-safe: requests take turns at one reading process.
+
+    The process is started by the first request (or `start`), kept for the next, and replaced when it dies or is
+    killed at a limit of time or memory.
+    """
+
+    def __init__(self, settings: ReadingSettings) -> None:
+        self._settings = settings
+        self._child = Child(settings.memory_bytes)
+        self._turns = _Turns()
+        self._closed = False
+
+    def start(self) -> None:
+        """Start the reading process, so that the first document does not wait for it."""
+        with self._turn():
+            self._child.start()
+
+    def read(
+        self,
+        path: Path,
+        name: str,
+        *,
+        password: str | None = None,
+        progress: Progress | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> ParsedDocument:
+        """Read the file at `path`; `name` is its own name. `progress` gets pages done and pages in all.
+
+        A page that cannot be read is a Page with its `error` and is named in the notes. Raises UnreadableDocument
+        (damaged, empty, without text), EncryptedDocument, UnsupportedDocument, LimitExceeded and Cancelled.
+        """
+        size = path.stat().st_size
+        if size > self._settings.max_file_bytes:
+            raise LimitExceeded(f"The file has {size:,} bytes, more than {self._settings.max_file_bytes:,}.")
+        task = _Task(path, detect(path, name), password, cancelled)
+        raw = self._read_pages(task, progress)
+        details = self._read_details(task)
+        return _assemble(task, name, raw, details)
+
+    def picture(
+        self,
+        path: Path,
+        media_type: str,
+        page: int,
+        *,
+        width_px: int = 1000,
+        span: tuple[int, int] | None = None,
+        password: str | None = None,
+    ) -> PagePicture:
+        """Draw a page as PNG, with the boxes of `span` (characters of the page's text) beside it.
+
+        Raises UnsupportedDocument for formats without pictures, UnreadableDocument, EncryptedDocument, LimitExceeded.
+        """
+        task = _Task(path, media_type, password)
+        values = {"page": page, "width_px": width_px, "span": span}
+        try:
+            return wire.picture_in(self._ask(task, "picture", values)["picture"])
+        except ChildDied as died:
+            raise died.cause from died
+
+    def close(self) -> None:
+        """End the reading process. A request under way ends with an error."""
+        self._closed = True
+        self._child.kill()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read_pages(self, task: _Task, progress: Progress | None) -> list[RawPage]:
+        try:
+            total = int(self._ask(task, "open")["page_count"])
+        except ChildDied as died:
+            raise died.cause from died
+        if total > self._settings.max_pages:
+            raise LimitExceeded(f"The document has {total:,} pages, more than {self._settings.max_pages:,}.")
+        pages: list[RawPage] = []
+        if progress:
+            progress(0, total)
+        while len(pages) < total:
+            pages += self._read_bundle(task, len(pages) + 1)
+            if progress:
+                progress(len(pages), total)
+        return pages
+
+    def _read_bundle(self, task: _Task, first: int) -> list[RawPage]:
+        """Return at least one page. A page at which the process dies twice, the second time alone, is recorded."""
+        try:
+            return self._ask_pages(task, first, BUNDLE_PAGES)
+        except ChildDied:
+            pass
+        try:
+            return self._ask_pages(task, first, 1)
+        except ChildDied as died:
+            task.deadly_pages += 1
+            if task.deadly_pages > MAX_DEADLY_PAGES:
+                raise died.cause from died
+            task.deadly = died.cause
+            return [RawPage(Page(first, "", error=f"Page {first} could not be read: {died}"))]
+
+    def _ask_pages(self, task: _Task, first: int, count: int) -> list[RawPage]:
+        values = {"first": first, "count": count}
+        pages = [wire.page_in(page) for page in self._ask(task, "pages", values)["pages"]]
+        if not pages:
+            raise ChildDied(UnreadableDocument("The reading process gave no page."))
+        task.chars += sum(len(raw.page.text) for raw in pages)
+        return pages
+
+    def _read_details(self, task: _Task) -> Details:
+        timeout_s = min(DETAILS_TIMEOUT_S, self._settings.page_timeout_s)
+        try:
+            return wire.details_in(self._ask(task, "details", silence_s=timeout_s)["details"])
+        except ChildDied:
+            return Details(notes=("The outline and the document information could not be read.",))
+
+    def _ask(self, task: _Task, op: str, values: wire.Message | None = None, silence_s: float = 0.0) -> dict[str, Any]:
+        settings = self._settings
+        if task.cancelled and task.cancelled():
+            raise Cancelled("Reading was stopped.")
+        left_s = settings.timeout_s - task.spent_s
+        if left_s <= 0:
+            raise LimitExceeded(f"Reading took longer than {settings.timeout_s:g} seconds.")
+        request = {"op": op, "max_chars": settings.max_text_chars - task.chars, **task.request(), **(values or {})}
+        watch = Watch(min(silence_s or settings.page_timeout_s, left_s), settings.memory_bytes, task.cancelled)
+        with self._turn():
+            began = time.monotonic()
+            try:
+                return self._child.ask(request, watch)
+            finally:
+                task.spent_s += time.monotonic() - began
+                self._child.slim()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        with self._turns.turn():
+            if self._closed:
+                raise UnreadableDocument("The reader is closed.", help="Start Lectern again.")
+            yield
+
+
+@dataclass(slots=True)
+class _Task:
+    """One document being read, and what it has used up of its limits."""
+
+    path: Path
+    media_type: str
+    password: str | None = None
+    cancelled: Callable[[], bool] | None = None
+    spent_s: float = 0.0
+    chars: int = 0
+    deadly_pages: int = 0
+    deadly: LecternError | None = None
+
+    def request(self) -> dict[str, Any]:
+        return {"path": str(self.path.absolute()), "media_type": self.media_type, "password": self.password}
+
+
+@dataclass(slots=True)
+class _Turns:
+    """A lock that lets waiters through in the order they came, so that a long read does not starve a picture."""
+
+    _waiting: deque[threading.Event] = field(default_factory=deque)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        mine = threading.Event()
+        with self._lock:
+            self._waiting.append(mine)
+            if len(self._waiting) == 1:
+                mine.set()
+        mine.wait()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting.popleft()
+                if self._waiting:
+                    self._waiting[0].set()
+
+
+def _assemble(task: _Task, name: str, raw: Sequence[RawPage], details: Details) -> ParsedDocument:
+    _require_text(task, raw)
+    labels = details.labels
+    pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
+    found = sections.place(details.headings, pages)
+    if not found and task.media_type == PDF:
+        found = sections.find_by_size(raw)
+    return ParsedDocument(
+        media_type=task.media_type,
+        pages=pages,
+        title=details.title or title_from(name),
+        authors=details.authors,
+        year=details.year,
+        language=details.language,
+        sections=found,
+        notes=(*_page_notes(raw), *details.notes),
+    )
+
+
+def title_from(name: str) -> str:
+    """Return a title for a document that has none: its file's name without folder, suffix and underscores."""
+    base = PurePosixPath(name.replace("\\", "/")).name
+    stem = PurePosixPath(base).stem if PurePosixPath(base).stem.strip(".") else base
+    return " ".join(stem.replace("_", " ").split())[:300] or "Untitled"
+
+
+def _require_text(task: _Task, raw: Sequence[RawPage]) -> None:
+    if any(item.page.text.strip() for item in raw):
+        return
+    if task.deadly:
+        raise task.deadly
+    if any(item.page.error for item in raw):
+        raise UnreadableDocument("None of the document's pages can be read.")
+    if any(item.pictures for item in raw):
+        raise UnreadableDocument(
+            "The PDF holds pictures of pages but no text.",
+            help="It needs text recognition (OCR): run it through an OCR program and add the result.",
+        )
+    raise UnreadableDocument("The document holds no text.", help="Choose a file that has text.")
+
+
+def _page_notes(raw: Sequence[RawPage]) -> Iterator[str]:
+    failed = [item.page.number for item in raw if item.page.error]
+    if failed:
+        yield f"{_pages(failed)} could not be read and {'was' if len(failed) == 1 else 'were'} left out."
+    scanned = [item.page.number for item in raw if item.pictures]
+    if scanned:
+        verb = "holds" if len(scanned) == 1 else "hold"
+        yield f"{_pages(scanned)} {verb} pictures but no text: text recognition (OCR) is needed to search there."
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    """Return "Page 3" or "Pages 3, 5 to 9"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    parts = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} to {b}" for a, b in runs]
+    return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"

@@ -1,0 +1,85 @@
+"""Plain text files: decoded, cleaned, one page for each form feed."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+from rag_core.domain import Page
+from rag_core.errors import LimitExceeded
+from rag_core.reading.base import Details, OpenDocument, RawPage
+from rag_core.reading.detect import guess_utf16
+
+# UTF-32's little-endian mark begins with UTF-16's, so it stands first.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """Return the text of `data` and a note, empty unless something had to be guessed or replaced."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decode_marked(data, encoding)
+    guessed = guess_utf16(data[:4096])
+    if guessed:
+        return data.decode(guessed, errors="replace"), "Read as UTF-16 without a byte order mark."
+    try:
+        return data.decode("utf-8"), ""
+    except UnicodeDecodeError:
+        return _decode_legacy(data)
+
+
+def clean(text: str) -> str:
+    """Unify line ends and put a space for each control character; form feeds stay."""
+    return _CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+class TextDocument(OpenDocument):
+    """A text file. Each form feed begins a page; there is at least one page."""
+
+    def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
+        # No encoding spends more than four bytes on a character.
+        if path.stat().st_size > 4 * max_chars:
+            raise LimitExceeded(f"The file holds more than {max_chars:,} characters.")
+        text, self._note = decode(path.read_bytes())
+        self.pages = [clean(part) for part in text.split("\f")]
+        while len(self.pages) > 1 and not self.pages[-1].strip():
+            self.pages.pop()
+        self.page_count = len(self.pages)
+
+    def read_page(self, number: int, max_chars: int) -> RawPage:
+        """Return page `number` without boxes. Raises LimitExceeded beyond `max_chars` characters."""
+        text = self.pages[number - 1]
+        if len(text) > max_chars:
+            raise LimitExceeded(f"The file holds more than {max_chars:,} characters.")
+        return RawPage(Page(number, text))
+
+    def details(self) -> Details:
+        """Plain text says nothing about itself but how it was decoded."""
+        return Details(notes=(self._note,) if self._note else ())
+
+
+def _decode_marked(data: bytes, encoding: str) -> tuple[str, str]:
+    text = data.decode(encoding, errors="replace")
+    damaged = text.count("\ufffd")
+    return text, f"{damaged} damaged characters were replaced." if damaged else ""
+
+
+def _decode_legacy(data: bytes) -> tuple[str, str]:
+    """Tell slightly damaged UTF-8 from the older encodings of one byte a character."""
+    text = data.decode("utf-8", errors="replace")
+    damaged = text.count("\ufffd")
+    sound = sum(1 for character in text if character > "\x7f") - damaged
+    if sound > 3 * damaged:
+        return text, f"{damaged} damaged characters were replaced."
+    try:
+        return data.decode("cp1252"), "Read as Windows-1252, as it is not UTF-8."
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "Read as Latin-1, as it is not UTF-8."

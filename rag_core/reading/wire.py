@@ -1,0 +1,112 @@
+"""What goes over the pipes to the reading process and back: one JSON object on each line.
+
+A request has "op" ("open", "pages", "details", "picture"), "path", "media_type", "password" and what the op needs.
+A response has "error", or the values that these functions turn into dataclasses.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rag_core import errors
+from rag_core.domain import Box, Line, Page, PagePicture
+from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument
+from rag_core.reading.base import Details, Heading, RawPage
+
+Message = Mapping[str, Any]
+
+
+def dump(message: Message) -> bytes:
+    """Return one line of JSON; line breaks within texts are escaped."""
+    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def load(line: bytes) -> dict[str, Any]:
+    """Return the object of one line. Raises ValueError when it is none."""
+    message = json.loads(line)
+    if not isinstance(message, dict):
+        raise ValueError("not an object")
+    return message
+
+
+def page_out(raw: RawPage) -> Message:
+    """Turn a page into plain values; lines become rows of two places and four fractions."""
+    page = raw.page
+    return {
+        "number": page.number,
+        "text": page.text,
+        "size": [page.width_pt, page.height_pt],
+        "lines": [
+            (line.start, line.end, line.box.left, line.box.top, line.box.right, line.box.bottom) for line in page.lines
+        ],
+        "error": page.error,
+        "sizes": raw.sizes,
+        "pictures": raw.pictures,
+    }
+
+
+def page_in(message: Message) -> RawPage:
+    """Turn plain values back into a page."""
+    lines = tuple(Line(start, end, Box(*box)) for start, end, *box in message["lines"])
+    width, height = message["size"]
+    page = Page(
+        message["number"], message["text"], width_pt=width, height_pt=height, lines=lines, error=message["error"]
+    )
+    return RawPage(page, tuple(message["sizes"]), message["pictures"])
+
+
+def details_out(details: Details) -> Message:
+    """Turn details into plain values."""
+    return {
+        "title": details.title,
+        "authors": details.authors,
+        "year": details.year,
+        "language": details.language,
+        "headings": [(item.title, item.level, item.page, item.start, item.top) for item in details.headings],
+        "labels": list(details.labels.items()),
+        "notes": details.notes,
+    }
+
+
+def details_in(message: Message) -> Details:
+    """Turn plain values back into details."""
+    return Details(
+        title=message["title"],
+        authors=message["authors"],
+        year=message["year"],
+        language=message["language"],
+        headings=tuple(Heading(*row) for row in message["headings"]),
+        labels={number: label for number, label in message["labels"]},
+        notes=tuple(message["notes"]),
+    )
+
+
+def picture_out(picture: PagePicture) -> Message:
+    """Turn a picture into plain values, its bytes in base64."""
+    boxes = [(box.left, box.top, box.right, box.bottom) for box in picture.boxes]
+    png = base64.b64encode(picture.png).decode("ascii")
+    return {"png": png, "size": [picture.width_px, picture.height_px], "boxes": boxes}
+
+
+def picture_in(message: Message) -> PagePicture:
+    """Turn plain values back into a picture."""
+    width, height = message["size"]
+    return PagePicture(base64.b64decode(message["png"]), width, height, tuple(Box(*box) for box in message["boxes"]))
+
+
+def error_out(error: LecternError) -> Message:
+    """Turn an error into plain values."""
+    wrong = isinstance(error, EncryptedDocument) and error.wrong_password
+    return {"kind": type(error).__name__, "message": str(error), "help": error.help, "wrong_password": wrong}
+
+
+def error_in(message: Message) -> LecternError:
+    """Turn plain values back into an error of the same kind."""
+    if message["kind"] == EncryptedDocument.__name__:
+        return EncryptedDocument(message["message"], help=message["help"], wrong_password=message["wrong_password"])
+    kind = getattr(errors, message["kind"], UnreadableDocument)
+    made: LecternError = kind(message["message"], help=message["help"])
+    return made

@@ -1,0 +1,132 @@
+"""The reading process: takes requests on standard input, answers on standard output, one at a time.
+
+Started by `rag_core.reading.child` as `python -m rag_core.reading.worker MEMORY_BYTES`. Whatever a hostile file does
+happens here: the process may be killed at any time and holds nothing that is not on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument
+from rag_core.reading import wire
+from rag_core.reading.base import MARKDOWN, PDF, TEXT, OpenDocument, Opener
+from rag_core.reading.markdown import MarkdownDocument
+from rag_core.reading.pdf import PdfDocument
+from rag_core.reading.text import TextDocument
+
+FORMATS: dict[str, Opener] = {PDF: PdfDocument, TEXT: TextDocument, MARKDOWN: MarkdownDocument}
+# Pages are answered in bundles of about this long, so that requests of others are not kept waiting.
+BUNDLE_S = 0.2
+
+
+class Worker:
+    """Answers requests. The document of the last request stays open for the next."""
+
+    def __init__(self) -> None:
+        self._key: tuple[Any, ...] | None = None
+        self._document: OpenDocument | None = None
+        self._operations = {
+            "open": self._open,
+            "pages": self._pages,
+            "details": self._details,
+            "picture": self._picture,
+        }
+
+    def answer(self, request: wire.Message) -> wire.Message:
+        """Return the response to one request; what goes wrong with the document becomes its "error"."""
+        try:
+            return self._operations[request["op"]](self._opened(request), request)
+        except LecternError as error:
+            return {"error": wire.error_out(error)}
+        except MemoryError:
+            self._close()
+            return {"error": wire.error_out(LimitExceeded("Reading the document takes more memory than it may."))}
+        except OSError as error:
+            self._close()
+            reason = UnreadableDocument(f"The file cannot be read: {error.strerror or error}.")
+            return {"error": wire.error_out(reason)}
+
+    def _open(self, document: OpenDocument, request: wire.Message) -> wire.Message:
+        return {"page_count": document.page_count}
+
+    def _pages(self, document: OpenDocument, request: wire.Message) -> wire.Message:
+        """Read pages from "first" on: at most "count", and as many as the time of a bundle holds."""
+        began = time.monotonic()
+        left = request["max_chars"]
+        pages = []
+        last = min(document.page_count, request["first"] + request["count"] - 1)
+        for number in range(request["first"], last + 1):
+            raw = document.read_page(number, left)
+            left -= len(raw.page.text)
+            pages.append(wire.page_out(raw))
+            if time.monotonic() - began > BUNDLE_S:
+                break
+        return {"pages": pages}
+
+    def _details(self, document: OpenDocument, request: wire.Message) -> wire.Message:
+        return {"details": wire.details_out(document.details())}
+
+    def _picture(self, document: OpenDocument, request: wire.Message) -> wire.Message:
+        span = request["span"]
+        picture = document.picture(request["page"], request["width_px"], (span[0], span[1]) if span else None)
+        return {"picture": wire.picture_out(picture)}
+
+    def _opened(self, request: wire.Message) -> OpenDocument:
+        path = Path(request["path"])
+        status = path.stat()
+        key = (request["path"], request["media_type"], request["password"], status.st_ino, status.st_mtime_ns)
+        if self._document is None or key != self._key:
+            self._close()
+            opener = FORMATS[request["media_type"]]
+            self._document = opener(path, request["password"], request["max_chars"])
+            self._key = key
+        return self._document
+
+    def _close(self) -> None:
+        if self._document is not None:
+            self._document.close()
+        self._document = self._key = None
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Let this process take `memory_bytes` more than it has, where the system can hold it to that.
+
+    Elsewhere (macOS) the parent's watch alone holds the limit.
+    """
+    if sys.platform != "linux":
+        return
+    pages_held = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    wanted = memory_bytes + pages_held * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def serve(requests: BinaryIO, responses: BinaryIO) -> None:
+    """Answer requests until the parent closes its end."""
+    worker = Worker()
+    for line in requests:
+        responses.write(wire.dump(worker.answer(wire.load(line))))
+        responses.flush()
+
+
+def main() -> None:
+    """Serve on standard input and output; what libraries print goes to standard error instead."""
+    limit_memory(int(sys.argv[1]))
+    responses = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        serve(sys.stdin.buffer, responses)
+    except (BrokenPipeError, KeyboardInterrupt):
+        # The parent is gone or going; nobody is left to be told.
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
