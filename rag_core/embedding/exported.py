@@ -1,0 +1,92 @@
+"""Exported models on disk: `models_dir/embedding/<profile id>/`, whole or absent.
+
+Each holds the model's files and a manifest with their sizes, written last. Exporting runs in a child process, as what
+it needs takes seconds to import and memory that is never given back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from accelerator.atomic import WORK_SUFFIX, publish_folder, work_path, write_atomically
+from rag_core.embedding.source import ModelSource
+from rag_core.errors import ModelUnavailable
+from rag_core.settings import PROJECT_DIR
+
+MANIFEST = "manifest.json"
+EXPORT_TIMEOUT_S = 900.0
+_LEFTOVER_AGE_S = 2 * EXPORT_TIMEOUT_S
+
+
+def exported_model(source: ModelSource, precision: str, models_dir: Path) -> Path:
+    """The folder of the exported model, exported now if it is not there. Raises ModelUnavailable."""
+    stored = "int8" if precision == "int8" else "float32"  # bf16 is how float32's file is computed
+    target = models_dir / "embedding" / source.profile(stored).id
+    if is_whole(target):
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _clear(target)
+    except OSError as error:
+        raise ModelUnavailable(
+            f"The models folder cannot be written: {error}", help="Choose another models_dir in the settings."
+        ) from error
+    _export(source, stored, target)
+    if not is_whole(target):
+        raise ModelUnavailable(f"The exported model at {target} is not whole", help="Remove that folder and try again.")
+    return target
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether an exported model's files are all there in full size."""
+    try:
+        sizes = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        return bool(sizes) and all((folder / name).stat().st_size == size for name, size in sizes.items())
+    except (OSError, ValueError, KeyError, AttributeError):
+        return False
+
+
+def publish(work: Path, target: Path) -> bool:
+    """Write the manifest of `work` and move it to `target`; False where another process was first. Raises OSError."""
+    sizes = {path.name: path.stat().st_size for path in work.iterdir()}
+    write_atomically(work / MANIFEST, [json.dumps({"files": sizes}).encode()])
+    return publish_folder(work, target)
+
+
+def _export(source: ModelSource, precision: str, target: Path) -> None:
+    command = [sys.executable, "-m", "rag_core.embedding.export", str(source.folder), str(target), precision]
+    path = os.pathsep.join(filter(None, (str(PROJECT_DIR), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path}
+    try:
+        result = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=environment,
+            timeout=EXPORT_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ModelUnavailable(f"The embedding model could not be exported to OpenVINO: {error}") from error
+    if result.returncode:
+        reason = (result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1]
+        raise ModelUnavailable(f"The embedding model could not be exported to OpenVINO: {reason}")
+
+
+def _clear(target: Path) -> None:
+    """Remove a damaged export, and what exporters that were killed long ago left."""
+    if target.exists():
+        aside = work_path(target)
+        target.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+    for leftover in target.parent.glob(f".*{WORK_SUFFIX}"):
+        if leftover.is_dir() and time.time() - leftover.stat().st_mtime > _LEFTOVER_AGE_S:
+            shutil.rmtree(leftover, ignore_errors=True)

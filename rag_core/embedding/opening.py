@@ -1,0 +1,75 @@
+"""Which engine and precision a machine gets, and what is said when it is not the first choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from rag_core.embedding.base import Embedder
+from rag_core.embedding.exported import exported_model
+from rag_core.embedding.processor import has_fast_int8
+from rag_core.embedding.quiet import keep_quiet
+from rag_core.embedding.source import ModelSource, find_source
+from rag_core.errors import ModelUnavailable
+from rag_core.settings import EmbeddingSettings
+
+INT8_READY = False
+_NEEDS = {
+    "openvino": ("openvino",),
+    "onnx": ("sentence_transformers", "onnxruntime"),
+    "torch": ("sentence_transformers",),
+}
+
+
+def open_embedder(settings: EmbeddingSettings, models_dir: Path) -> Embedder:
+    """Load the embedding model, exporting it first where it never was (10 to 20 s, once).
+
+    The fastest engine that works here is taken; `notes` of what is returned say which ones did not, and why. Raises
+    ModelUnavailable.
+    """
+    keep_quiet()
+    source = find_source(settings.model)
+    failures: list[ModelUnavailable] = []
+    for kind, precision in _choices(settings):
+        notes = [f"Embedding does not run on {failure}" for failure in failures]
+        try:
+            return _open(kind, precision, source, settings, models_dir, notes)
+        except ModelUnavailable as error:
+            failures.append(ModelUnavailable(f"{kind} {precision}: {error}", help=error.help))
+    reasons = "; ".join(map(str, failures)) or "this precision needs OpenVINO"
+    help = failures[0].help if failures else "Set embedding.backend and embedding.precision to auto."
+    raise ModelUnavailable(f"The embedding model cannot be loaded: {reasons}", help=help)
+
+
+def _choices(settings: EmbeddingSettings) -> Iterator[tuple[str, str]]:
+    """Engines with precisions, best first. Only OpenVINO has other precisions than float32."""
+    automatic = settings.precision == "auto"
+    if settings.backend in ("auto", "openvino"):
+        if automatic and has_fast_int8() and INT8_READY:
+            yield "openvino", "int8"
+        yield "openvino", "float32" if automatic else settings.precision
+    if settings.precision in ("auto", "float32"):
+        for kind in ("onnx", "torch"):
+            if settings.backend in ("auto", kind):
+                yield kind, "float32"
+
+
+def _open(
+    kind: str, precision: str, source: ModelSource, settings: EmbeddingSettings, models_dir: Path, notes: list[str]
+) -> Embedder:
+    for package in _NEEDS[kind]:
+        if find_spec(package) is None:
+            raise ModelUnavailable(f"{package} is not installed", help=f"Run: pip install {package}")
+    if kind == "openvino":
+        from rag_core.embedding.openvino_engine import OpenVinoEmbedder
+
+        folder = exported_model(source, precision, models_dir)
+        return OpenVinoEmbedder(source, precision, folder, batch_size=settings.batch_size, notes=notes)
+    if kind == "onnx":
+        from rag_core.embedding.onnx_engine import OnnxEmbedder
+
+        return OnnxEmbedder(source, precision, batch_size=settings.batch_size, notes=notes)
+    from rag_core.embedding.torch_engine import TorchEmbedder
+
+    return TorchEmbedder(source, precision, batch_size=settings.batch_size, notes=notes)

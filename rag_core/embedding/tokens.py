@@ -1,0 +1,68 @@
+"""Texts to token numbers, and token numbers to padded batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.embedding.source import ModelSource
+from rag_core.errors import ModelUnavailable
+
+# Engines prepare themselves anew for each length they meet; a few padded tokens cost less.
+_SHORT_STEP, _LONG_STEP, _LONG = 8, 16, 64
+
+
+class TokenCounter:
+    """The model's tokenizer. Thread-safe."""
+
+    def __init__(self, source: ModelSource) -> None:
+        from tokenizers import Tokenizer
+
+        path = source.folder / "tokenizer.json"
+        self._lowercase = source.lowercase
+        try:
+            self._cut, self._whole = (Tokenizer.from_file(str(path)) for _ in range(2))
+        except Exception as error:  # the library raises no narrower one
+            raise ModelUnavailable(f"The tokenizer at {path} cannot be read: {error}") from error
+        # The file may carry other settings, such as those of the model's training.
+        self._cut.enable_truncation(source.max_tokens)
+        self._cut.no_padding()
+        self._whole.no_truncation()
+        self._whole.no_padding()
+
+    def encode(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """Token numbers of each text with the marks of begin and end, cut to what the model takes."""
+        return [np.array(item.ids, dtype=np.int64) for item in self._cut.encode_batch_fast(self._clean(texts))]
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, uncut and without the marks of begin and end."""
+        items = self._whole.encode_batch_fast(self._clean(texts), add_special_tokens=False)
+        return [len(item.ids) for item in items]
+
+    def _clean(self, texts: Sequence[str]) -> list[str]:
+        # Half a surrogate pair has no UTF-8, and the tokenizer takes nothing else.
+        cleaned = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        return [text.lower() for text in cleaned] if self._lowercase else cleaned
+
+
+def batches_by_length(rows: Sequence[NDArray[np.int64]], size: int) -> list[list[int]]:
+    """Indices of at most `size` rows each, longest first, so that a batch holds rows of about the same length."""
+    order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
+    return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def pad(
+    rows: Sequence[NDArray[np.int64]], *, pad_id: int, max_tokens: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Token numbers and mask, both int64 (n, t), t being the longest row's length rounded up."""
+    longest = max(len(row) for row in rows)
+    step = _SHORT_STEP if longest <= _LONG else _LONG_STEP
+    width = max(longest, min(-(-longest // step) * step, max_tokens))
+    ids = np.full((len(rows), width), pad_id, dtype=np.int64)
+    mask = np.zeros((len(rows), width), dtype=np.int64)
+    for place, row in enumerate(rows):
+        ids[place, : len(row)] = row
+        mask[place, : len(row)] = 1
+    return ids, mask
