@@ -140,11 +140,26 @@ class Settings(BaseSettings):
     generation: GenerationSettings = GenerationSettings()
     answering: AnsweringSettings = AnsweringSettings()
 
+    def changed(self, group: str, **values: Any) -> Settings:
+        """The same settings with some values of one group replaced and checked. Raises ConfigurationError."""
+        try:
+            old = getattr(self, group)
+            return self.model_copy(update={group: type(old)(**{**old.model_dump(), **values})})
+        except ValidationError as error:
+            raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
+
+    def with_key(self, key: str | None) -> Settings:
+        """The same settings with another Gemini key."""
+        return self.model_copy(update={"google_api_key": SecretStr(key) if key else None})
+
     @classmethod
     def load(cls, **values: Any) -> Settings:
         """Build settings, turning pydantic's report into one readable ConfigurationError."""
         try:
             return cls(**values)
         except ValidationError as error:
-            faults = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-            raise ConfigurationError(f"Settings cannot be used: {faults}") from error
+            raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
+
+
+def _faults(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())

@@ -1,0 +1,387 @@
+"""Library: the one facade that pages, command line and API call.
+
+Opening starts PostgreSQL and maps the dumps; models are loaded when they are first needed, or by `warm_up`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rag_core.cancellation import Cancellation
+from rag_core.domain import (
+    AddEvent,
+    Answer,
+    Chunk,
+    Conversation,
+    Document,
+    Hit,
+    LibraryStatus,
+    Message,
+    ModelStatus,
+    Page,
+    PagePicture,
+    Piece,
+)
+from rag_core.errors import (
+    Cancelled,
+    ConfigurationError,
+    InvalidQuestion,
+    LecternError,
+    ModelUnavailable,
+    StoreUnavailable,
+    UnsupportedDocument,
+)
+from rag_core.settings import Settings
+
+if TYPE_CHECKING:
+    from rag_core.adding import Adder, Source
+    from rag_core.answering import Answerer
+    from rag_core.embedding import Embedder
+    from rag_core.reading import Reader
+    from rag_core.retrieval import Retrieval
+    from rag_core.storage import Storage
+
+_log = logging.getLogger(__name__)
+
+
+class Library:
+    """A person's documents and conversations. Thread-safe: one library serves every session of an application.
+
+    Use as a context manager, or call `close`. Methods that take an id raise KeyError for one that is not there.
+    """
+
+    def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
+        from rag_core.adding import Adder
+
+        self.settings = settings
+        self._storage = storage
+        self._reader = reader
+        self._adder: Adder = Adder(settings, storage, reader, self._embed)
+        self._embedder: Embedder | None = None
+        self._answerer: Answerer | None = None
+        self._lock = threading.RLock()
+        self._consent = storage.conversations.preference("allow_remote") == "yes"
+
+    @classmethod
+    def open(cls, settings: Settings | None = None) -> Library:
+        """Open the library of `settings.data_dir`, made where there is none.
+
+        Raises LibraryInUse, ConfigurationError or StoreUnavailable.
+        """
+        from rag_core.reading import Reader
+        from rag_core.storage import Storage
+
+        settings = settings or Settings.load()
+        return cls(settings, Storage(settings), Reader(settings.reading))
+
+    def close(self) -> None:
+        """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
+        self._adder.close()
+        self._reader.close()
+        with self._lock:
+            if self._embedder is not None:
+                self._embedder.close()
+            self._embedder = None
+        self._storage.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    # Documents
+
+    def add(
+        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Add files, folders and uploads, telling of each step.
+
+        Every source ends with the stage ready, failed (its event has the error) or cancelled; one that fails does not
+        keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending.
+        """
+        return self._adder.run(sources, password=password, cancellation=cancellation)
+
+    def resume(self, *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
+        """Finish the documents that an earlier process accepted."""
+        return self._adder.resume(cancellation=cancellation)
+
+    def retry(
+        self, document_id: str, *, password: str | None = None, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Read a failed document again, perhaps with its password."""
+        return self._adder.retry(self.document(document_id), password=password, cancellation=cancellation)
+
+    def documents(self) -> list[Document]:
+        """Every document in whatever state, newest first."""
+        return self._storage.documents.all()
+
+    def document(self, document_id: str) -> Document:
+        """One document."""
+        document = self._storage.documents.get(document_id)
+        if document is None or document.state == "removing":
+            raise KeyError(document_id)
+        return document
+
+    def chunks(self, document_id: str, *, first: int = 0, limit: int | None = None) -> list[Chunk]:
+        """Chunks of a document in order, from index `first` on."""
+        return self._storage.documents.chunks(document_id, first, limit)
+
+    def neighbours(self, chunk_id: str) -> tuple[Chunk | None, Chunk | None]:
+        """The chunks before and after one, None at the document's ends."""
+        document_id, _, number = chunk_id.rpartition(":")
+        index = int(number)
+        around = self._storage.documents.chunks_at([(document_id, index - 1), (document_id, index + 1)])
+        found = {place[1]: chunk for place, (chunk, _) in around.items()}
+        return found.get(index - 1), found.get(index + 1)
+
+    def page(self, document_id: str, number: int) -> Page:
+        """One page as text."""
+        pages = self._storage.documents.pages(document_id, number)
+        if not pages:
+            raise KeyError((document_id, number))
+        return pages[0]
+
+    def pages(self, document_id: str) -> list[Page]:
+        """All pages as text."""
+        return self._storage.documents.pages(document_id)
+
+    def picture(
+        self, document_id: str, page: int, *, span: tuple[int, int] | None = None, width_px: int = 1000
+    ) -> PagePicture:
+        """A page as PNG, and the boxes of a span of its text, in fractions of its size.
+
+        Raises UnsupportedDocument for documents that have no pages to draw.
+        """
+        document = self.document(document_id)
+        if document.media_type != "application/pdf":
+            raise UnsupportedDocument("Only the pages of PDF documents have pictures.", help="Read the page's text.")
+        return self._reader.picture(
+            self._storage.files.path(document_id), document.media_type, page,
+            width_px=width_px, span=span, password=self._storage.documents.password(document_id),
+        )  # fmt: skip
+
+    def remove(self, document_id: str) -> None:
+        """Remove a document from every store. Old answers keep the passages they cite."""
+        self._storage.remove(document_id)
+
+    # Questions
+
+    def search(self, question: str, *, k: int | None = None, engine: str | None = None) -> list[Hit]:
+        """The best `k` chunks for a question. Raises InvalidQuestion, StoreUnavailable, ModelUnavailable."""
+        return list(self._find(check_question(question, self.settings), k=k, engine=engine).hits)
+
+    def ask(self, question: str, *, conversation: str | None = None, model: str | None = None) -> Answer:
+        """Answer a question; the same as the end of `stream`."""
+        answer = None
+        for piece in self.stream(question, conversation=conversation, model=model):
+            answer = piece.answer or answer
+        if answer is None:
+            raise ModelUnavailable("The model gave no answer.")
+        return answer
+
+    def stream(
+        self,
+        question: str,
+        *,
+        conversation: str | None = None,
+        model: str | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> Iterator[Piece]:
+        """Answer a question piece by piece; the last piece holds the whole answer.
+
+        The question is kept before the first piece and the answer with the last one. An unknown `conversation` begins
+        one under that id. Whoever stops iterating keeps what was answered so far. Raises InvalidQuestion,
+        ModelUnavailable, StoreUnavailable.
+        """
+        question = check_question(question, self.settings)
+        history = self.messages(conversation) if conversation else []
+        conversation, message = self._storage.conversations.ask(conversation, question)
+        token = cancellation or Cancellation()
+        pieces = self._answer().stream(
+            question, history=history, model=model or self._model(), cancelled=token.is_set,
+            settings=self._effective(),
+        )  # fmt: skip
+        written: list[str] = []
+        kept = False
+        try:
+            for piece in pieces:
+                written.append(piece.text)
+                if piece.answer is not None:
+                    answer = dataclasses.replace(piece.answer, conversation=conversation, message_id=message)
+                    self._keep(answer)
+                    kept = True
+                    piece = dataclasses.replace(piece, answer=answer)
+                yield piece
+        except Cancelled:
+            _log.info("An answer was stopped before it began.")
+        except LecternError as error:
+            self._storage.conversations.fail(message, f"{error} {error.help}".strip())
+            kept = True
+            raise
+        finally:
+            if not kept:
+                self._keep(_unfinished(question, "".join(written), conversation, message, model or self._model()))
+
+    def conversations(self) -> list[Conversation]:
+        """Every conversation, the one used last first."""
+        return self._storage.conversations.all()
+
+    def messages(self, conversation_id: str) -> list[Message]:
+        """The messages of a conversation in order; their answers have citations but not hits."""
+        return self._storage.conversations.messages(conversation_id)
+
+    def rename_conversation(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title."""
+        self._storage.conversations.rename(conversation_id, title)
+
+    def delete_conversation(self, conversation_id: str) -> None:
+        """Delete a conversation with its messages."""
+        self._storage.conversations.delete(conversation_id)
+
+    # Models and state
+
+    def models(self) -> tuple[ModelStatus, ...]:
+        """Every model that can be chosen, with what is missing where one is not ready."""
+        from rag_core.generation import model_statuses
+
+        return model_statuses(self._effective())
+
+    def use_gemini(self, key: str, *, keep: bool) -> None:
+        """Take a Gemini key and the user's word that passages may leave the machine.
+
+        With `keep` both outlive this process: the key in `.env`, the word in the library. Raises ConfigurationError.
+        """
+        from rag_core.secrets import keep_key
+
+        if not key.strip().isprintable() or not key.strip():
+            raise ConfigurationError("The key is empty or holds odd characters.", help="Copy it again from its page.")
+        with self._lock:
+            self.settings = self.settings.with_key(key.strip())
+            self._consent = True
+        if keep:
+            keep_key(key.strip())
+            self._storage.conversations.set_preference("allow_remote", "yes")
+
+    def forget_gemini(self) -> None:
+        """Forget the key and take back the word that passages may leave the machine."""
+        from rag_core.secrets import forget_key
+
+        with self._lock:
+            self.settings = self.settings.with_key(None)
+            self._consent = False
+        forget_key()
+        self._storage.conversations.set_preference("allow_remote", None)
+
+    def preference(self, name: str) -> str | None:
+        """A value that the user chose, or None."""
+        return self._storage.conversations.preference(name)
+
+    def set_preference(self, name: str, value: str | None) -> None:
+        """Keep a value that the user chose; None forgets it."""
+        self._storage.conversations.set_preference(name, value)
+
+    def status(self) -> LibraryStatus:
+        """Counts, profile, engine, stores, models, and whatever is worth saying."""
+        ready, chunks, pending, failed = self._storage.documents.counts()
+        profile = self._storage.documents.profile()
+        postgresql, chroma = self._storage.describe()
+        return LibraryStatus(
+            data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
+            profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
+            engine=self._storage.dumps.describe(), postgresql=postgresql, chroma=chroma, models=self.models(),
+            notes=self.notes(),
+        )  # fmt: skip
+
+    def notes(self) -> tuple[str, ...]:
+        """What happened on opening that the user should know, one line each."""
+        return self._storage.notes
+
+    def warm_up(self) -> None:
+        """Load the embedding model and what answers need, so that the first question finds them ready. Writes nothing
+        to the library. Raises ModelUnavailable."""
+        self._embed()
+        self._answer().warm()
+
+    def _find(self, question: str, *, k: int | None = None, engine: str | None = None) -> Retrieval:
+        from rag_core.retrieval import search
+
+        changes = {name: value for name, value in (("k", k), ("engine", engine)) if value is not None}
+        settings = self.settings.changed("retrieval", **changes).retrieval
+        if settings.fetch_k < settings.k:
+            settings = settings.model_copy(update={"fetch_k": settings.k})
+        return search(self._storage, self._embed().encode_query, question, settings)
+
+    def _embed(self) -> Embedder:
+        """The embedding model, loaded once. A library keeps the precision it was made with."""
+        with self._lock:
+            if self._embedder is None:
+                from rag_core.embedding import open_embedder
+
+                profile = self._storage.documents.profile()
+                wanted = self.settings.embedding
+                if profile is not None and wanted.precision == "auto":
+                    wanted = wanted.model_copy(update={"precision": profile.precision})
+                embedder = open_embedder(wanted, self.settings.models_dir)
+                if profile is not None and embedder.profile.id != profile.id:
+                    embedder.close()
+                    raise ModelUnavailable(
+                        f"This library was made with {profile.name} ({profile.precision}), not with"
+                        f" {embedder.profile.name} ({embedder.profile.precision}).",
+                        help="Set LECTERN_EMBEDDING__MODEL back, or use another LECTERN_DATA_DIR for the other model.",
+                    )
+                self._embedder = embedder
+            return self._embedder
+
+    def _answer(self) -> Answerer:
+        with self._lock:
+            if self._answerer is None:
+                from rag_core.answering import Answerer
+                from rag_core.retrieval.langchain import LecternRetriever
+
+                self._answerer = Answerer(
+                    self.settings,
+                    make_retriever=lambda: LecternRetriever(find=self._find),
+                    encode=lambda texts: self._embed().encode(texts),
+                )
+            return self._answerer
+
+    def _model(self) -> str:
+        return self.preference("model") or self.settings.generation.model
+
+    def _effective(self) -> Settings:
+        """The settings with the user's word about remote models."""
+        return self.settings.model_copy(update={"allow_remote": self.settings.allow_remote or self._consent})
+
+    def _keep(self, answer: Answer) -> None:
+        retrieval = self.settings.retrieval
+        try:
+            self._storage.conversations.answer(answer.message_id, answer, answer.trace.engine or "none", retrieval.k)
+        except StoreUnavailable as error:
+            _log.warning("An answer could not be kept: %s", error)
+
+
+def check_question(question: str, settings: Settings) -> str:
+    """The question without control characters and outer space. Raises InvalidQuestion."""
+    words = "".join(c if c.isprintable() or c in "\n\t" else " " for c in question).strip()
+    if not words:
+        raise InvalidQuestion("The question is empty.", help="Type a question in words.")
+    most = settings.answering.max_question_chars
+    if len(words) > most:
+        raise InvalidQuestion(
+            f"The question has {len(words):,} characters; at most {most:,} are taken.",
+            help="Shorten it, or add the long text as a document and ask about it.",
+        )
+    return words
+
+
+def _unfinished(question: str, text: str, conversation: str, message: str, model: str) -> Answer:
+    return Answer(
+        question=question, text=text, sentences=(), citations=(), hits=(), confidence=0.0, abstained=False,
+        model=model, conversation=conversation, message_id=message, stopped=True,
+    )  # fmt: skip

@@ -1,0 +1,192 @@
+"""Conversations, their messages and citations, the log of queries, and the user's preferences."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from psycopg import Connection
+from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
+
+from rag_core.domain import Answer, Box, Citation, Conversation, Message, Sentence, Trace
+from rag_core.storage.database import Database, storable
+
+_CITATION = "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score, score_kind"
+_TITLE_CHARS = 60
+
+
+class ConversationStore:
+    """Reads and writes conversations. An answer read back has its citations, but not its hits."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ask(self, conversation_id: str | None, question: str) -> tuple[str, str]:
+        """Note a question; begins a conversation where there is none. Returns conversation and message ids."""
+        conversation_id = conversation_id or uuid.uuid4().hex
+        message_id = uuid.uuid4().hex
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO conversations (id, title) VALUES (%s, %s)"
+                " ON CONFLICT (id) DO UPDATE SET updated_at = now()",
+                (conversation_id, _title(question)),
+            )
+            connection.execute(
+                "INSERT INTO messages (id, conversation_id, question) VALUES (%s, %s, %s)",
+                (message_id, conversation_id, storable(question)),
+            )
+        return conversation_id, message_id
+
+    def answer(self, message_id: str, answer: Answer, mode: str, top_k: int) -> None:
+        """Keep the answer to a noted question, with its citations, and log the query."""
+        documents = list(dict.fromkeys(citation.document_id for citation in answer.citations))
+        with self._database.transaction() as connection:
+            found = connection.execute(
+                "UPDATE messages SET answer = %s, error = NULL WHERE id = %s RETURNING id",
+                (Jsonb(_pack(answer)), message_id),
+            ).fetchone()
+            if found is None:  # the conversation was deleted meanwhile
+                return
+            _write_citations(connection, message_id, answer)
+            connection.execute(
+                "INSERT INTO queries (message_id, text, mode, top_k, latency_ms, confidence, document_ids)"
+                " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+                (
+                    message_id, storable(answer.question), mode, top_k, Jsonb(dict(answer.trace.latency_ms)),
+                    answer.confidence, documents,
+                ),
+            )  # fmt: skip
+
+    def fail(self, message_id: str, error: str) -> None:
+        """Keep why a question got no answer."""
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE messages SET error = %s WHERE id = %s", (storable(error), message_id))
+
+    def all(self) -> list[Conversation]:
+        """Every conversation, the one used last first."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id, title, created_at, updated_at FROM conversations ORDER BY updated_at DESC, id"
+            ).fetchall()
+        return [Conversation(*row) for row in rows]
+
+    def messages(self, conversation_id: str) -> list[Message]:
+        """The messages of a conversation in order, each with its answer and citations."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id, question, created_at, answer, error FROM messages WHERE conversation_id = %s"
+                " ORDER BY created_at, id",
+                (conversation_id,),
+            ).fetchall()
+            citations: dict[str, list[Citation]] = {row[0]: [] for row in rows}
+            for row in connection.execute(
+                f"SELECT message_id, {_CITATION} FROM citations WHERE message_id = ANY(%s) ORDER BY number".encode(),
+                (list(citations),),
+            ):
+                citations[row[0]].append(_citation(row[1:]))
+        return [
+            Message(
+                id=row[0],
+                question=row[1],
+                created_at=row[2],
+                answer=_unpack(row[3], row[0], conversation_id, tuple(citations[row[0]])) if row[3] else None,
+                error=row[4],
+            )
+            for row in rows
+        ]
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title; an empty one changes nothing."""
+        if title.strip():
+            with self._database.transaction() as connection:
+                connection.execute(
+                    "UPDATE conversations SET title = %s WHERE id = %s", (_title(title), conversation_id)
+                )
+
+    def delete(self, conversation_id: str) -> None:
+        """Delete a conversation with its messages and citations."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM conversations WHERE id = %s", (conversation_id,))
+
+    def preference(self, name: str) -> str | None:
+        """A value that the user chose, or None."""
+        with self._database.transaction() as connection:
+            row = connection.execute("SELECT value FROM preferences WHERE name = %s", (name,)).fetchone()
+        return row[0] if row else None
+
+    def set_preference(self, name: str, value: str | None) -> None:
+        """Keep a value that the user chose; None forgets it."""
+        with self._database.transaction() as connection:
+            if value is None:
+                connection.execute("DELETE FROM preferences WHERE name = %s", (name,))
+            else:
+                connection.execute(
+                    "INSERT INTO preferences (name, value) VALUES (%s, %s)"
+                    " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                    (name, storable(value)),
+                )
+
+
+def _title(text: str) -> str:
+    words = " ".join(storable(text).split())
+    return words if len(words) <= _TITLE_CHARS else words[: _TITLE_CHARS - 1].rstrip() + "…"
+
+
+def _write_citations(connection: Connection[TupleRow], message_id: str, answer: Answer) -> None:
+    rows = [
+        (
+            message_id, c.number, c.chunk_id, c.document_id, storable(c.title), c.page, storable(c.page_label),
+            storable(c.section), storable(c.text), c.start, c.end,
+            Jsonb([[box.left, box.top, box.right, box.bottom] for box in c.boxes]), c.score, c.score_kind,
+        )
+        for c in answer.citations
+    ]  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO citations (message_id, {_CITATION}) VALUES ({', '.join(['%s'] * 14)})".encode(), rows
+        )
+
+
+def _citation(row: TupleRow) -> Citation:
+    return Citation(
+        number=row[0], chunk_id=row[1], document_id=row[2], title=row[3], page=row[4], page_label=row[5],
+        section=row[6], text=row[7], start=row[8], end=row[9], boxes=tuple(Box(*box) for box in row[10]),
+        score=row[11], score_kind=row[12],
+    )  # fmt: skip
+
+
+def _pack(answer: Answer) -> dict[str, Any]:
+    """What a message's row holds of an answer: all but hits and citations, which have a table of their own."""
+    return {
+        "question": storable(answer.question),
+        "text": storable(answer.text),
+        "sentences": [[storable(s.text), list(s.citations), s.supported] for s in answer.sentences],
+        "confidence": answer.confidence,
+        "abstained": answer.abstained,
+        "model": answer.model,
+        "stopped": answer.stopped,
+        "trace": {**asdict(answer.trace), "query": storable(answer.trace.query)},
+    }
+
+
+def _unpack(
+    packed: Mapping[str, Any], message_id: str, conversation_id: str, citations: tuple[Citation, ...]
+) -> Answer:
+    trace = packed["trace"]
+    return Answer(
+        question=packed["question"],
+        text=packed["text"],
+        sentences=tuple(Sentence(text, tuple(numbers), supported) for text, numbers, supported in packed["sentences"]),
+        citations=citations,
+        hits=(),
+        confidence=packed["confidence"],
+        abstained=packed["abstained"],
+        model=packed["model"],
+        conversation=conversation_id,
+        message_id=message_id,
+        stopped=packed["stopped"],
+        trace=Trace(**{**trace, "notes": tuple(trace["notes"])}),
+    )

@@ -1,0 +1,108 @@
+"""PostgreSQL, the truth: a pool of connections, transactions with readable errors, migrations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from typing import Any
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import Connection
+from psycopg.rows import TupleRow
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from rag_core.errors import LibraryInUse, StoreUnavailable
+from rag_core.settings import StorageSettings
+
+# Any number that no other program is likely to use: it marks the database as owned by one library.
+_OWNER_KEY = 0x4C656374
+# PostgreSQL refuses NUL and lone surrogates in text.
+_REFUSED = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """The text with every character that PostgreSQL refuses replaced by U+FFFD, its length unchanged."""
+    return _REFUSED.sub("\ufffd", text)
+
+
+class Database:
+    """A pool of connections to one database whose tables are up to date."""
+
+    def __init__(self, url: str, settings: StorageSettings) -> None:
+        """Connect and migrate. Raises StoreUnavailable, or LibraryInUse when another library owns the database."""
+        self._url = url
+        self._settings = settings
+        try:
+            self._owner = self._own()
+            self._migrate()
+        except psycopg.Error as error:
+            raise unavailable(error) from error
+        self._pool: ConnectionPool[Connection[TupleRow]] = ConnectionPool(
+            url,
+            min_size=1,
+            max_size=settings.pool_size,
+            timeout=settings.connect_timeout_s,
+            kwargs=self._options(),
+            configure=register_vector,
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection[TupleRow]]:
+        """One transaction: committed when the block ends, rolled back when it raises. Raises StoreUnavailable."""
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            raise unavailable(error) from error
+
+    def version(self) -> str:
+        """The server's version, for people."""
+        with self.transaction() as connection:
+            return f"PostgreSQL {connection.info.server_version // 10_000}"
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
+        self._owner.close()
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "connect_timeout": int(self._settings.connect_timeout_s),
+            "options": f"-c statement_timeout={int(self._settings.statement_timeout_s * 1000)}",
+        }
+
+    def _own(self) -> Connection[TupleRow]:
+        """Hold an advisory lock for as long as the library is open, so that one library writes to a database."""
+        connection = psycopg.connect(self._url, autocommit=True, **self._options())
+        row = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWNER_KEY,)).fetchone()
+        if row is None or not row[0]:
+            connection.close()
+            raise LibraryInUse("Another Lectern uses this database.")
+        return connection
+
+    def _migrate(self) -> None:
+        connection = self._owner
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())"
+        )
+        applied = {row[0] for row in connection.execute("SELECT name FROM migrations")}
+        folder = resources.files("rag_core.storage") / "migrations"
+        for script in sorted((item for item in folder.iterdir() if item.name.endswith(".sql")), key=lambda i: i.name):
+            if script.name not in applied:
+                with connection.transaction():
+                    connection.execute(script.read_text(encoding="utf-8").encode())
+                    connection.execute("INSERT INTO migrations (name) VALUES (%s)", (script.name,))
+
+
+def unavailable(error: Exception) -> StoreUnavailable:
+    """PostgreSQL's complaint as one line without the password that an address may hold."""
+    reason = re.sub(r"password=\S+|://[^@\s]+@", "", str(error).strip().splitlines()[0] if str(error).strip() else "")
+    return StoreUnavailable(
+        f"PostgreSQL does not answer: {reason or type(error).__name__}",
+        help="Check that the server of DATABASE_URL runs and lets you in; without DATABASE_URL, start Lectern again.",
+    )

@@ -1,0 +1,313 @@
+"""Documents, pages and chunks in PostgreSQL."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg import Connection
+from psycopg.rows import TupleRow, dict_row
+from psycopg.types.json import Jsonb
+
+from rag_core.domain import Box, Chunk, Document, Page, ParsedDocument, Profile, Section
+from rag_core.errors import StoreCorrupt
+from rag_core.storage.database import Database, storable
+
+_DOCUMENT = """
+    SELECT id, title, media_type, byte_size, state, page_count, chunk_count, authors, year, language, sections, notes,
+           error, help, added_at,
+           ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name) AS sources
+    FROM documents
+"""
+_CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, md5, token_count"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document ready to be committed: `vectors` is float32 (chunks, dimensions), row i for chunk i."""
+
+    document_id: str
+    parsed: ParsedDocument
+    chunks: Sequence[Chunk]
+    vectors: NDArray[np.float32]
+
+
+class DocumentStore:
+    """Reads and writes documents. Ready ones are remembered, since every hit carries its document."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._ready: dict[str, Document] = {}
+        self._lock = threading.Lock()
+
+    def accept(self, document_id: str, sha256: str, source: str, media_type: str, byte_size: int) -> bool:
+        """Note a source of a document, which is pending when it is new. Returns whether it is new."""
+        with self._database.transaction() as connection:
+            new = connection.execute(
+                "INSERT INTO documents (id, sha256, title, media_type, byte_size, state)"
+                " VALUES (%s, %s, %s, %s, %s, 'pending') ON CONFLICT DO NOTHING RETURNING id",
+                (document_id, sha256, storable(source), media_type, byte_size),
+            ).fetchone()
+            self._add_source(connection, document_id, source)
+        self._forget(document_id)
+        return new is not None
+
+    def add_source(self, document_id: str, source: str) -> None:
+        """Note another name under which a document came."""
+        with self._database.transaction() as connection:
+            self._add_source(connection, document_id, source)
+        self._forget(document_id)
+
+    def retry(self, document_id: str) -> None:
+        """Make a failed document pending again."""
+        self._update(document_id, "state = 'pending', error = NULL, help = ''")
+
+    def fail(self, document_id: str, message: str, help: str) -> None:
+        """Mark a document as failed, with the reason and what to do."""
+        self._update(document_id, "state = 'failed', error = %s, help = %s", storable(message), storable(help))
+
+    def keep_password(self, document_id: str, password: str) -> None:
+        """Keep the password that opened a document: its page pictures need it."""
+        self._update(document_id, "password = %s", password)
+
+    def password(self, document_id: str) -> str | None:
+        """The password that opened a document, if it needed one."""
+        with self._database.transaction() as connection:
+            row = connection.execute("SELECT password FROM documents WHERE id = %s", (document_id,)).fetchone()
+        return row[0] if row else None
+
+    def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
+        """Write documents whole, with the outbox rows that carry them on, in one transaction.
+
+        A document that was removed meanwhile is left out.
+        """
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO embedding_profiles (id, name, revision, dimensions, pooling, precision)"
+                " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                (profile.id, profile.name, profile.revision, profile.dimensions, profile.pooling, profile.precision),
+            )
+            batch = [item for item in batch if self._mark_stored(connection, item, profile)]
+            _copy_pages(connection, batch)
+            _copy_chunks(connection, batch)
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO outbox (document_id, store, action) VALUES (%s, 'dumps', 'put'), (%s, 'chroma', 'put')"
+                    " ON CONFLICT DO NOTHING",
+                    [(item.document_id, item.document_id) for item in batch],
+                )
+
+    def all(self) -> list[Document]:
+        """Every document that is not being removed, newest first."""
+        return self._fetch("WHERE state <> 'removing' ORDER BY added_at DESC, id", ())
+
+    def get(self, document_id: str) -> Document | None:
+        """One document in whatever state, or None."""
+        found = self._fetch("WHERE id = %s", (document_id,))
+        return found[0] if found else None
+
+    def pending(self) -> list[Document]:
+        """Documents that were accepted and have yet to be read, oldest first."""
+        return self._fetch("WHERE state = 'pending' ORDER BY added_at, id", ())
+
+    def ready(self, ids: Collection[str]) -> Mapping[str, Document]:
+        """The ready documents among some ids."""
+        with self._lock:
+            known = {key: self._ready[key] for key in ids if key in self._ready}
+        missing = [key for key in ids if key not in known]
+        if missing:
+            fetched = self._fetch("WHERE id = ANY(%s) AND state = 'ready'", (missing,))
+            with self._lock:
+                self._ready.update((document.id, document) for document in fetched)
+            known |= {document.id: document for document in fetched}
+        return known
+
+    def counts(self) -> tuple[int, int, int, int]:
+        """Ready documents, their chunks, pending and failed documents."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "SELECT count(*) FILTER (WHERE state = 'ready'),"
+                " coalesce(sum(chunk_count) FILTER (WHERE state = 'ready'), 0)::bigint,"
+                " count(*) FILTER (WHERE state IN ('pending', 'stored')), count(*) FILTER (WHERE state = 'failed')"
+                " FROM documents"
+            ).fetchone()
+        return row or (0, 0, 0, 0)
+
+    def chunks(self, document_id: str, first: int = 0, limit: int | None = None) -> list[Chunk]:
+        """Chunks of a document from index `first` on, in order."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                f"SELECT {_CHUNK} FROM chunks WHERE document_id = %s AND index >= %s ORDER BY index LIMIT %s",
+                (document_id, first, limit),
+            ).fetchall()
+        return [_chunk(row) for row in rows]
+
+    def chunks_at(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[Chunk, str]]:
+        """Chunks of ready documents by (document id, index), each with its page's label."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT c.document_id, c.index, c.page, c.section, c.span_start, c.span_end, c.boxes, c.text, c.md5,"
+                " c.token_count, p.label FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+                " JOIN chunks c USING (document_id, index)"
+                " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
+                " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
+                ([place[0] for place in places], [place[1] for place in places]),
+            ).fetchall()
+        return {(row[0], row[1]): (_chunk(row[:-1]), row[-1]) for row in rows}
+
+    def pages(self, document_id: str, number: int | None = None) -> list[Page]:
+        """Pages of a document, or the one with this number."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT number, text, label, width_pt, height_pt, error FROM pages WHERE document_id = %s"
+                " AND (%s::int IS NULL OR number = %s) ORDER BY number",
+                (document_id, number, number),
+            ).fetchall()
+        return [Page(number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5]) for r in rows]
+
+    def vectors(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
+        """Vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT vector, md5 FROM chunks WHERE document_id = %s ORDER BY index", (document_id,), binary=True
+            ).fetchall()
+        if not rows:
+            raise StoreCorrupt(f"The document {document_id} has no chunks in PostgreSQL.")
+        return np.stack([row[0].to_numpy() for row in rows]).astype(np.float32), [row[1] for row in rows]
+
+    def nearest(self, query: NDArray[np.float32], k: int) -> list[tuple[str, int, NDArray[np.float32]]]:
+        """Exact k nearest chunks by cosine among ready documents: (document id, index, vector)."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT c.document_id, c.index, c.vector FROM chunks c"
+                " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
+                " ORDER BY c.vector <=> %s, c.document_id, c.index LIMIT %s",
+                (query, k),
+                binary=True,
+            ).fetchall()
+        return [(row[0], row[1], row[2].to_numpy()) for row in rows]
+
+    def profile(self) -> Profile | None:
+        """The profile that the library's vectors were made with, or None while it has none."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "SELECT p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision FROM embedding_profiles p"
+                " WHERE EXISTS (SELECT FROM documents d WHERE d.profile = p.id) ORDER BY p.created_at DESC LIMIT 1"
+            ).fetchone()
+        return Profile(*row) if row else None
+
+    def start_removal(self, document_id: str) -> bool:
+        """Take a document out of sight and queue the sweep. Returns whether there was one."""
+        with self._database.transaction() as connection:
+            found = connection.execute(
+                "UPDATE documents SET state = 'removing' WHERE id = %s RETURNING id", (document_id,)
+            ).fetchone()
+            connection.execute("DELETE FROM outbox WHERE document_id = %s", (document_id,))
+            if found:
+                connection.execute(
+                    "INSERT INTO outbox (document_id, store, action) VALUES (%s, 'dumps', 'remove'),"
+                    " (%s, 'chroma', 'remove')",
+                    (document_id, document_id),
+                )
+        self._forget(document_id)
+        return found is not None
+
+    def delete(self, document_id: str) -> None:
+        """Forget a document that no derived store holds any longer."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM documents WHERE id = %s", (document_id,))
+        self._forget(document_id)
+
+    def _mark_stored(self, connection: Connection[TupleRow], item: Stored, profile: Profile) -> bool:
+        parsed = item.parsed
+        sections = [[s.title, s.level, s.page, s.start] for s in parsed.sections]
+        row = connection.execute(
+            "UPDATE documents SET state = 'stored', title = coalesce(nullif(%s, ''), title), authors = %s, year = %s,"
+            " language = %s, media_type = %s, page_count = %s, chunk_count = %s, profile = %s, sections = %s,"
+            " notes = %s, error = NULL, help = '' WHERE id = %s AND state = 'pending' RETURNING id",
+            (
+                storable(parsed.title), storable(parsed.authors), parsed.year, parsed.language, parsed.media_type,
+                len(parsed.pages), len(item.chunks), profile.id, Jsonb(_clean(sections)), Jsonb(_clean(parsed.notes)),
+                item.document_id,
+            ),
+        ).fetchone()  # fmt: skip
+        return row is not None
+
+    def _add_source(self, connection: Connection[TupleRow], document_id: str, source: str) -> None:
+        connection.execute(
+            "INSERT INTO sources (document_id, name) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+            (document_id, storable(source)),
+        )
+
+    def _update(self, document_id: str, assignment: str, *values: object) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(
+                f"UPDATE documents SET {assignment} WHERE id = %s".encode(), (*values, document_id)
+            )  # the assignment is this module's own text
+        self._forget(document_id)
+
+    def _fetch(self, condition: str, values: tuple[object, ...]) -> list[Document]:
+        with self._database.transaction() as connection, connection.cursor(row_factory=dict_row) as cursor:
+            rows = cursor.execute((_DOCUMENT + condition).encode(), values).fetchall()
+        return [_document(row) for row in rows]
+
+    def _forget(self, document_id: str) -> None:
+        with self._lock:
+            self._ready.pop(document_id, None)
+
+
+def _document(row: Mapping[str, Any]) -> Document:
+    values = dict(row)
+    values["sections"] = tuple(Section(*section) for section in row["sections"])
+    values["notes"] = tuple(row["notes"])
+    values["sources"] = tuple(row["sources"])
+    return Document(**values)
+
+
+def _chunk(row: TupleRow) -> Chunk:
+    return Chunk(
+        document_id=row[0], index=row[1], page=row[2], section=row[3], start=row[4], end=row[5],
+        boxes=tuple(Box(*box) for box in row[6]), text=row[7], md5=row[8], token_count=row[9],
+    )  # fmt: skip
+
+
+def _clean(value: Any) -> Any:
+    """Nested lists with every text made storable: JSONB refuses NUL as text columns do."""
+    if isinstance(value, str):
+        return storable(value)
+    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY pages (document_id, number, label, text, width_pt, height_pt, error) FROM STDIN") as copy,
+    ):
+        for item in batch:
+            for p in item.parsed.pages:
+                error = None if p.error is None else storable(p.error)
+                row = (item.document_id, p.number, storable(p.label), storable(p.text), p.width_pt, p.height_pt, error)
+                copy.write_row(row)
+
+
+def _copy_chunks(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:
+    columns = f"COPY chunks ({_CHUNK}, vector) FROM STDIN WITH (FORMAT BINARY)"
+    types = ["text", "int4", "int4", "text", "int4", "int4", "jsonb", "text", "text", "int4", "vector"]
+    with connection.cursor() as cursor, cursor.copy(columns.encode()) as copy:
+        copy.set_types(types)
+        for row in _chunk_rows(batch):
+            copy.write_row(row)
+
+
+def _chunk_rows(batch: Sequence[Stored]) -> Iterator[tuple[object, ...]]:
+    for item in batch:
+        for chunk, vector in zip(item.chunks, item.vectors, strict=True):
+            boxes = Jsonb([[box.left, box.top, box.right, box.bottom] for box in chunk.boxes])
+            yield (
+                item.document_id, chunk.index, chunk.page, storable(chunk.section), chunk.start, chunk.end, boxes,
+                storable(chunk.text), chunk.md5, chunk.token_count, vector,
+            )  # fmt: skip

@@ -1,0 +1,114 @@
+"""The vector dumps of the library: one file per document, and the scanner that searches them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelerator.atomic import remove_leftovers
+from accelerator.dump import Dump, write_dump
+from accelerator.errors import DumpError
+from accelerator.scanner import Match, Scanner
+from rag_core.domain import Profile
+from rag_core.errors import StoreCorrupt
+from rag_core.storage.files import disk_failure
+
+Vectors = Callable[[str], tuple[NDArray[np.float32], list[str]]]
+
+
+class DumpStore:
+    """Dump files under one folder. Nothing can be scanned until a profile is set."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._profile: Profile | None = None
+        self._scanner: Scanner | None = None
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        remove_leftovers(folder)
+
+    def use(self, profile: Profile) -> None:
+        """Set the profile that every dump must carry. A second call with the same profile changes nothing."""
+        if self._profile != profile:
+            self._profile = profile
+            self._scanner = Scanner(profile.dimensions)
+
+    def load(self, ids: Iterable[str], vectors: Vectors) -> list[str]:
+        """Map the dumps of ready documents; what is missing or damaged is written anew from `vectors`.
+
+        Returns the ids of the documents whose dump was written anew.
+        """
+        mended = []
+        for document_id in ids:
+            try:
+                self.show(document_id)
+            except StoreCorrupt:
+                self.mend(document_id, vectors)
+                mended.append(document_id)
+        return mended
+
+    def mend(self, document_id: str, vectors: Vectors) -> None:
+        """Write a document's dump anew and search it. Raises StoreUnavailable or StoreCorrupt."""
+        self.write(document_id, *vectors(document_id))
+        self.show(document_id)
+
+    def write(self, document_id: str, vectors: NDArray[np.float32], md5: list[str]) -> None:
+        """Write a document's dump: vectors float32 (n, d) and the MD5 sums of its texts. Raises StoreUnavailable."""
+        hashes = np.frombuffer(bytes.fromhex("".join(md5)), np.uint8).reshape(len(md5), 16)
+        try:
+            write_dump(self._path(document_id), vectors, hashes, profile=self._required().id)
+        except OSError as error:
+            raise disk_failure(error) from error
+
+    def show(self, document_id: str) -> None:
+        """Map a document's dump and search it from now on. Raises StoreCorrupt when it cannot be used."""
+        profile = self._required()
+        try:
+            dump = Dump.open(self._path(document_id), profile=profile.id, dimensions=profile.dimensions)
+        except (DumpError, OSError) as error:
+            raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
+        self._searchable().add(document_id, dump)
+
+    def remove(self, document_id: str) -> None:
+        """Remove a document's dump; harmless when there is none."""
+        self.hide(document_id)
+        self._path(document_id).unlink(missing_ok=True)
+
+    def hide(self, document_id: str) -> None:
+        """Search a document no longer, from this instant."""
+        if self._scanner is not None:
+            self._scanner.remove(document_id)
+
+    def search(self, query: NDArray[np.float32], k: int) -> list[tuple[Match, NDArray[np.float32]]]:
+        """The k nearest rows with their vectors. query: float32 (d,). Raises StoreCorrupt without a profile."""
+        scanner = self._searchable()
+        matches = scanner.search(query, k)
+        return list(zip(matches, scanner.vectors(matches), strict=True)) if matches else []
+
+    def md5(self, document_id: str, row: int) -> str:
+        """The MD5 sum that a dump holds for a row. Raises StoreCorrupt when it cannot be read."""
+        try:
+            return Dump.open(self._path(document_id)).hashes[row].tobytes().hex()
+        except (DumpError, OSError, IndexError) as error:
+            raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
+
+    def describe(self) -> str:
+        """What searches the dumps, in a few words."""
+        if self._scanner is None:
+            return "dumps, nothing to search yet"
+        return f"dumps on the {self._scanner.backend.name}, {len(self._scanner)} vectors"
+
+    def _path(self, document_id: str) -> Path:
+        return self._folder / f"{document_id}.dump"
+
+    def _required(self) -> Profile:
+        if self._profile is None:
+            raise StoreCorrupt("The library has no embedding profile yet.")
+        return self._profile
+
+    def _searchable(self) -> Scanner:
+        self._required()
+        assert self._scanner is not None  # noqa: S101  set together with the profile
+        return self._scanner

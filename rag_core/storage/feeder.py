@@ -1,0 +1,45 @@
+"""The thread that feeds Chroma, so that nobody waits for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from rag_core.errors import LecternError
+
+_log = logging.getLogger(__name__)
+# Importing Chroma takes a second of a processor, which the first page and the first answer need more.
+_FIRST_S = 5.0
+_EVERY_S = 30.0
+
+
+class Feeder:
+    """Calls `carry` when woken, and now and then for what was put off, until stopped."""
+
+    def __init__(self, carry: Callable[[], None]) -> None:
+        self._carry = carry
+        self._woken = threading.Event()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lectern-feeder", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is something to carry."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """End the thread after the batch it is carrying."""
+        self._stopped.set()
+        self._woken.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        self._woken.wait(_FIRST_S)
+        while not self._stopped.is_set():
+            self._woken.clear()
+            try:
+                self._carry()
+            except LecternError as error:
+                _log.warning("Chroma is fed later: %s", error)
+            self._woken.wait(_EVERY_S)

@@ -1,0 +1,147 @@
+"""The outbox: what PostgreSQL has committed and Chroma and the dump files have yet to take or let go.
+
+The relay carries it, each step idempotent, and writes the receipt last: a document is ready once its dump is on the
+disk. Chroma may lag behind, since the dumps answer: a thread of its own feeds it, and its rows stay here until it
+takes them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+
+from rag_core.storage.chroma import ChromaBatch, ChromaIndex, ChromaUnavailable
+from rag_core.storage.database import Database
+from rag_core.storage.documents import DocumentStore
+from rag_core.storage.dumps import DumpStore
+from rag_core.storage.files import FileStore
+
+_log = logging.getLogger(__name__)
+_BATCH = 256
+_CHROMA_ROWS = 4000
+_RETRY_S = 5
+_LONGEST_RETRY_S = 3600
+
+
+class Relay:
+    """Carries the outbox. Safe to call from any thread; one carries at a time."""
+
+    def __init__(
+        self, database: Database, documents: DocumentStore, dumps: DumpStore, chroma: ChromaIndex, files: FileStore
+    ) -> None:
+        self._database = database
+        self._documents = documents
+        self._dumps = dumps
+        self._chroma = chroma
+        self._files = files
+        self._dumps_lock = threading.Lock()
+        self._chroma_lock = threading.Lock()
+
+    def carry_dumps(self) -> None:
+        """Carry what the dump files have yet to take or let go. Raises StoreUnavailable."""
+        with self._dumps_lock:
+            self._batches("dumps", "put", self._put_dumps)
+            self._batches("dumps", "remove", self._remove_dumps)
+
+    def carry_chroma(self) -> None:
+        """Carry what is due for Chroma, and forget the documents that nothing holds any longer.
+
+        Where Chroma fails its rows are put off. Raises StoreUnavailable for PostgreSQL alone.
+        """
+        with self._chroma_lock:
+            for action, step in (("put", self._put_chroma), ("remove", self._remove_chroma)):
+                self._attempt(action, step)
+            self._sweep()
+
+    def waiting(self, store: str) -> tuple[int, str | None]:
+        """How many documents wait for a store, and the last reason."""
+        with self._database.transaction() as connection:
+            row = connection.execute("SELECT count(*), max(error) FROM outbox WHERE store = %s", (store,)).fetchone()
+        return (row[0], row[1]) if row else (0, None)
+
+    def _batches(self, store: str, action: str, step: Callable[[Sequence[str]], None]) -> None:
+        while ids := self._due(store, action):
+            step(ids)
+            self._done(store, action, ids)
+
+    def _attempt(self, action: str, step: Callable[[Sequence[str]], None]) -> None:
+        """Like `_batches` for Chroma, whose failure is noted and put off instead of raised."""
+        while ids := self._due("chroma", action):
+            try:
+                step(ids)
+            except ChromaUnavailable as error:
+                _log.warning("Chroma is behind: %s", error)
+                self._put_off("chroma", action, str(error))
+                return
+            self._done("chroma", action, ids)
+
+    def _put_dumps(self, ids: Sequence[str]) -> None:
+        for document_id in ids:
+            self._dumps.write(document_id, *self._documents.vectors(document_id))
+        with self._database.transaction() as connection:
+            ready = connection.execute(
+                "UPDATE documents SET state = 'ready' WHERE id = ANY(%s) AND state = 'stored' RETURNING id",
+                (list(ids),),
+            ).fetchall()
+        for (document_id,) in ready:
+            self._dumps.show(document_id)
+
+    def _remove_dumps(self, ids: Sequence[str]) -> None:
+        for document_id in ids:
+            self._dumps.remove(document_id)
+            self._files.remove(document_id)
+
+    def _put_chroma(self, ids: Sequence[str]) -> None:
+        profile = self._documents.profile()
+        if profile is None:
+            return
+        batch = ChromaBatch()
+        for document_id in ids:
+            chunks = self._documents.chunks(document_id)
+            batch.add(document_id, [chunk.text for chunk in chunks], self._documents.vectors(document_id)[0])
+            if len(batch.ids) >= _CHROMA_ROWS:
+                self._chroma.add(profile, batch)
+                batch = ChromaBatch()
+        if batch.ids:
+            self._chroma.add(profile, batch)
+
+    def _remove_chroma(self, ids: Sequence[str]) -> None:
+        profile = self._documents.profile()
+        if profile is not None:
+            self._chroma.remove(profile, ids)
+
+    def _sweep(self) -> None:
+        """Forget the documents that neither store holds any longer."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id FROM documents d WHERE state = 'removing'"
+                " AND NOT EXISTS (SELECT FROM outbox o WHERE o.document_id = d.id)"
+            ).fetchall()
+        for (document_id,) in rows:
+            self._documents.delete(document_id)
+
+    def _due(self, store: str, action: str) -> list[str]:
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT document_id FROM outbox WHERE store = %s AND action = %s AND next_attempt_at <= now()"
+                " ORDER BY id LIMIT %s",
+                (store, action, _BATCH),
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    def _done(self, store: str, action: str, ids: Sequence[str]) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(
+                "DELETE FROM outbox WHERE store = %s AND action = %s AND document_id = ANY(%s)",
+                (store, action, list(ids)),
+            )
+
+    def _put_off(self, store: str, action: str, reason: str) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE outbox SET attempts = attempts + 1, error = %s,"
+                " next_attempt_at = now() + make_interval(secs => least(%s * 2 ^ attempts, %s))"
+                " WHERE store = %s AND action = %s",
+                (reason, _RETRY_S, _LONGEST_RETRY_S, store, action),
+            )

@@ -1,0 +1,52 @@
+"""One owner per data directory: a lock that a killed process lets go of, and a note of who holds it."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from accelerator.atomic import write_atomically
+from rag_core.errors import ConfigurationError, LibraryInUse
+
+
+class Ownership:
+    """The lock on a data directory, held from `take` until `release`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._note = folder / "owner.json"
+        self._lock = FileLock(folder / "owner.lock", thread_local=False)
+
+    def take(self) -> None:
+        """Make the folder where needed and lock it. Raises LibraryInUse or ConfigurationError."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+            write_atomically(self._note, [json.dumps(_myself()).encode()])
+        except Timeout as error:
+            raise LibraryInUse(f"The library in {self._folder} is open in {self._holder()}.") from error
+        except OSError as error:
+            self._lock.release()
+            raise ConfigurationError(
+                f"The folder {self._folder} cannot be written: {error.strerror or error}.",
+                help="Give yourself the right to write there, or set LECTERN_DATA_DIR to another folder.",
+            ) from error
+
+    def release(self) -> None:
+        """Let the folder go."""
+        self._lock.release()
+
+    def _holder(self) -> str:
+        try:
+            note = json.loads(self._note.read_text())
+            return f"process {note['pid']}, started {note['started']}"
+        except (OSError, ValueError, KeyError, TypeError):
+            return "another process"
+
+
+def _myself() -> dict[str, str | int]:
+    return {"pid": os.getpid(), "started": datetime.now(UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")}

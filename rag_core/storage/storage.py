@@ -1,0 +1,124 @@
+"""The stores as one: opened together, recovered on opening, closed together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rag_core.domain import Profile
+from rag_core.errors import StoreUnavailable
+from rag_core.settings import Settings
+from rag_core.storage.chroma import ChromaIndex
+from rag_core.storage.conversations import ConversationStore
+from rag_core.storage.database import Database
+from rag_core.storage.documents import DocumentStore, Stored
+from rag_core.storage.dumps import DumpStore
+from rag_core.storage.feeder import Feeder
+from rag_core.storage.files import FileStore
+from rag_core.storage.outbox import Relay
+from rag_core.storage.ownership import Ownership
+from rag_core.storage.server import EmbeddedServer
+
+
+class Storage:
+    """Every store of one library. Thread-safe.
+
+    Raises on opening: LibraryInUse, ConfigurationError (the folder cannot be written), StoreUnavailable.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.folder = folder = Path(settings.data_dir).expanduser().absolute()
+        self._server: EmbeddedServer | None = None
+        self._database: Database | None = None
+        self._feeder: Feeder | None = None
+        self._closed = False
+        self._ownership = Ownership(folder)
+        self._ownership.take()
+        try:
+            self._open(folder, settings)
+        except BaseException:
+            self.close()
+            raise
+
+    def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
+        """Make documents part of the library: whole, in every store, ready when this returns.
+
+        Raises StoreUnavailable; what was not committed is then still pending.
+        """
+        self.dumps.use(profile)
+        self.documents.commit(batch, profile)
+        self.relay.carry_dumps()
+        if self._feeder is not None:
+            self._feeder.wake()
+
+    def remove(self, document_id: str) -> None:
+        """Remove a document from every store; it is found no longer from the first instant on."""
+        self.documents.start_removal(document_id)
+        self.dumps.hide(document_id)
+        self.relay.carry_dumps()
+        if self._feeder is not None:
+            self._feeder.wake()
+
+    def mend_dump(self, document_id: str) -> None:
+        """Write a document's dump anew from PostgreSQL. Raises StoreUnavailable or StoreCorrupt."""
+        self.dumps.mend(document_id, self.documents.vectors)
+
+    def settle(self) -> None:
+        """Wait until Chroma has taken what is due. Raises StoreUnavailable for PostgreSQL alone."""
+        self.relay.carry_dumps()
+        self.relay.carry_chroma()
+
+    def describe(self) -> tuple[str, str]:
+        """PostgreSQL and Chroma in a few words each."""
+        waiting, reason = self.relay.waiting("chroma")
+        chroma = f"Chroma, {self.chroma.where()}"
+        if waiting:
+            chroma += f", {waiting} documents behind" + (f" ({reason})" if reason else "")
+        where = "embedded" if self._server else "by DATABASE_URL"
+        return f"{self._required().version()}, {where}", chroma
+
+    def close(self) -> None:
+        """Close every store and let the folder go; harmless when done twice."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._feeder is not None:
+            self._feeder.stop()
+        if self._database is not None:
+            self.chroma.close()
+            self._database.close()
+        if self._server is not None:
+            self._server.stop()
+        self._ownership.release()
+
+    def _open(self, folder: Path, settings: Settings) -> None:
+        if settings.database_url is None:
+            self._server = EmbeddedServer(folder / "postgres")
+            url = self._server.start()
+        else:
+            url = settings.database_url.get_secret_value()
+        self._database = database = Database(url, settings.storage)
+        self.documents = DocumentStore(database)
+        self.conversations = ConversationStore(database)
+        self.files = FileStore(folder / "files")
+        self.dumps = DumpStore(folder / "dumps")
+        self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
+        self.relay = Relay(database, self.documents, self.dumps, self.chroma, self.files)
+        self.notes = self._recover()
+        self._feeder = Feeder(self.relay.carry_chroma)
+
+    def _recover(self) -> tuple[str, ...]:
+        """Carry what was committed and map the dumps, mending what is missing. Returns what the user should know."""
+        profile = self.documents.profile()
+        if profile is None:
+            return ()
+        self.dumps.use(profile)
+        self.relay.carry_dumps()
+        ready = [document.id for document in self.documents.all() if document.state == "ready"]
+        mended = self.dumps.load(ready, self.documents.vectors)
+        return (f"{len(mended)} damaged or missing dump files were written anew.",) if mended else ()
+
+    def _required(self) -> Database:
+        if self._database is None:
+            raise StoreUnavailable("The library is closed.")
+        return self._database
