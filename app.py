@@ -1,0 +1,40 @@
+"""Lectern's frame: set up the page, say how the library is, and run the page that was chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts import frame, resources
+
+HERE = Path(__file__).parent
+ABOUT = "**Lectern** answers questions from your own documents, on your own machine, and shows the page it read."
+
+
+def main() -> None:
+    """Draw one run of the application."""
+    st.set_page_config(
+        page_title="Lectern",
+        page_icon=str(HERE / "pages/parts/art/icon.svg"),
+        layout="wide",
+        menu_items={"About": ABOUT},
+    )
+    frame.dress()
+    page = st.navigation(
+        [
+            st.Page(HERE / "pages/upload.py", title="Library", icon=":material/library_books:", default=True),
+            st.Page(HERE / "pages/chat.py", title="Chat", icon=":material/forum:", url_path="chat"),
+        ]
+    )
+    opening = resources.opening()
+    if opening.state == "open":
+        page.run()
+        opening.warm_up()
+    elif opening.state == "opening":
+        frame.waiting(opening)
+    else:
+        frame.failed(opening)
+
+
+main()

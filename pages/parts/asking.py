@@ -1,0 +1,129 @@
+"""The board of questions being answered: each in a thread of its own, seen by every session.
+
+An answer therefore goes on when the page is reloaded, and a second tab sees it grow too.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rag_core.cancellation import Cancellation
+from rag_core.domain import Answer, Piece
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question on its way to an answer, as it stands now. `conversation` is where it will be kept."""
+
+    id: str
+    conversation: str
+    question: str
+    model: str | None
+    stage: str = "searching"
+    text: str = ""
+    answer: Answer | None = None
+    error: LecternError | None = None
+    stopping: bool = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether the answer is whole, was stopped, or failed."""
+        return self.answer is not None or self.error is not None
+
+
+class AskingBoard:
+    """Thread-safe. One question at a time per conversation."""
+
+    def __init__(self, library: Callable[[], Library]) -> None:
+        self._library = library
+        self._lock = threading.RLock()
+        self._askings: dict[str, Asking] = {}
+        self._cancellations: dict[str, Cancellation] = {}
+
+    def of(self, conversation: str) -> Asking | None:
+        """The question of a conversation that is being answered, or that failed and was not yet dismissed."""
+        with self._lock:
+            return self._askings.get(conversation)
+
+    def ask(self, conversation: str, question: str, model: str | None) -> Asking:
+        """Begin to answer; a question still under way in this conversation is left to go on and returned."""
+        with self._lock:
+            under_way = self._askings.get(conversation)
+            if under_way is not None and not under_way.finished:
+                return under_way
+            asking = Asking(uuid.uuid4().hex, conversation, question, model)
+            self._askings[conversation] = asking
+            cancellation = self._cancellations[conversation] = Cancellation()
+        threading.Thread(target=self._run, args=(asking, cancellation), name="lectern-answering", daemon=True).start()
+        return asking
+
+    def stop(self, conversation: str) -> None:
+        """Ask for a stop; the answer ends at its next word and what was written stays."""
+        with self._lock:
+            asking = self._askings.get(conversation)
+            if asking is not None and not asking.finished:
+                self._cancellations[conversation].cancel()
+                self._change(asking, stopping=True)
+
+    def dismiss(self, conversation: str) -> None:
+        """Forget the finished question of a conversation; an answer is in the library by then."""
+        with self._lock:
+            asking = self._askings.get(conversation)
+            if asking is not None and asking.finished:
+                del self._askings[conversation]
+                self._cancellations.pop(conversation, None)
+
+    def close(self) -> None:
+        """Stop all answers."""
+        with self._lock:
+            for cancellation in self._cancellations.values():
+                cancellation.cancel()
+
+    def _run(self, asking: Asking, cancellation: Cancellation) -> None:
+        try:
+            pieces = self._library().stream(
+                asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation
+            )
+            for piece in pieces:
+                self._take(asking, piece)
+        except LecternError as error:
+            self._change(asking, error=error)
+        except Exception:
+            logger.exception("Answering failed")
+            fault = LecternError(
+                "Something inside Lectern failed while answering.", help="Ask again; the log says more."
+            )
+            self._change(asking, error=fault)
+        else:
+            self._end(asking)
+
+    def _take(self, asking: Asking, piece: Piece) -> None:
+        with self._lock:
+            current = self._askings.get(asking.conversation)
+            if current is not None:
+                text, stage = current.text + piece.text, piece.stage or current.stage
+                self._change(asking, text=text, stage=stage, answer=piece.answer or current.answer)
+
+    def _end(self, asking: Asking) -> None:
+        with self._lock:
+            current = self._askings.get(asking.conversation)
+            if current is not None and not current.finished:
+                self._change(asking, error=LecternError("The answer ended before it was whole.", help="Ask again."))
+
+    def _change(self, asking: Asking, **changes: object) -> None:
+        """Note a change, unless the conversation has gone on to another question meanwhile."""
+        with self._lock:
+            current = self._askings.get(asking.conversation)
+            if current is not None and current.id == asking.id:
+                self._askings[asking.conversation] = replace(current, **changes)  # type: ignore[arg-type]

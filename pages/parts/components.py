@@ -1,0 +1,29 @@
+"""The three pieces that Streamlit has no widget for: an exchange, a passage, a shelf of documents.
+
+Each is a small ES module and a style sheet in components/, mounted without an iframe. Whatever comes from documents,
+models or file names reaches them as data and is drawn through `textContent` alone.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
+FOLDER = Path(__file__).parent / "components"
+
+
+@cache
+def component(name: str) -> ComponentRenderer:
+    """The component of this name, registered on first use."""
+    return st.components.v2.component(
+        f"lectern_{name}",
+        html=f'<div class="{name}"></div>',
+        css=(FOLDER / "common.css").read_text("utf-8") + (FOLDER / f"{name}.css").read_text("utf-8"),
+        js=(FOLDER / "common.js").read_text("utf-8") + (FOLDER / f"{name}.js").read_text("utf-8"),
+    )

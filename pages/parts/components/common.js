@@ -1,0 +1,58 @@
+// Shared by all components: elements are made here, and text enters the page only as text.
+
+const make = (tag, className = "", text = null) => {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== null) element.textContent = text;
+  return element;
+};
+
+const ICONS = {
+  close: "M6 6 18 18 M18 6 6 18",
+  left: "M14.5 5.5 8 12 14.5 18.5",
+  right: "M9.5 5.5 16 12 9.5 18.5",
+  bin: "M4.5 7h15 M9.5 7V4.5h5V7 M6.5 7l1 12.5h9l1-12.5 M10 10.5v6 M14 10.5v6",
+  retry: "M19 12a7 7 0 1 1-2.2-5.1 M19.5 3.5v4h-4",
+  back: "M9 6 4 11l5 5 M4 11h10a6 6 0 0 1 6 6v1",
+  page: "M6.5 3.5h7.5l4 4v13h-11.5z M13.5 3.5v4.5h4.5",
+  up: "M7 14l5-5 5 5",
+  down: "M7 10l5 5 5-5",
+};
+
+const icon = (name) => {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("class", "icon");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", ICONS[name]);
+  svg.append(path);
+  return svg;
+};
+
+const button = (className, label, iconName = null, hideLabel = false) => {
+  const element = make("button", className);
+  element.type = "button";
+  if (iconName) element.append(icon(iconName));
+  if (hideLabel) {
+    element.setAttribute("aria-label", label);
+    element.title = label;
+  } else {
+    element.append(make("span", "", label));
+  }
+  return element;
+};
+
+// Replace only the children that changed, so that focus, selection and scroll position stay.
+const patch = (parent, items, draw) => {
+  items.forEach((item, index) => {
+    const key = JSON.stringify(item);
+    const old = parent.children[index];
+    if (old && old.dataKey === key) return;
+    const fresh = draw(item, index);
+    fresh.dataKey = key;
+    if (old) old.replaceWith(fresh);
+    else parent.append(fresh);
+  });
+  while (parent.children.length > items.length) parent.lastElementChild.remove();
+};

@@ -1,0 +1,129 @@
+const cite = (number, data) => {
+  const source = data.sources.find((candidate) => candidate.number === number);
+  const mark = make("button", "cite", String(number));
+  mark.type = "button";
+  mark.dataset.number = String(number);
+  mark.disabled = !source;
+  mark.setAttribute("aria-label", source ? `Open passage ${number}: ${source.title}, ${source.page}` : `Passage ${number}`);
+  if (source) mark.title = `${source.title}, ${source.page}`;
+  if (data.active === number) mark.setAttribute("aria-current", "true");
+  return mark;
+};
+
+const drawRun = (run, data) => {
+  if (run.cite !== undefined) return cite(run.cite, data);
+  if (run.end_of_doubt) return make("span", "doubt-note", "not found in the passages");
+  const tag = run.style === "strong" ? "strong" : run.style === "code" ? "code" : "span";
+  return make(tag, run.doubt ? "doubt" : "", run.text);
+};
+
+const drawBlock = (block, data) => {
+  const tag = block.kind === "h" ? "h3" : "p";
+  const element = make(tag, `block ${block.kind}`);
+  if (block.label) element.append(make("span", "label", block.label));
+  const body = block.label ? make("span", "item") : element;
+  if (block.label) element.append(body);
+  block.runs.forEach((run) => body.append(drawRun(run, data)));
+  return element;
+};
+
+const drawSource = (source, data) => {
+  const element = button("source", "");
+  element.dataset.number = String(source.number);
+  if (data.active === source.number) element.setAttribute("aria-current", "true");
+  element.replaceChildren(make("span", "number", String(source.number)), make("span", "title", source.title), make("span", "where", source.page));
+  element.title = `${source.title}, ${source.page} · ${source.score}`;
+  return element;
+};
+
+const drawError = (error) => {
+  const box = make("div", "error");
+  box.setAttribute("role", "alert");
+  box.append(make("p", "what", error.message));
+  if (error.help) box.append(make("p", "help", error.help));
+  const again = button("retry", "Ask again", "retry");
+  again.dataset.retry = "true";
+  box.append(again);
+  return box;
+};
+
+const drawNotes = (notes) => {
+  const details = make("details", "notes");
+  details.append(make("summary", "", notes.length === 1 ? "1 note" : `${notes.length} notes`));
+  const list = make("ul");
+  notes.forEach((note) => list.append(make("li", "", note)));
+  details.append(list);
+  return details;
+};
+
+const drawMeta = (data) => {
+  const meta = make("div", "meta quiet");
+  data.facts.forEach((fact) => {
+    const element = make("span", "fact", fact.words);
+    if (fact.detail) {
+      element.title = fact.detail;
+      element.tabIndex = 0;
+      element.setAttribute("aria-label", `${fact.words} (${fact.detail})`);
+      element.classList.add("explained");
+    }
+    meta.append(element);
+  });
+  if (data.notes.length) meta.append(drawNotes(data.notes));
+  return meta;
+};
+
+const skeleton = (root) => {
+  const parts = {
+    question: make("p", "question"),
+    answer: make("div", "answer"),
+    stage: make("p", "stage quiet"),
+    body: make("div", "body"),
+    after: make("div", "after"),
+  };
+  parts.stage.setAttribute("role", "status");
+  parts.answer.append(parts.stage, parts.body, parts.after);
+  root.append(parts.question, parts.answer);
+  root.parts = parts;
+  return parts;
+};
+
+// A number that had the focus keeps it, or gets it back when its passage closes.
+const focusBack = (root, data) => {
+  const closed = root.lastActive && !data.active ? root.lastActive : null;
+  root.lastActive = data.active;
+  const host = root.getRootNode();
+  const free = document.activeElement === document.body || document.activeElement === null;
+  if (closed && free) host.querySelector(`.cite[data-number="${closed}"]`)?.focus({ preventScroll: true });
+};
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".exchange");
+  const parts = root.parts || skeleton(root);
+  root.dataset.state = data.state;
+  parts.question.textContent = data.question;
+  parts.stage.textContent = data.stage;
+  parts.stage.hidden = !data.stage;
+  parts.answer.setAttribute("aria-busy", String(data.state === "working"));
+  const blocks = data.blocks.map((block) => ({ ...block, active: data.active, sources: data.sources }));
+  patch(parts.body, blocks, (block) => drawBlock(block, data));
+  const after = [];
+  if (data.stopped) after.push({ part: "stopped" });
+  if (data.error) after.push({ part: "error", error: data.error });
+  if (data.sources.length) after.push({ part: "sources", sources: data.sources, active: data.active });
+  if (data.facts.length || data.notes.length) after.push({ part: "meta", facts: data.facts, notes: data.notes });
+  patch(parts.after, after, (item) => {
+    if (item.part === "stopped") return make("p", "stopped quiet", "You stopped this answer here.");
+    if (item.part === "error") return drawError(item.error);
+    if (item.part === "meta") return drawMeta(data);
+    const row = make("div", "sources");
+    row.setAttribute("aria-label", "Sources");
+    item.sources.forEach((source) => row.append(drawSource(source, data)));
+    return row;
+  });
+  focusBack(root, data);
+  root.onclick = (event) => {
+    const number = event.target.closest("[data-number]");
+    if (number && !number.disabled) setTriggerValue("open", Number(number.dataset.number));
+    else if (event.target.closest("[data-retry]")) setTriggerValue("retry", true);
+  };
+}

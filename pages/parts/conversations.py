@@ -1,0 +1,119 @@
+"""Conversations: which one is shown (it stands in the address), the list in the sidebar, renaming and deleting."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import resources, words
+from rag_core.domain import Conversation
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+LISTED = 25
+TITLE_CHARS = 80
+
+
+def current() -> str | None:
+    """The conversation in the address, or the one last shown in this tab; None is one not yet begun."""
+    asked = st.query_params.get("c")
+    if asked is None and "chat_current" in st.session_state and st.session_state["chat_current"]:
+        st.query_params["c"] = st.session_state["chat_current"]
+    st.session_state["chat_current"] = st.query_params.get("c")
+    return st.session_state["chat_current"]
+
+
+def begin() -> str:
+    """A name for a conversation that begins now; from here on it stands in the address."""
+    conversation = str(uuid.uuid4())
+    show(conversation)
+    return conversation
+
+
+def show(conversation: str | None) -> None:
+    """Turn to a conversation, or to a blank one."""
+    st.session_state["chat_current"] = conversation
+    st.session_state.pop("chat_passage", None)
+    if conversation is None:
+        st.query_params.pop("c", None)
+    else:
+        st.query_params["c"] = conversation
+
+
+def sidebar(library: Library, chosen: str | None) -> None:
+    """The list, newest first, with a button for a new one."""
+    conversations = library.conversations()
+    st.button(
+        "New conversation", icon=":material/edit_square:", key="chat_new", width="stretch", on_click=show, args=(None,)
+    )
+    shown = conversations if st.session_state.get("chat_all") else conversations[:LISTED]
+    with st.container(key="chat_list", gap=None):
+        for conversation in shown:
+            _entry(conversation, conversation.id == chosen)
+    if len(conversations) > len(shown):
+        st.button(f"Show all {len(conversations):,}", key="chat_more", type="tertiary", on_click=_show_all)
+
+
+def heading(conversations: Sequence[Conversation], chosen: str | None) -> None:
+    """The title of the conversation with its menu."""
+    conversation = next((item for item in conversations if item.id == chosen), None)
+    if conversation is None:
+        return
+    with st.container(key="chat_heading", horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown(f"### {words.plain(words.shorten(conversation.title, TITLE_CHARS))}")
+        picked = st.menu_button(
+            "More",
+            ["rename", "delete"],
+            format_func=lambda act: {"rename": ":material/edit: Rename", "delete": ":material/delete: Delete"}[act],
+            icon=":material/more_horiz:",
+            type="tertiary",
+            key="chat_menu",
+        )
+    if picked == "rename":
+        _rename(conversation)
+    elif picked == "delete":
+        _delete(conversation)
+
+
+def _entry(conversation: Conversation, is_current: bool) -> None:
+    st.button(
+        words.plain(words.shorten(conversation.title, TITLE_CHARS)) or "Untitled",
+        key=f"chat_entry{'_current' if is_current else ''}_{conversation.id}",
+        type="tertiary",
+        width="stretch",
+        on_click=show,
+        args=(conversation.id,),
+    )
+
+
+def _show_all() -> None:
+    st.session_state["chat_all"] = True
+
+
+@st.dialog("Rename conversation", icon=":material/edit:")
+def _rename(conversation: Conversation) -> None:
+    with st.form("chat_rename", border=False):
+        title = st.text_input("Title", value=conversation.title, max_chars=TITLE_CHARS, key="chat_title")
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            saved = st.form_submit_button("Save", type="primary")
+    if saved and title.strip():
+        resources.library().rename_conversation(conversation.id, " ".join(title.split()))
+        st.rerun()
+
+
+@st.dialog("Delete this conversation?", icon=":material/delete:")
+def _delete(conversation: Conversation) -> None:
+    st.markdown(f"**{words.plain(words.shorten(conversation.title, TITLE_CHARS))}**")
+    st.caption("Its questions, answers and citations are deleted. Your documents stay.")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Keep it", key="chat_keep"):
+            st.rerun()
+        if st.button("Delete", type="primary", key="chat_delete"):
+            resources.questions().stop(conversation.id)
+            resources.library().delete_conversation(conversation.id)
+            show(None)
+            st.rerun()

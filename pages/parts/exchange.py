@@ -1,0 +1,113 @@
+"""One question with its answer: what the component draws, for an answer that grows and for one that is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pages.parts import passage, prose
+from pages.parts.asking import Asking
+from pages.parts.components import component
+from rag_core.domain import Answer, Message
+from rag_core.errors import LecternError
+
+STAGES = {
+    "searching": "Looking through your documents",
+    "answering": "Writing the answer",
+}
+
+
+def draw(key: str, data: dict[str, Any], *, on_open: Callable[[], None], on_retry: Callable[[], None]) -> None:
+    """Mount an exchange under a key that stays the same while its answer grows."""
+    component("exchange")(key=key, data=data, on_open_change=on_open, on_retry_change=on_retry)
+
+
+def growing(asking: Asking) -> dict[str, Any]:
+    """An answer on its way, or the error it ended with."""
+    if asking.answer is not None:
+        return whole(asking.question, asking.answer)
+    if asking.error is not None:
+        return failed(asking.question, asking.error, asking.text)
+    stage = "Stopping" if asking.stopping else STAGES.get(asking.stage, asking.stage)
+    data = _frame(asking.question, "working")
+    return data | {"stage": "" if asking.text.strip() else stage, "blocks": prose.blocks(asking.text)}
+
+
+def kept(message: Message, active: int | None) -> dict[str, Any]:
+    """A message of the library; `active` is the number whose passage is open."""
+    if message.answer is not None:
+        return whole(message.question, message.answer, active)
+    if message.error:
+        return failed(message.question, LecternError(message.error))
+    return failed(message.question, LecternError("This question was not answered.", help="Lectern was closed before."))
+
+
+def whole(question: str, answer: Answer, active: int | None = None) -> dict[str, Any]:
+    """A finished answer with its sources, how sure it is, and what is worth knowing about how it came about."""
+    state = "abstained" if answer.abstained else "done"
+    return _frame(question, state) | {
+        "blocks": prose.blocks(answer.text, answer.sentences),
+        "sources": [] if answer.abstained else _sources(answer),
+        "active": active,
+        "stopped": answer.stopped,
+        "facts": _facts(answer),
+        "notes": _notes(answer),
+    }
+
+
+def failed(question: str, error: LecternError, text: str = "") -> dict[str, Any]:
+    """A question that could not be answered, in words, with the way to try again."""
+    return _frame(question, "failed") | {
+        "blocks": prose.blocks(text),
+        "error": {"message": str(error), "help": error.help},
+    }
+
+
+def confidence_words(confidence: float) -> str:
+    """The number as a person would say it."""
+    if confidence >= 0.7:
+        return "High confidence"
+    return "Fair confidence" if confidence >= 0.4 else "Low confidence"
+
+
+def _frame(question: str, state: str) -> dict[str, Any]:
+    return {
+        "question": question,
+        "state": state,
+        "stage": "",
+        "blocks": [],
+        "sources": [],
+        "active": None,
+        "stopped": False,
+        "error": None,
+        "facts": [],
+        "notes": [],
+    }
+
+
+def _sources(answer: Answer) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": citation.number,
+            "title": citation.title,
+            "page": passage.place_words(citation),
+            "score": passage.score_words(citation),
+        }
+        for citation in answer.citations
+    ]
+
+
+def _facts(answer: Answer) -> list[dict[str, str]]:
+    if answer.abstained or answer.stopped:
+        return []
+    number = f"{answer.confidence:.2f} of 1, from how well the passages fit the question and the sentences the passages"
+    return [{"words": confidence_words(answer.confidence), "detail": number}]
+
+
+def _notes(answer: Answer) -> list[str]:
+    notes = list(answer.trace.notes)
+    if answer.trace.left_out and not any("left out" in note for note in notes):
+        notes.append(
+            f"{answer.trace.left_out} of the passages found were left out, since the model cannot read more at once."
+        )
+    return notes

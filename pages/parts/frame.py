@@ -1,0 +1,44 @@
+"""The frame around every page: style sheet, wordmark, and what is shown while the library is not open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts.opening import Opening
+
+PARTS = Path(__file__).parent
+
+
+def dress() -> None:
+    """Put on the style sheet and the wordmark of the theme in use."""
+    st.html(PARTS / "style.css")
+    shade = "dark" if st.context.theme.type == "dark" else "light"
+    st.logo(PARTS / f"art/wordmark-{shade}.svg", size="large", icon_image=PARTS / f"art/wordmark-{shade}.svg")
+
+
+def waiting(opening: Opening) -> None:
+    """A calm page that looks again by itself until the library is open."""
+    with st.container(key="frame_waiting"):
+        st.markdown("#### Opening your library")
+        st.markdown("The database is starting on this machine. This takes a few seconds.")
+    st.fragment(_look_again, run_every=0.4)(opening)
+
+
+def failed(opening: Opening) -> None:
+    """Why the library cannot be opened, and a button to try again."""
+    error = opening.error
+    with st.container(key="frame_failed"):
+        st.markdown("#### :material/error: The library cannot be opened")
+        st.text(str(error) if error else "")
+        if error and error.help:
+            st.text(error.help)
+        if st.button("Try again", icon=":material/refresh:", type="primary", key="frame_retry"):
+            opening.retry()
+            st.rerun()
+
+
+def _look_again(opening: Opening) -> None:
+    if opening.state != "opening":
+        st.rerun()

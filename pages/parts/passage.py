@@ -1,0 +1,106 @@
+"""A page with the passage marked: the picture of a PDF page, or the text of a text document."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from pages.parts import words
+from rag_core.domain import Citation, Document, PagePicture, ScoreKind
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+WIDTH_PX = 1400
+SCORES: dict[ScoreKind, str] = {
+    "cosine": "cosine similarity between question and chunk, at most 1",
+    "bm25": "BM25 score: how well the words match",
+    "fused": "fused rank of several searches",
+    "rerank": "score of the re-ranking model",
+}
+
+
+def sheet(library: Library, document_id: str, page: int, span: tuple[int, int] | None) -> dict[str, Any]:
+    """One page as the component takes it: picture with boxes, or text with a span, or what went wrong."""
+    try:
+        document = library.document(document_id)
+        data = _frame(document, page)
+        if document.media_type == "application/pdf":
+            picture = _picture(library, document_id, page, span)
+            data["picture"] = {
+                "png": base64.b64encode(picture.png).decode("ascii"),
+                "width": picture.width_px,
+                "height": picture.height_px,
+                "boxes": [(box.left, box.top, box.right, box.bottom) for box in picture.boxes],
+            }
+            data["page"] = _page_words(library.page(document_id, page).label, page, document.page_count)
+        else:
+            data["text"] = library.page(document_id, page).text
+            data["span"] = {"start": span[0], "end": span[1]} if span else None
+    except LecternError as error:
+        return _frame(None, page) | {"problem": {"message": str(error), "help": error.help}}
+    return data
+
+
+def cited(library: Library, citation: Citation, page: int | None) -> dict[str, Any]:
+    """The page of a citation with its passage marked, or another page of the same document."""
+    away = page is not None and page != citation.page
+    span = None if away else (citation.start, citation.end)
+    data = sheet(library, citation.document_id, page or citation.page, span)
+    facts = [{"words": score_words(citation), "detail": SCORES[citation.score_kind]}]
+    if citation.section:
+        facts.insert(0, {"words": words.shorten(citation.section, 40), "detail": citation.section})
+    title = data["title"] or citation.title
+    return data | {
+        "title": title,
+        "number": citation.number,
+        "closable": True,
+        "away": away,
+        "facts": facts,
+        "quote": citation.text,
+        "quote_open": bool(data["problem"]),
+    }
+
+
+def score_words(citation: Citation) -> str:
+    """`cosine 0.71`."""
+    return f"{citation.score_kind} {citation.score:.2f}"
+
+
+def place_words(citation: Citation) -> str:
+    """`p. 12`, by the printed label where the page has one."""
+    return f"p. {citation.page_label or citation.page}"
+
+
+def _frame(document: Document | None, page: int) -> dict[str, Any]:
+    pages = document.page_count if document else 0
+    return {
+        "title": document.title if document else "",
+        "page": _page_words("", page, pages),
+        "has_previous": page > 1 and document is not None,
+        "has_next": page < pages,
+        "picture": None,
+        "text": "",
+        "span": None,
+        "problem": None,
+        "number": None,
+        "closable": False,
+        "away": False,
+        "facts": [],
+        "quote": "",
+        "quote_open": False,
+    }
+
+
+def _page_words(label: str, page: int, pages: int) -> str:
+    printed = f" (printed {label})" if label and label != str(page) else ""
+    return f"Page {page} of {pages}{printed}" if pages else f"Page {page}"
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _picture(_library: Library, document_id: str, page: int, span: tuple[int, int] | None) -> PagePicture:
+    """Kept for a while, since one passage is drawn anew with every step on the page. Bytes never change under an id."""
+    return _library.picture(document_id, page, span=span, width_px=WIDTH_PX)

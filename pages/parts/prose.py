@@ -1,0 +1,170 @@
+"""Answers as blocks of runs, which the face draws as plain text: no link is followed, no image loaded, no HTML read.
+
+A block is a paragraph, a list item, a heading or code; its runs are stretches of text in one style, numbers of
+citations, and the ends of sentences that no passage holds. The same layout serves the growing answer and the whole one,
+so that nothing moves when it is finished.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NotRequired, TypedDict
+
+from rag_core.domain import Sentence
+
+Span = tuple[int, int]
+
+_BULLET = re.compile(r"\s*([-*•]|\d{1,2}[.)])\s+")
+_HEADING = re.compile(r"#{1,6}\s+")
+_INLINE = re.compile(
+    r"\*\*(?P<strong>[^*\n]+)\*\*|`(?P<code>[^`\n]+)`|\s*\[(?P<cite>\d{1,3}(?:\s*,\s*\d{1,3})*)\]", re.UNICODE
+)
+
+
+class Run(TypedDict):
+    """Text in one style, or the number of a citation, or the end of a sentence that no passage holds."""
+
+    text: NotRequired[str]
+    style: NotRequired[str]
+    doubt: NotRequired[bool]
+    cite: NotRequired[int]
+    end_of_doubt: NotRequired[bool]
+
+
+class Block(TypedDict):
+    """One paragraph (`p`), list item (`li`, with its label) or heading (`h`)."""
+
+    kind: str
+    label: str
+    runs: list[Run]
+
+
+class _Lines(TypedDict):
+    kind: str
+    label: str
+    spans: list[Span]
+
+
+def blocks(text: str, sentences: Sequence[Sentence] = ()) -> list[Block]:
+    """Lay out an answer. Without sentences (while it grows) the `[1]` in the text stand for citations."""
+    text, placed = _place(text, sentences)
+    laid_out = []
+    for lines in _group(text):
+        runs = _join(text, lines["spans"], placed)
+        if runs:
+            laid_out.append(Block(kind=lines["kind"], label=lines["label"], runs=runs))
+    return laid_out
+
+
+def _place(text: str, sentences: Sequence[Sentence]) -> tuple[str, list[tuple[Span, Sentence]]]:
+    """Find each sentence in the text; where one is not there word for word, the sentences alone become the text."""
+    placed: list[tuple[Span, Sentence]] = []
+    cursor = 0
+    for sentence in sentences:
+        start = text.find(sentence.text, cursor)
+        if start < 0 or not sentence.text:
+            return _join_sentences(sentences)
+        cursor = start + len(sentence.text)
+        placed.append(((start, cursor), sentence))
+    return text, placed
+
+
+def _join_sentences(sentences: Sequence[Sentence]) -> tuple[str, list[tuple[Span, Sentence]]]:
+    text, placed = "", []
+    for sentence in sentences:
+        text += " " if text else ""
+        placed.append(((len(text), len(text) + len(sentence.text)), sentence))
+        text += sentence.text
+    return text, placed
+
+
+def _group(text: str) -> Iterator[_Lines]:
+    """Lines to blocks: an empty line, a bullet or a heading begins a new one."""
+    block: _Lines | None = None
+    offset = 0
+    for line in text.splitlines(keepends=True):
+        start, end = offset, offset + len(line.rstrip())
+        offset += len(line)
+        opening = _BULLET.match(line) or _HEADING.match(line)
+        if opening is not None or start >= end or block is None or block["kind"] == "h":
+            if block is not None and block["spans"]:
+                yield block
+            block = _begin(opening)
+            start += opening.end() if opening else 0
+        if start < end:
+            block["spans"].append((start, end))
+    if block is not None and block["spans"]:
+        yield block
+
+
+def _begin(opening: re.Match[str] | None) -> _Lines:
+    if opening is None:
+        return _Lines(kind="p", label="", spans=[])
+    if opening.re is _HEADING:
+        return _Lines(kind="h", label="", spans=[])
+    label = opening.group(1)
+    return _Lines(kind="li", label="•" if label in "-*•" else label, spans=[])
+
+
+def _join(text: str, spans: Sequence[Span], placed: Sequence[tuple[Span, Sentence]]) -> list[Run]:
+    runs: list[Run] = []
+    for number, span in enumerate(spans):
+        if number:
+            runs.append(Run(text=" "))
+        for part, style, cites in _inline(text, span):
+            if cites and not placed:
+                runs.extend(Run(cite=cite) for cite in cites)
+            elif not cites:
+                runs.extend(_decorate(text, part, style, placed))
+    return _citations_of(runs, spans, placed)
+
+
+def _inline(text: str, span: Span) -> Iterator[tuple[Span, str, tuple[int, ...]]]:
+    """Cut a line into stretches of one style and citation marks."""
+    cursor = span[0]
+    for match in _INLINE.finditer(text, *span):
+        if match.start() > cursor:
+            yield (cursor, match.start()), "", ()
+        cursor = match.end()
+        if match.lastgroup == "cite":
+            yield match.span(), "", tuple(int(number) for number in match["cite"].split(","))
+        elif match.lastgroup is not None:
+            yield match.span(match.lastgroup), match.lastgroup, ()
+    if cursor < span[1]:
+        yield (cursor, span[1]), "", ()
+
+
+def _decorate(text: str, part: Span, style: str, placed: Sequence[tuple[Span, Sentence]]) -> Iterator[Run]:
+    """One stretch, cut at the ends of sentences, each followed by its citations."""
+    cursor = part[0]
+    for (start, end), sentence in placed:
+        if end <= part[0] or start >= part[1]:
+            continue
+        if start > cursor:
+            yield Run(text=text[cursor:start], style=style)
+            cursor = start
+        stop = min(end, part[1])
+        if stop > cursor:
+            yield Run(text=text[cursor:stop], style=style, doubt=not sentence.supported)
+        cursor = max(cursor, stop)
+        if end <= part[1]:
+            yield from _marks(sentence)
+    if cursor < part[1]:
+        yield Run(text=text[cursor : part[1]], style=style)
+
+
+def _marks(sentence: Sentence) -> Iterator[Run]:
+    yield from (Run(cite=number) for number in sentence.citations)
+    if not sentence.supported:
+        yield Run(end_of_doubt=True)
+
+
+def _citations_of(runs: list[Run], spans: Sequence[Span], placed: Sequence[tuple[Span, Sentence]]) -> list[Run]:
+    """Add the citations of sentences whose last character was part of a mark and therefore was not drawn."""
+    drawn = sum(1 for run in runs if "cite" in run or "end_of_doubt" in run)
+    if not placed or not spans:
+        return runs
+    here = [sentence for (_, end), sentence in placed if spans[0][0] < end <= spans[-1][1]]
+    expected = [mark for sentence in here for mark in _marks(sentence)]
+    return runs + expected[drawn:] if drawn < len(expected) else runs

@@ -1,0 +1,47 @@
+"""What all sessions share: the library on its way up, the files being added, the questions being answered.
+
+The only `cache_resource` functions of the face. What they return is thread-safe.
+"""
+
+from __future__ import annotations
+
+import atexit
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts.asking import AskingBoard
+from pages.parts.jobs import JobBoard
+from pages.parts.opening import Opening
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda opening: opening.close())
+def opening() -> Opening:
+    """The library on its way up; closed when the process ends."""
+    started = Opening()
+    atexit.register(started.close)
+    return started
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
+def jobs() -> JobBoard:
+    """The files being added."""
+    board = JobBoard(library)
+    atexit.register(board.close)
+    return board
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
+def questions() -> AskingBoard:
+    """The questions being answered."""
+    board = AskingBoard(library)
+    atexit.register(board.close)
+    return board
+
+
+def library() -> Library:
+    """The open library; raises LecternError while it is not open."""
+    return opening().library

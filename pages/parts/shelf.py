@@ -1,0 +1,121 @@
+"""The documents of the library as a table that can be sorted, filtered, opened and tidied."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import resources, words
+from pages.parts.components import component
+from rag_core.domain import Document
+from rag_core.errors import LecternError
+
+FILTER_FROM = 8
+PAGE_SIZE = 100
+STATES = {
+    "pending": "Waiting",
+    "stored": "Finishing",
+    "ready": "Ready",
+    "failed": "Failed",
+    "removing": "Removing",
+}
+
+
+def draw(documents: Sequence[Document], on_board: Collection[str]) -> None:
+    """The table. Documents whose names are `on_board` have a line of progress and are left out until they are done."""
+    shown = [document for document in documents if document.state == "ready" or not on_board & {*document.sources}]
+    found = _filtered(shown)
+    limit = st.session_state.setdefault("upload_limit", PAGE_SIZE)
+    if shown and not found:
+        st.caption("No document matches.")
+    elif found:
+        data = {"rows": [row(document) for document in found[:limit]]}
+        component("shelf")(
+            key="upload_shelf", data=data, on_open_change=_open, on_remove_change=_ask, on_retry_change=_retry
+        )
+    if len(found) > limit:
+        st.button(f"Show more of {len(found):,}", key="upload_more", on_click=_more)
+    if chosen := st.session_state.pop("upload_removing", None):
+        _confirm(chosen)
+
+
+def row(document: Document) -> dict[str, Any]:
+    """One line of the table, as the component takes it."""
+    source = next((name for name in document.sources if name != document.title), "")
+    failed = document.state == "failed"
+    return {
+        "id": document.id,
+        "title": document.title or source or "Untitled",
+        "source": source if document.title else "",
+        "pages": f"{document.page_count:,}" if document.page_count else "",
+        "chunks": f"{document.chunk_count:,}" if document.chunk_count else "",
+        "size": words.size(document.byte_size),
+        "added": words.day(document.added_at),
+        "state": STATES[document.state],
+        "problem": document.error or "" if failed else "",
+        "help": document.help if failed else "",
+        "openable": document.state == "ready",
+        "retryable": failed,
+        "sort": {
+            "title": document.title.casefold(),
+            "pages": document.page_count,
+            "chunks": document.chunk_count,
+            "size": document.byte_size,
+            "added": document.added_at.timestamp() if document.added_at else 0,
+            "state": document.state,
+        },
+    }
+
+
+def _filtered(documents: Sequence[Document]) -> Sequence[Document]:
+    if len(documents) < FILTER_FROM:
+        return documents
+    wanted = st.text_input(
+        "Filter",
+        placeholder="Filter by title or file name",
+        key="upload_filter",
+        label_visibility="collapsed",
+        icon=":material/search:",
+    )
+    parts = wanted.casefold().split()
+    return [
+        document
+        for document in documents
+        if all(part in " ".join((document.title, document.authors, *document.sources)).casefold() for part in parts)
+    ]
+
+
+def _open() -> None:
+    st.query_params["d"] = st.session_state["upload_shelf"]["open"]
+
+
+def _ask() -> None:
+    st.session_state["upload_removing"] = st.session_state["upload_shelf"]["remove"]
+
+
+def _retry() -> None:
+    document = resources.library().document(st.session_state["upload_shelf"]["retry"])
+    resources.jobs().retry_document(document)
+
+
+def _more() -> None:
+    st.session_state["upload_limit"] += PAGE_SIZE
+
+
+@st.dialog("Remove this document?", icon=":material/delete:")
+def _confirm(document_id: str) -> None:
+    library = resources.library()
+    try:
+        document = library.document(document_id)
+        st.markdown(f"**{words.plain(document.title)}**")
+        st.caption("Its pages, chunks and vectors are deleted from the library. Your own file is not touched.")
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            if st.button("Keep it", key="upload_keep"):
+                st.rerun()
+            if st.button("Remove", type="primary", key="upload_remove"):
+                library.remove(document_id)
+                st.rerun()
+    except LecternError as error:
+        st.markdown(words.plain(f"{error} {error.help}"))

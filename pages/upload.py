@@ -1,0 +1,47 @@
+"""The library page: add documents, watch them come in, look at them, remove them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import adding, document, resources, shelf, words
+from rag_core.errors import LecternError
+
+PURPOSE = (
+    "Lectern answers questions from your own documents, on this machine, "
+    "and shows you the page and the passage behind every sentence."
+)
+
+
+def main() -> None:
+    """Draw the page."""
+    library, board = resources.library(), resources.jobs()
+    board.resume()
+    opened = st.query_params.get("d")
+    with st.container(key="upload_open" if opened else "upload_page_body"):
+        if opened:
+            document.draw(library, opened)
+            return
+        try:
+            documents = library.documents()
+        except LecternError as error:
+            st.markdown(f"**{words.plain(str(error))}**")
+            st.caption(words.plain(error.help))
+            return
+        names = {job.name for job in board.jobs() if job.stage != "ready"}
+        if documents or names:
+            ready = [item for item in documents if item.state == "ready"]
+            pages = sum(item.page_count for item in ready)
+            st.markdown("# Library")
+            st.caption(f"{words.count(len(ready), 'document')}, {words.count(pages, 'page')}")
+        else:
+            st.markdown("# Ask your own documents")
+            st.markdown(PURPOSE)
+        adding.drop_zone()
+        if not documents and not board.busy:
+            adding.sample_button(board)
+        adding.progress(board)
+        shelf.draw(documents, names)
+
+
+main()
