@@ -14,7 +14,6 @@ from rag_core.embedding.source import ModelSource, find_source
 from rag_core.errors import ModelUnavailable
 from rag_core.settings import EmbeddingSettings
 
-INT8_READY = False
 _NEEDS = {
     "openvino": ("openvino",),
     "onnx": ("sentence_transformers", "onnxruntime"),
@@ -46,7 +45,7 @@ def _choices(settings: EmbeddingSettings) -> Iterator[tuple[str, str]]:
     """Engines with precisions, best first. Only OpenVINO has other precisions than float32."""
     automatic = settings.precision == "auto"
     if settings.backend in ("auto", "openvino"):
-        if automatic and has_fast_int8() and INT8_READY:
+        if automatic and has_fast_int8():
             yield "openvino", "int8"
         yield "openvino", "float32" if automatic else settings.precision
     if settings.precision in ("auto", "float32"):
