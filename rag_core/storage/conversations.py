@@ -14,7 +14,10 @@ from psycopg.types.json import Jsonb
 from rag_core.domain import Answer, Box, Citation, Conversation, Message, Sentence, Trace
 from rag_core.storage.database import Database, storable
 
-_CITATION = "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score, score_kind"
+_CITATION = (
+    "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"
+    " score_kind"
+)
 _TITLE_CHARS = 60
 
 

@@ -1,0 +1,256 @@
+"""The command line: the words of the library from a shell.
+
+Exit codes: 0 done, 1 failed (the reason stands on standard error), 2 wrong usage, 130 stopped by Ctrl-C. With `--json`
+every line of standard output is one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import getpass
+import json
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from rag_core.domain import AddEvent, Answer
+from rag_core.errors import EncryptedDocument, LecternError
+from rag_core.library import Library
+from rag_core.settings import Settings
+
+_NOT_SHOWN = {"boxes", "png", "sections"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        settings = Settings.load(**({"data_dir": options.data_dir} if options.data_dir else {}))
+        with Library.open(settings) as library:
+            command: Callable[[Library, argparse.Namespace], int] = options.command
+            return command(library, options)
+    except LecternError as error:
+        _complain(error)
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("\nStopped. Documents that were not finished go on with the next `add`.\n")
+        return 130
+    except BrokenPipeError:  # `| head` closed the other end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--json", action="store_true", help="print one JSON object per line")
+    shared.add_argument("--data-dir", metavar="DIR", help="the library's folder (LECTERN_DATA_DIR)")
+    parser = argparse.ArgumentParser(prog="python -m rag_core", description="Ask questions of your own documents.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Callable[[Library, argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help, description=help, parents=[shared])
+        sub.set_defaults(command=run)
+        return sub
+
+    add = command("add", _add, "Add files and folders, and finish what was left pending.")
+    add.add_argument("sources", nargs="*", metavar="SOURCE", help="PDF, text and Markdown files, or folders of them")
+    add.add_argument("--password", help="password of encrypted PDF documents; asked for when it is left out")
+    search = command("search", _search, "Show the passages that fit a question best.")
+    search.add_argument("question")
+    search.add_argument("-k", type=int, help="how many passages")
+    search.add_argument("--engine", choices=["auto", "dumps", "pgvector", "chroma"], help="where candidates come from")
+    ask = command("ask", _ask, "Answer one question, with citations.")
+    ask.add_argument("question")
+    chat = command("chat", _chat, "Talk: one question after another, answers streamed. An empty line ends it.")
+    for sub in (ask, chat):
+        sub.add_argument("--model", help="extractive, gguf:FILE or gemini")
+        sub.add_argument("--conversation", metavar="ID", help="go on with this conversation")
+    command("documents", _documents, "List the documents.")
+    remove = command("remove", _remove, "Remove documents by id (or its beginning) or title.")
+    remove.add_argument("documents", nargs="+", metavar="DOCUMENT")
+    command("status", _status, "Tell how the library is.")
+    return parser
+
+
+def _add(library: Library, options: argparse.Namespace) -> int:
+    failed = 0
+    show = _show_json if options.json else _progress()
+    for event in library.resume():
+        show(event)
+        failed += event.stage == "failed"
+    locked: list[tuple[str, str]] = []
+    for event in library.add(options.sources, password=options.password):
+        if isinstance(event.error, EncryptedDocument) and event.document and sys.stdin.isatty() and not options.json:
+            locked.append((event.source, event.document.id))
+            continue
+        show(event)
+        failed += event.stage == "failed"
+    for source, document_id in locked:
+        for event in library.retry(document_id, password=getpass.getpass(f"Password of {source}: ")):
+            show(event)
+            failed += event.stage == "failed"
+    return 1 if failed else 0
+
+
+def _search(library: Library, options: argparse.Namespace) -> int:
+    if options.k is not None and options.k < 1:
+        sys.stderr.write("-k must be at least 1.\n")
+        return 2
+    for number, hit in enumerate(library.search(options.question, k=options.k, engine=options.engine), 1):
+        if options.json:
+            _emit({**_plain(hit), "document": {"id": hit.document.id, "title": hit.document.title}})
+        else:
+            where = f"{hit.document.title}, page {hit.page_label or hit.page}"
+            print(f"[{number}] {where}  {hit.score_kind} {hit.score:.3f}\n{' '.join(hit.text.split())}\n")
+    return 0
+
+
+def _ask(library: Library, options: argparse.Namespace) -> int:
+    _answer(library, options, options.question, options.conversation)
+    return 0
+
+
+def _chat(library: Library, options: argparse.Namespace) -> int:
+    conversation = options.conversation
+    while True:
+        try:
+            question = input("" if options.json else "\n› ").strip()
+        except EOFError:
+            return 0
+        if not question:
+            return 0
+        try:
+            conversation = _answer(library, options, question, conversation).conversation
+        except LecternError as error:
+            _complain(error)
+
+
+def _documents(library: Library, options: argparse.Namespace) -> int:
+    documents = library.documents()
+    if options.json:
+        for document in documents:
+            _emit(_plain(document))
+    elif not documents:
+        print("No documents yet. Add some: python -m rag_core add FILE")
+    else:
+        print(f"{'id':10} {'state':8} {'pages':>6} {'chunks':>7} {'size':>9}  title")
+        for d in documents:
+            size = f"{d.byte_size / 1024:,.0f} KB"
+            print(f"{d.id[:10]} {d.state:8} {d.page_count:6} {d.chunk_count:7} {size:>9}  {d.title}")
+    return 0
+
+
+def _remove(library: Library, options: argparse.Namespace) -> int:
+    documents = library.documents()
+    code = 0
+    for wanted in options.documents:
+        found = [
+            d for d in documents if wanted in (d.title, *d.sources) or (len(wanted) >= 4 and d.id.startswith(wanted))
+        ]
+        if len(found) != 1:
+            reason = "no document" if not found else f"{len(found)} documents"
+            sys.stderr.write(f"{wanted}: {reason} of that id or title. See: python -m rag_core documents\n")
+            code = 1
+            continue
+        library.remove(found[0].id)
+        _report(options, {"removed": found[0].id, "title": found[0].title}, f"Removed {found[0].title}.")
+    return code
+
+
+def _status(library: Library, options: argparse.Namespace) -> int:
+    status = library.status()
+    if options.json:
+        _emit(_plain(status))
+        return 0
+    print(f"{status.documents} documents, {status.chunks} chunks, {status.pending} pending, {status.failed} failed")
+    for name in ("data_dir", "profile", "engine", "postgresql", "chroma"):
+        print(f"{name.replace('_', ' '):12} {getattr(status, name)}")
+    for model in status.models:
+        print(f"{'model':12} {model.id}: {'ready' if model.ready else 'not ready. ' + model.reason}")
+    for note in status.notes:
+        print(f"{'note':12} {note}")
+    return 0
+
+
+def _answer(library: Library, options: argparse.Namespace, question: str, conversation: str | None) -> Answer:
+    answer: Answer | None = None
+    for piece in library.stream(question, conversation=conversation, model=options.model):
+        answer = piece.answer or answer
+        if not options.json:
+            sys.stdout.write(piece.text)
+            sys.stdout.flush()
+    if answer is None:
+        raise LecternError("The model gave no answer.")
+    if options.json:
+        _emit(_plain(answer, without={"hits"}))
+        return answer
+    print()
+    for c in answer.citations:
+        print(f"  [{c.number}] {c.title}, page {c.page_label or c.page}: {' '.join(c.text.split())}")
+    for note in answer.trace.notes:
+        print(f"  note: {note}")
+    return answer
+
+
+def _progress() -> Callable[[AddEvent], None]:
+    """Draws events: in a terminal one line a document that changes, elsewhere one line for each end."""
+    live = sys.stdout.isatty()
+
+    def show(event: AddEvent) -> None:
+        if event.error is not None:
+            line = f"{event.source}: failed. {event.error} {getattr(event.error, 'help', '')}".rstrip()
+        elif event.stage == "ready" and event.document is not None:
+            d = event.document
+            line = f"{event.source}: {event.note or 'ready'}, {d.page_count} pages, {d.chunk_count} chunks"
+        else:
+            unit = {"reading": "page ", "embedding": "chunk "}.get(event.stage, "")
+            line = f"{event.source}: {event.stage}" + (f" {unit}{event.done} of {event.total}" if event.total else "")
+        over = event.stage in ("ready", "failed", "cancelled")
+        if live:
+            sys.stdout.write(f"\r\x1b[K{line}" + ("\n" if over else ""))
+            sys.stdout.flush()
+        elif over:
+            print(line)
+
+    return show
+
+
+def _show_json(event: AddEvent) -> None:
+    values = _plain(event, without={"document", "error"})
+    values["document"] = event.document.id if event.document else None
+    values["error"] = (
+        None if event.error is None else {"message": str(event.error), "help": getattr(event.error, "help", "")}
+    )
+    _emit(values)
+
+
+def _report(options: argparse.Namespace, values: dict[str, Any], line: str) -> None:
+    if options.json:
+        _emit(values)
+    else:
+        print(line)
+
+
+def _plain(value: Any, without: Collection[str] = ()) -> Any:
+    """A domain object as what JSON can say."""
+    if dataclasses.is_dataclass(value):
+        names = [
+            item.name for item in dataclasses.fields(value) if item.name not in _NOT_SHOWN and item.name not in without
+        ]
+        return {name: _plain(getattr(value, name)) for name in names}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return dict(value) if isinstance(value, dict) else value
+
+
+def _emit(values: Any) -> None:
+    print(json.dumps(values, ensure_ascii=False), flush=True)
+
+
+def _complain(error: LecternError) -> None:
+    sys.stderr.write(f"{error} {error.help}".rstrip() + "\n")
