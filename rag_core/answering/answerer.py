@@ -1,0 +1,181 @@
+"""A question to an answer: search, quote or write, cite, check; streamed, and stoppable at any moment."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rag_core.answering.citations import CitationWriter, Passages
+from rag_core.answering.conversation import earlier_turns, standalone_question
+from rag_core.answering.draft import Draft
+from rag_core.answering.questions import check_question
+from rag_core.answering.streaming import Worker
+from rag_core.domain import Answer, Hit, Message, Piece
+from rag_core.errors import Cancelled
+from rag_core.generation.base import LanguageModel
+from rag_core.generation.extractive import Encode
+from rag_core.generation.registry import EXTRACTIVE, open_model
+from rag_core.settings import GenerationSettings, Settings
+
+if TYPE_CHECKING:  # LangChain takes a second to import, which the first page should not wait for
+    from langchain_core.retrievers import BaseRetriever
+
+Stop = Callable[[], bool]
+Event = str | tuple[Hit, ...]
+"""What the chain's thread hands over: text, or, once, the hits."""
+
+
+class Answerer:
+    """Answers questions through one chain for every model. Thread-safe.
+
+    `make_retriever()` gives a fresh LangChain retriever whose documents carry `metadata["hit"]`; `encode` turns texts
+    into vectors of unit length, float32 (n, d).
+    """
+
+    def __init__(self, settings: Settings, make_retriever: Callable[..., BaseRetriever], encode: Encode) -> None:
+        self._settings = settings
+        self._make_retriever = make_retriever
+        self._encode = encode
+        self._models = OpenModels()
+
+    def warm(self) -> None:
+        """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
+        import rag_core.answering.chain  # noqa: F401
+
+        self._encode(["warm"])
+
+    def close(self) -> None:
+        """Free the language models that were opened; waits for the request in progress."""
+        self._models.close()
+
+    def stream(
+        self,
+        question: str,
+        *,
+        history: Sequence[Message] = (),
+        model: str | None = None,
+        cancelled: Stop | None = None,
+        settings: Settings | None = None,
+    ) -> Iterator[Piece]:
+        """Answer a question: pieces with `stage` ("searching", "answering"), pieces with text, last the whole answer.
+
+        The texts joined are the answer's text, save for citations that were found afterwards. `history` is the
+        conversation so far, oldest first. When `cancelled` says so, the last piece's answer is what was written until
+        then, with `stopped`. Raises InvalidQuestion at once, and while it is read ModelUnavailable and whatever the
+        retriever raises.
+        """
+        settings = settings or self._settings
+        asked = check_question(question, settings.answering.max_question_chars)
+        query = standalone_question(asked, history)
+        draft = Draft(asked, query, model or settings.generation.model, settings, history)
+        return self._stream(draft, cancelled or (lambda: False))
+
+    def _stream(self, draft: Draft, cancelled: Stop) -> Iterator[Piece]:
+        yield Piece(stage="searching")
+        writer: CitationWriter | None = None
+        written = stopped = False
+        worker: Worker[Event] = Worker(lambda emit, stopping: self._answer(draft, emit, stopping))
+        with worker:
+            try:
+                for event in worker.events(cancelled):
+                    if not isinstance(event, str):
+                        writer = CitationWriter(Passages(event))
+                        yield Piece(stage="answering")
+                    elif text := event if draft.model == EXTRACTIVE or writer is None else writer.feed(event):
+                        written = True
+                        yield Piece(text=text)
+            except Cancelled:
+                stopped = True
+        if writer is not None and (rest := writer.finish()):
+            yield Piece(text=rest)
+        answer = self._answer_of(draft, writer, stopped or cancelled())
+        if not written and answer.text:
+            yield Piece(text=answer.text)
+        yield Piece(answer=answer)
+
+    def _answer_of(self, draft: Draft, writer: CitationWriter | None, stopped: bool) -> Answer:
+        if writer is None or not draft.hits:
+            return draft.abstention(0.0, stopped=stopped)
+        if draft.model == EXTRACTIVE:
+            return draft.quoted(stopped)
+        return draft.written(writer, self._encode, stopped)
+
+    def _answer(self, draft: Draft, emit: Callable[[Event], None], stopping: Stop) -> None:
+        """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""
+        from rag_core.answering import chain as chains
+
+        since = draft.began
+
+        def on_hits(hits: tuple[Hit, ...]) -> None:
+            nonlocal since
+            draft.hits = hits
+            since = draft.lap("search", since)
+            hand_over(hits)
+
+        def on_text(text: str) -> None:
+            if "first_text" not in draft.latency_ms:
+                draft.lap("first_text", draft.began)
+            hand_over(text)
+
+        def hand_over(event: Event) -> None:
+            if stopping():
+                raise Cancelled("The answer was stopped.")
+            emit(event)
+
+        draft.retriever = self._make_retriever()
+        chain = self._chain(draft, stopping)
+        draft.combine = chain.combine_documents_chain
+        since = draft.lap("prepare", draft.began)
+        chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
+        draft.lap("generate", since)
+
+    def _chain(self, draft: Draft, stopping: Stop) -> Any:
+        """RetrievalQA around the model that was asked for."""
+        from rag_core.answering import chain as chains
+
+        settings = draft.settings
+        if draft.model == EXTRACTIVE:
+            return chains.extractive_chain(draft.retriever, self._encode, settings.answering.max_sentences)
+        model = self._models.get(draft.model, settings)
+        # An answer may take at most half of the context, or there is no room for passages.
+        longest = min(settings.generation.max_tokens, model.context_tokens // 2)
+        history = earlier_turns(draft.history)
+        return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping)
+
+
+class OpenModels:
+    """Language models that were opened, kept until their settings change. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[str, tuple[object, LanguageModel]] = {}
+
+    def get(self, model_id: str, settings: Settings) -> LanguageModel:
+        """The model, opened where it is not yet. Raises ModelUnavailable."""
+        with self._lock:
+            wanted = _what_matters(settings)
+            known, model = self._open.get(model_id, (None, None))
+            if model is not None and known == wanted:
+                return model
+            if model is not None:
+                del self._open[model_id]
+                model.close()
+            opened = open_model(model_id, settings)
+            self._open[model_id] = (wanted, opened)
+            return opened
+
+    def close(self) -> None:
+        """Free them all."""
+        with self._lock:
+            models = [model for _, model in self._open.values()]
+            self._open.clear()
+        for model in models:
+            model.close()
+
+
+def _what_matters(settings: Settings) -> tuple[GenerationSettings, object, object, bool]:
+    """The settings that an open model was made from."""
+    # Which model is the default, and how long an answer may be, changes nothing about an open one.
+    group = settings.generation.model_copy(update={"model": "", "max_tokens": 1})
+    return group, settings.models_dir, settings.google_api_key, settings.allow_remote

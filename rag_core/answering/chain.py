@@ -1,0 +1,193 @@
+"""The one chain that every model answers through: LangChain's RetrievalQA. Importing this imports LangChain."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from langchain_classic.chains import RetrievalQA
+from langchain_classic.chains.combine_documents.base import BaseCombineDocumentsChain
+from langchain_classic.chains.combine_documents.stuff import StuffDocumentsChain
+from langchain_classic.chains.llm import LLMChain
+from langchain_core._api.deprecation import LangChainDeprecationWarning
+from langchain_core.callbacks import (
+    BaseCallbackHandler,
+    CallbackManagerForChainRun,
+    CallbackManagerForLLMRun,
+    Callbacks,
+)
+from langchain_core.documents import Document
+from langchain_core.language_models.llms import LLM
+from langchain_core.outputs import GenerationChunk
+from langchain_core.prompts import PromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langsmith.run_helpers import tracing_context
+from pydantic import PrivateAttr
+
+from rag_core.domain import Hit
+from rag_core.generation import prompts
+from rag_core.generation.base import LanguageModel
+from rag_core.generation.extractive import Encode, Extraction, extract
+
+# RetrievalQA is in maintenance; its notes about that are nothing a user can act on.
+warnings.filterwarnings("ignore", category=LangChainDeprecationWarning)
+
+
+class Listener(BaseCallbackHandler):
+    """Passes on, from the chain's thread, the hits found and every piece of text."""
+
+    # Without this LangChain logs what a handler raises and goes on, so that a stop would not stop.
+    raise_error = True
+
+    def __init__(self, on_hits: Callable[[tuple[Hit, ...]], None], on_text: Callable[[str], None]) -> None:
+        self._on_hits = on_hits
+        self._on_text = on_text
+
+    def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
+        """The search is done."""
+        self._on_hits(hits_of(documents))
+
+    def on_llm_new_token(self, token: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """A language model wrote something."""
+        self._on_text(str(token))
+
+    def on_text(self, text: str, *, run_id: UUID, color: str = "", **kwargs: Any) -> None:
+        """The extractive chain quoted something; LangChain's own chains announce their prompts here, in colour."""
+        if not color:
+            self._on_text(text)
+
+
+class ExtractiveChain(BaseCombineDocumentsChain):
+    """Answers with the sentences of the documents that answer best; see rag_core.generation.extractive."""
+
+    encode: Encode
+    max_sentences: int
+    _extraction: Extraction = PrivateAttr(default=Extraction((), 0.0, True))
+
+    @property
+    def extraction(self) -> Extraction:
+        """What the last call quoted."""
+        return self._extraction
+
+    def _call(self, inputs: dict[str, Any], run_manager: CallbackManagerForChainRun | None = None) -> dict[str, str]:
+        result, _ = self.combine_docs(inputs[self.input_key], question=inputs["question"])
+        if run_manager is not None:
+            run_manager.on_text(result)
+        return {self.output_key: result}
+
+    def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
+        """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
+        self._extraction = extract(kwargs["question"], hits_of(docs), self.encode, max_sentences=self.max_sentences)
+        quoted = [f"{quote.text} [{number}]" for number, quote in enumerate(self._extraction.quotes, start=1)]
+        return "\n\n".join(quoted) or prompts.NOT_FOUND, {}
+
+    async def acombine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
+        """The same; nothing here waits."""
+        return self.combine_docs(docs, **kwargs)
+
+
+class BudgetedStuffChain(StuffDocumentsChain):
+    """Puts numbered passages into one prompt, as many as the model's context holds, counted in its own tokens."""
+
+    model: LanguageModel
+    max_tokens: int
+    _left_out: int = PrivateAttr(default=0)
+
+    @property
+    def left_out(self) -> int:
+        """Passages that did not fit into the last prompt."""
+        return self._left_out
+
+    def combine_docs(
+        self, docs: list[Document], callbacks: Callbacks = None, **kwargs: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Ask the model about the documents that fit; without documents it is not asked at all."""
+        if not docs:
+            return prompts.NOT_FOUND, {}
+        return super().combine_docs(docs, callbacks=callbacks, **kwargs)
+
+    def _get_inputs(self, docs: list[Document], **kwargs: Any) -> dict[str, Any]:
+        inputs: dict[str, Any] = super()._get_inputs([], **kwargs)
+        frame = self.llm_chain.prompt.format(**inputs)
+        room = self.model.context_tokens - self.max_tokens - self.model.prompt_overhead()
+        texts = list(fitting(numbered(docs), room - self.model.count_tokens(frame), self.model.count_tokens))
+        self._left_out = len(docs) - len(texts)
+        inputs[self.document_variable_name] = self.document_separator.join(texts)
+        return inputs
+
+
+class ChainModel(LLM):
+    """A LanguageModel in LangChain's dress."""
+
+    model: LanguageModel
+    max_tokens: int
+    cancelled: Callable[[], bool]
+
+    @property
+    def _llm_type(self) -> str:
+        return "lectern"
+
+    def _call(
+        self,
+        prompt: str,
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> str:
+        written = []
+        for piece in self.model.stream(prompt, max_tokens=self.max_tokens, cancelled=self.cancelled):
+            written.append(piece)
+            if run_manager is not None:
+                run_manager.on_llm_new_token(piece, chunk=GenerationChunk(text=piece))
+        return "".join(written)
+
+
+def hits_of(documents: Sequence[Document]) -> tuple[Hit, ...]:
+    """The hits that a retriever's documents carry."""
+    return tuple(document.metadata["hit"] for document in documents)
+
+
+def numbered(documents: Sequence[Document]) -> list[str]:
+    """Passages for a prompt, numbered from 1 in the order of the documents."""
+    return [
+        prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", hit.text)
+        for number, hit in enumerate(hits_of(documents), start=1)
+    ]
+
+
+def fitting(texts: Sequence[str], room: int, count: Callable[[str], int]) -> Iterator[str]:
+    """The first texts that fit into `room` tokens together; a shorter one does not overtake a longer one."""
+    for text in texts:
+        room -= count(text) + 2  # what separates two passages
+        if room < 0:
+            return
+        yield text
+
+
+def extractive_chain(retriever: BaseRetriever, encode: Encode, max_sentences: int) -> RetrievalQA:
+    """RetrievalQA that quotes."""
+    combine = ExtractiveChain(encode=encode, max_sentences=max_sentences)
+    return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
+
+
+def model_chain(
+    retriever: BaseRetriever, model: LanguageModel, *, max_tokens: int, history: str, cancelled: Callable[[], bool]
+) -> RetrievalQA:
+    """RetrievalQA that lets a language model write from numbered passages. `max_tokens` is the longest answer."""
+    prompt = PromptTemplate.from_template(prompts.ANSWER.text).partial(not_found=prompts.NOT_FOUND, history=history)
+    combine = BudgetedStuffChain(
+        llm_chain=LLMChain(llm=ChainModel(model=model, max_tokens=max_tokens, cancelled=cancelled), prompt=prompt),
+        document_variable_name="context",
+        model=model,
+        max_tokens=max_tokens,
+    )
+    return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
+
+
+def run(chain: RetrievalQA, query: str, listener: Listener) -> str:
+    """Ask the chain; what it writes goes to the listener as it comes. Returns the whole text."""
+    # A tracing variable in the environment would otherwise send questions and passages to LangSmith.
+    with tracing_context(enabled=False):
+        return str(chain.invoke({"query": query}, config={"callbacks": [listener]})["result"])

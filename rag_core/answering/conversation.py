@@ -1,0 +1,102 @@
+"""Follow-up questions: "And the year before?" becomes a question that stands alone, by rules without a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag_core.domain import Message
+from rag_core.generation.lexical import terms
+from rag_core.generation.prompts import EARLIER, TURN
+
+_OPENING = re.compile(
+    r"(?:and|but|or|so|also|then|ok(?:ay)?|what about|how about|what else|why|how so|really|more)\b[\s,]*", re.I
+)
+_BACK = re.compile(
+    r"""\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|these|those|there|then|former|latter
+    |the\s(?:same|other|first|second|last|previous)\s(?:ones?)?)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# "that" is mostly a conjunction; it refers back when it ends a clause or follows a preposition or a verb of being.
+_THAT = re.compile(
+    r"\b(?:about|of|is|was|does|did|do|to|for|from|with|in|on|like|after|before) that\b(?!\s+\w+\s+\w+s\b)", re.I
+)
+_YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b")
+_YEAR_BEFORE = re.compile(
+    r"\b(?:the )?(?:year before|previous year|prior year|last year|year earlier|preceding year)\b", re.I
+)
+_YEAR_AFTER = re.compile(r"\b(?:the )?(?:year after|next year|following year|year later)\b", re.I)
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)*")
+_MOST_HISTORY_CHARS = 600
+
+
+def standalone_question(question: str, history: Sequence[Message]) -> str:
+    """The question as it can be searched for: itself, or itself joined with the question it follows."""
+    previous = _last_asked(history)
+    if not previous or not is_follow_up(question):
+        return question
+    return _swapped_year(question, previous) or _swapped_name(question, previous) or f"{previous.rstrip()} {question}"
+
+
+def is_follow_up(question: str) -> bool:
+    """Whether a question cannot be understood without the one before it."""
+    opening = _OPENING.match(question)
+    rest = question[opening.end() :] if opening else question
+    own = [term for term in terms(rest) if not term.isdigit()]
+    if opening and len(own) <= 4:
+        return True
+    names = _NAME.findall(question)
+    return len(own) <= 1 or (not names and bool(_BACK.search(question) or _THAT.search(question)))
+
+
+def _last_asked(history: Sequence[Message]) -> str:
+    """The last question as it was searched for, so that a chain of follow-ups keeps its subject."""
+    for message in reversed(history):
+        if message.answer is not None and message.answer.trace.query:
+            return message.answer.trace.query
+        if message.question.strip():
+            return message.question
+    return ""
+
+
+def _swapped_year(question: str, previous: str) -> str:
+    """The previous question with its one year replaced, when the follow-up asks for nothing but another year."""
+    years = _YEAR.findall(previous)
+    if len(set(years)) != 1:
+        return ""
+    year, asked = int(years[0]), _YEAR.findall(question)
+    if _YEAR_BEFORE.search(question):
+        wanted, rest = year - 1, _YEAR_BEFORE.sub("", question)
+    elif _YEAR_AFTER.search(question):
+        wanted, rest = year + 1, _YEAR_AFTER.sub("", question)
+    elif len(asked) == 1:
+        wanted, rest = int(asked[0]), _YEAR.sub("", question)
+    else:
+        return ""
+    return "" if terms(_OPENING.sub("", rest, count=1)) else _YEAR.sub(str(wanted), previous)
+
+
+def _swapped_name(question: str, previous: str) -> str:
+    """The previous question with its one name replaced: "Who leads Apple?", "And Dell?" asks who leads Dell."""
+    opening = _OPENING.match(question)
+    rest = (question[opening.end() :] if opening else "").strip(" ?.!")
+    wanted = re.fullmatch(
+        r"(?:(?:in|for|of|at|from|by|with|about) )?(?:the )?([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)*)", rest
+    )
+    names = _NAME.findall(previous.rstrip(" ?.!"))
+    return previous.replace(names[0], wanted[1]) if wanted and len(names) == 1 else ""
+
+
+def earlier_turns(history: Sequence[Message], most: int = 2) -> str:
+    """The last questions with their answers, for a prompt; empty when there are none."""
+    turns = [
+        TURN.fill(question=message.question[:_MOST_HISTORY_CHARS], answer=_unmarked(message.answer.text))
+        for message in history
+        if message.answer is not None and message.answer.text
+    ]
+    return EARLIER.fill(turns="\n".join(turns[-most:])) if turns else ""
+
+
+def _unmarked(text: str) -> str:
+    """An answer without its citation numbers, which count the passages of another question."""
+    return re.sub(r"\s*\[\d[\d,\s]*\]", "", text)[:_MOST_HISTORY_CHARS]

@@ -1,0 +1,120 @@
+"""An answer in the making, and what becomes of it when the model is done or was stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rag_core.answering import confidence
+from rag_core.answering.citations import CitationWriter, Register, is_not_found, renumbered, sentences_of
+from rag_core.answering.grounding import Grounding
+from rag_core.domain import Answer, Hit, Message, Sentence, Trace
+from rag_core.generation.extractive import Encode, Extraction
+from rag_core.generation.prompts import NOT_FOUND
+from rag_core.settings import Settings
+
+NOTHING_EXTRACTED = Extraction((), 0.0, True)
+
+
+@dataclass(slots=True)
+class Draft:
+    """Filled in by the chain's thread, read by the caller's once the thread ended or was asked to stop.
+
+    `query` is the question as it was searched for, `combine` the part of the chain that makes the text.
+    """
+
+    question: str
+    query: str
+    model: str
+    settings: Settings
+    history: Sequence[Message] = ()
+    began: float = field(default_factory=time.perf_counter)
+    hits: tuple[Hit, ...] = ()
+    retriever: Any = None
+    combine: Any = None
+    latency_ms: dict[str, float] = field(default_factory=dict)
+
+    def lap(self, stage: str, since: float) -> float:
+        """Note the milliseconds of a stage that began at `since`; returns now, in seconds."""
+        now = time.perf_counter()
+        self.latency_ms[stage] = round((now - since) * 1000, 2)
+        return now
+
+    def trace(self, notes: Sequence[str]) -> Trace:
+        """What the retriever said of its search, joined with what happened since."""
+        retrieval = getattr(self.retriever, "trace", None) or Trace()
+        self.lap("total", self.began)
+        return Trace(
+            engine=retrieval.engine,
+            query=self.query,
+            latency_ms={**retrieval.latency_ms, **self.latency_ms},
+            notes=(*retrieval.notes, *notes),
+            left_out=retrieval.left_out + getattr(self.combine, "left_out", 0),
+        )
+
+    def abstention(self, found: float, *, stopped: bool = False) -> Answer:
+        """The answer that says that there is none; `found` is the probability that there is one after all."""
+        text = "" if stopped else NOT_FOUND
+        sentences = () if stopped else (Sentence(NOT_FOUND),)
+        return Answer(
+            self.question, text, sentences, (), self.hits, found, not stopped, self.model,
+            stopped=stopped, trace=self.trace(()),
+        )  # fmt: skip
+
+    def quoted(self, stopped: bool) -> Answer:
+        """The answer of the extractive model."""
+        extraction: Extraction = getattr(self.combine, "extraction", NOTHING_EXTRACTED)
+        if extraction.abstained:
+            return self.abstention(extraction.confidence, stopped=stopped)
+        register = Register()
+        sentences = tuple(Sentence(quote.text, (register.number(quote),)) for quote in extraction.quotes)
+        return Answer(
+            question=self.question,
+            text="\n\n".join(f"{sentence.text} [{sentence.citations[0]}]" for sentence in sentences),
+            sentences=sentences,
+            citations=tuple(register.citations),
+            hits=self.hits,
+            confidence=extraction.confidence,
+            abstained=False,
+            model=self.model,
+            stopped=stopped,
+            trace=self.trace(()),
+        )
+
+    def written(self, writer: CitationWriter, encode: Encode, stopped: bool) -> Answer:
+        """The answer of a language model, its sentences checked against the passages."""
+        since = time.perf_counter()
+        found = confidence.evidence(self.query, self.hits, encode)
+        if is_not_found(writer.text) or not writer.text.strip():
+            self.lap("cite", since)
+            return self.abstention(found, stopped=stopped and not is_not_found(writer.text))
+        written = sentences_of(writer.text)
+        checked = Grounding(writer.passages, encode).check(written, writer.register)
+        text, sentences, citations = renumbered(writer.text, written, checked, writer.register)
+        self.lap("cite", since)
+        return Answer(
+            question=self.question,
+            text=text,
+            sentences=sentences,
+            citations=citations,
+            hits=self.hits,
+            confidence=confidence.written(found, sentences),
+            abstained=False,
+            model=self.model,
+            stopped=stopped,
+            trace=self.trace(self._notes(writer)),
+        )
+
+    def _notes(self, writer: CitationWriter) -> list[str]:
+        """What the reader should know about how the text was made."""
+        notes = []
+        left_out = getattr(self.combine, "left_out", 0)
+        if left_out:
+            notes.append(
+                f"{left_out} of {len(self.hits)} passages did not fit into the model's context and were left out."
+            )
+        if writer.removed:
+            notes.append(f"{writer.removed} numbers that pointed at no passage were taken out of the answer.")
+        return notes

@@ -1,0 +1,61 @@
+"""From a thread that works to a generator that is read: failures come across, and an idle reader stops the work."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+Event = TypeVar("Event")
+
+_POLL_S = 0.05
+_JOIN_S = 2.0
+
+
+class Worker(Generic[Event]):
+    """Runs `work(emit, stopping)` in a thread of its own; `events` gives what was emitted.
+
+    What the work raises is raised to the reader after the last event. Leaving the `with` block asks the work to end
+    (`stopping()` is then true) and waits for it, at most two seconds: what waits for a silent server ends by itself.
+    """
+
+    def __init__(self, work: Callable[[Callable[[Event], None], Callable[[], bool]], None]) -> None:
+        self._work = work
+        self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._error: BaseException | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lectern-answer", daemon=True)
+
+    def __enter__(self) -> Worker[Event]:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stop.set()
+        self._thread.join(_JOIN_S)
+
+    def events(self, cancelled: Callable[[], bool]) -> Iterator[Event]:
+        """Yield events as they come; ends early, without waiting for the work, once `cancelled` says so.
+
+        Raises whatever the work raised.
+        """
+        while not cancelled():
+            try:
+                event = self._events.get(timeout=_POLL_S)
+            except queue.Empty:
+                continue
+            if event is None:
+                if self._error is not None:
+                    raise self._error
+                return
+            yield event
+        self._stop.set()
+
+    def _run(self) -> None:
+        try:
+            self._work(self._events.put, self._stop.is_set)
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the events are read
+            self._error = error
+        finally:
+            self._events.put(None)

@@ -1,0 +1,80 @@
+"""What kind of answer a question asks for, and whether a sentence holds one: who, when, how many, where.
+
+A simple form of answer type matching (Li and Roth 2002), by surface cues alone so that it works on any document.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from rag_core.generation.wordlists import NUMBER_WORDS
+
+AnswerType = Literal["date", "number", "money", "percent", "name", "place", "reason", "definition", "other"]
+
+_MONTH = r"""(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?
+    |oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"""
+# "what city", "which local team": the noun that names the kind of answer.
+_OF_KIND = r"\b(?:what|which)\s(?:\w+\s)?"
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.VERBOSE)
+
+
+_ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
+    ("date", _pattern(rf"\bwhen\b | {_OF_KIND}(?:year|date|day|month|decade|century|time)\b")),
+    (
+        "money",
+        _pattern(r"""\bhow\smuch\s(?:money|did\s.*\s(?:cost|pay|earn|spend))
+            | \b(?:price|cost|revenue|salary|fee|budget)s?\b"""),
+    ),
+    ("percent", _pattern(r"\bpercent(?:age)?\b | \bwhat\s(?:share|fraction|proportion)\b | %")),
+    (
+        "number",
+        _pattern(r"""\bhow\s(?:many|much|long|far|tall|high|old|large|big|fast|often|deep|wide|heavy|hot|cold)\b
+            | \bwhat\s(?:is\sthe\s)?(?:number|population|amount|rank|size|rate)\b"""),
+    ),
+    (
+        "name",
+        _pattern(rf"""\bwho(?:m|se)?\b | \bname\sof\b
+            | {_OF_KIND}(?:person|player|company|team|group|king|president|author|scientist|organi[sz]ation)\b"""),
+    ),
+    (
+        "place",
+        _pattern(rf"""\bwhere\b
+            | {_OF_KIND}(?:city|country|state|place|town|region|river|street|building|stadium)\b"""),
+    ),
+    ("reason", _pattern(r"\bwhy\b | \bwhat\s(?:caused|causes|is\sthe\sreason|was\sthe\sreason)\b")),
+    (
+        "definition",
+        _pattern(r"""^what\s(?:is|are|was|were)\s(?:an?\s|the\s)?[\w-]+(?:\s[\w-]+)?\?*$
+            | \bmean(?:s|t)?\b | \bdefin"""),
+    ),
+)
+_CAPITALISED = re.compile(r"(?<=[a-z,;'’)] )(?:[A-Z][\w'’.-]+)|^(?:[A-Z][\w'’-]+ ){1,3}[A-Z][\w'’-]+")
+_HOLDS: dict[AnswerType, re.Pattern[str]] = {
+    "date": _pattern(rf"""\b(?:1\d{{3}}|20\d\d)s?\b | \b{_MONTH}\b | \bcentury\b
+        | \b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b"""),
+    "money": _pattern(r"[$€£¥]\s*\d | \d\s*(?:dollars|euros?|pounds|usd|eur|gbp|million|billion)\b"),
+    "percent": _pattern(r"\d\s*(?:%|per\s?cent) | \bpercent\b | \b(?:half|third|quarter|fifth|majority)\b"),
+    "number": _pattern(
+        r"\d | \b(?:" + "|".join(NUMBER_WORDS) + r"|hundred|thousand|million|billion|dozen|half|twice|once)\b"
+    ),
+    "name": _CAPITALISED,
+    "place": _CAPITALISED,
+    "reason": _pattern(r"""\b(?:because|due\sto|since|therefore|thus|caused?|result(?:ed|s)?|in\sorder\sto|so\sthat
+        |reason|led\sto|owing)\b"""),
+    "definition": _pattern(r"\b(?:is|are|was|were|means?|refers?|defined|called|known\sas)\b"),
+}
+
+
+def answer_type(question: str) -> AnswerType:
+    """The kind of answer that a question asks for, by its words."""
+    return next((kind for kind, pattern in _ASKS if pattern.search(question)), "other")
+
+
+def holds_answer(kind: AnswerType, sentence: str) -> bool:
+    """Whether a sentence holds something of this kind; always so for "other"."""
+    pattern = _HOLDS.get(kind)
+    return pattern is None or pattern.search(sentence) is not None

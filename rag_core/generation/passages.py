@@ -1,0 +1,118 @@
+"""Hits that overlap on one page become one passage, so that a sentence shared by neighbouring chunks stands once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rag_core.domain import Box, Citation, Hit
+from rag_core.generation.sentences import Kind, split_sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence of a passage: its display text and its exact span on the page of `hit`."""
+
+    text: str
+    start: int
+    end: int
+    kind: Kind
+    hit: Hit
+    passage: int
+    position: int
+    complete: bool = True
+
+    @property
+    def exact(self) -> str:
+        """The text of the span as it stands on the page, as far as the hit holds it."""
+        return self.hit.text[max(self.start - self.hit.start, 0) : self.end - self.hit.start]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Text of one page from `start` on, covered without gaps by `hits`."""
+
+    start: int
+    text: str
+    hits: tuple[Hit, ...]
+    section: str
+
+
+def merge_hits(hits: Sequence[Hit]) -> list[Passage]:
+    """Join hits whose spans overlap or touch; best passages first, by the order in which the hits came."""
+    rank = {hit.chunk_id: position for position, hit in reversed(list(enumerate(hits)))}
+    passages: list[Passage] = []
+    ordered = sorted(hits, key=lambda hit: (hit.document.id, hit.page, hit.start, hit.end))
+    for _, group in groupby(ordered, key=lambda hit: (hit.document.id, hit.page)):
+        run: list[Hit] = []
+        for hit in group:
+            if run and hit.start > max(member.end for member in run):
+                passages.append(_passage(run))
+                run = []
+            run.append(hit)
+        passages.append(_passage(run))
+    return sorted(passages, key=lambda passage: min(rank[hit.chunk_id] for hit in passage.hits))
+
+
+def _passage(run: Sequence[Hit]) -> Passage:
+    """The passage that a run of overlapping hits covers."""
+    start, text = run[0].start, ""
+    for hit in run:
+        text += hit.text[start + len(text) - hit.start :]
+    section = next((hit.section for hit in run if hit.section), "")
+    return Passage(start, text, tuple(run), section)
+
+
+def quotes(passages: Sequence[Passage]) -> list[Quote]:
+    """Every sentence of the passages with its place. A sentence cut off by the passage's edge is not `complete`."""
+    found: list[Quote] = []
+    for number, passage in enumerate(passages):
+        spans = split_sentences(passage.text)
+        for position, span in enumerate(spans):
+            start, end = passage.start + span.start, passage.start + span.end
+            cut_before = span.start == 0 and passage.start > 0 and span.text[:1].islower()
+            cut_after = position == len(spans) - 1 and span.kind == "sentence" and span.text[-1:].isalnum()
+            hit = _holder(passage.hits, start, end)
+            found.append(Quote(span.text, start, end, span.kind, hit, number, position, not (cut_before or cut_after)))
+    return found
+
+
+def _holder(hits: Sequence[Hit], start: int, end: int) -> Hit:
+    """The hit that holds most of a span; of equals, the one with the better score."""
+    return max(hits, key=lambda hit: (min(hit.end, end) - max(hit.start, start), hit.score))
+
+
+def citation(number: int, hit: Hit, start: int, end: int, text: str) -> Citation:
+    """What a number opens: the span on the page of a hit, with the lines' boxes that it touches.
+
+    `text` is the page's text of that span.
+    """
+    return Citation(
+        number=number,
+        chunk_id=hit.chunk_id,
+        document_id=hit.document.id,
+        title=hit.document.title,
+        page=hit.page,
+        page_label=hit.page_label,
+        section=hit.section,
+        text=text,
+        start=start,
+        end=end,
+        boxes=boxes_within(hit, start, end),
+        score=hit.score,
+        score_kind=hit.score_kind,
+    )
+
+
+def boxes_within(hit: Hit, start: int, end: int) -> tuple[Box, ...]:
+    """Boxes of the lines that a span touches; all boxes of the hit where they do not match its lines one to one."""
+    lines: list[tuple[int, int]] = []
+    offset = hit.start
+    for line in hit.text.splitlines(keepends=True):
+        if line.strip():
+            lines.append((offset, offset + len(line.rstrip())))
+        offset += len(line)
+    if len(lines) != len(hit.boxes):
+        return hit.boxes
+    return tuple(box for box, (first, last) in zip(hit.boxes, lines, strict=True) if first < end and last > start)

@@ -1,0 +1,207 @@
+"""Text to sentences with their exact spans, through line breaks of PDFs, headings, lists, tables and abbreviations.
+
+The method: lines are joined into blocks wherever a line runs on, blocks are cut at full stops that are not part of an
+abbreviation, an initial or a number, and what is longer than `LONGEST` characters is cut again at semicolons, commas
+or spaces. Each piece says what it is, since a heading names an answer and never is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from rag_core.generation.wordlists import NEVER_ENDS, SOMETIMES_ENDS, STARTERS
+
+Kind = Literal["sentence", "row", "heading", "fragment"]
+
+LONGEST = 480
+"""Most characters of one sentence; longer ones are cut into parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A sentence (or row, heading, fragment) of a text: `text[start:end]`, and that text with its breaks joined."""
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+
+
+_STOP = re.compile(r"[.!?…]+[\"'”’»)\]]*(?:\[\d{1,3}\])*(?=\s)|[。！？]+[」』”]*")
+_WORD_BEFORE = re.compile(r"(\w+(?:\.\w+)*)$")
+_OPENER = re.compile(r"\s*([\"'“‘«(\[]*)(\w*)")
+_LINE = re.compile(r"[^\r\n]+")
+_LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪●–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
+_MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
+_RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
+_PAGE_NUMBER = re.compile(r"(?:page\s*)?[\divxlc]{1,5}(?:\s*(?:of|/)\s*\d+)?", re.IGNORECASE)
+_NUMBERED_TITLE = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|[IVX]{1,5}\.|(?:chapter|part|section|item)\s+\w+)\s", re.I
+)
+_CELL_GAP = re.compile(r"\s*\|\s*|\t+|\s{3,}")
+_FIGURE = re.compile(r"(?<!\w)[($€£+-]*\d[\d.,]*[%)]*(?!\w)")
+_ENDS_OPEN = re.compile(
+    r"(?:[,;(–—-]|\b(?:and|or|of|the|a|an|in|to|for|with|by|on|at|from|as|is|are|was|were|that|its))$"
+)
+_KEPT_HYPHEN = re.compile(
+    r"\b(?:all|anti|co|cross|full|half|high|long|low|mid|multi|non|off|on|part|post|pre|self|short|so|well|year)-$",
+    re.I,
+)
+
+
+def tidy(text: str) -> str:
+    """One line of display text: line breaks joined, hyphenation at line ends undone, runs of spaces made one."""
+    parts: list[str] = []
+    for line in text.replace("\u00ad", "").splitlines():
+        line = " ".join(line.split())
+        if parts and re.search(r"[a-z]{2}-$", parts[-1]) and line[:1].islower():
+            head = parts.pop()
+            parts.append((head if _KEPT_HYPHEN.search(head) else head[:-1]) + line)
+        elif line:
+            parts.append(line)
+    return " ".join(parts)
+
+
+def split_sentences(text: str) -> list[Span]:
+    """Cut a text into sentences, rows, headings and fragments, in order; rules and page numbers are left out."""
+    spans: list[Span] = []
+    for start, end in _blocks(text):
+        whole = _block_kind(text[start:end])
+        # A heading can hang on to the paragraph before it, so every piece is judged anew; rows stay whole.
+        pieces = [(start, end)] if whole in ("row", "heading") else _sentences(text, start, end)
+        for first, last in pieces:
+            shown = _display(text[first:last])
+            if shown:
+                spans.append(Span(first, last, shown, _block_kind(text[first:last])))
+    return spans
+
+
+def _display(raw: str) -> str:
+    """A span as a reader should see it, without the marks of headings, lists and table cells."""
+    cells = [cell for cell in (tidy(cell) for cell in _CELL_GAP.split(raw)) if cell] if "|" in raw else []
+    shown = " | ".join(cells) if cells else tidy(raw)
+    return re.sub(r"^(?:#{1,6}|[-*+•‣◦▪●])\s+", "", shown).replace("**", "").replace("__", "")
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Runs of lines that belong together, as spans without white space at their ends."""
+    lines = [(m.start() + len(m[0]) - len(m[0].lstrip()), m.start() + len(m[0].rstrip())) for m in _LINE.finditer(text)]
+    lines = [(start, end) for start, end in lines if end > start]
+    width = max((end - start for start, end in lines), default=0)
+    begin = previous = None
+    for start, end in lines:
+        line = text[start:end]
+        if _RULE.fullmatch(line) or (_PAGE_NUMBER.fullmatch(line) and "\n" in text):
+            if begin is not None and previous is not None:
+                yield begin, previous[1]
+            begin = previous = None
+            continue
+        if previous is not None and begin is not None and _breaks(text, previous, (start, end), width):
+            yield begin, previous[1]
+            begin = None
+        begin = start if begin is None else begin
+        previous = (start, end)
+    if begin is not None and previous is not None:
+        yield begin, previous[1]
+
+
+def _breaks(text: str, before: tuple[int, int], after: tuple[int, int], width: int) -> bool:
+    """Whether a new block begins with the second of two neighbouring lines."""
+    upper, lower = text[before[0] : before[1]], text[after[0] : after[1]]
+    if text.count("\n", before[1], after[0]) > 1:
+        return True
+    if _MARKDOWN_HEADING.match(upper) or _MARKDOWN_HEADING.match(lower) or _LIST_ITEM.match(lower):
+        return True
+    if "|" in upper or "|" in lower or (_is_row(upper) and _is_row(lower)):
+        return True
+    if _ENDS_OPEN.search(upper) or lower[:1].islower():
+        return False
+    # A line that stops well before the margin ends its block: a heading, a short item, the end of a paragraph.
+    return len(upper) < 0.7 * width
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line looks like a row of a table: cells, or mostly figures."""
+    if line.count("|") >= 2 or "\t" in line or re.search(r"\S {3,}\S", line):
+        return True
+    figures = len(_FIGURE.findall(line))
+    return figures >= 2 and figures >= 0.3 * len(line.split()) and line[-1] not in ".!?"
+
+
+def _block_kind(block: str) -> Kind:
+    """What a block is, seen as a whole."""
+    line = tidy(block)
+    if _MARKDOWN_HEADING.match(line):
+        return "heading"
+    if _is_row(block.strip()):
+        return "row"
+    if (_LIST_ITEM.match(line) and not line[0].isdigit()) or re.search(
+        r"[.!?…。！？][\"'”’»)\]]*(?:\[\d{1,3}\])*$", line
+    ):
+        return "sentence"
+    count = len(line.split())
+    if ":" in line[:-1] and count <= 30:
+        return "row"
+    if count <= 12 and not _LIST_ITEM.match(line) and _looks_like_title(line):
+        return "heading"
+    return "fragment" if count <= 12 else "sentence"
+
+
+def _looks_like_title(line: str) -> bool:
+    """Capitals where a heading has them, or a number in front."""
+    if _NUMBERED_TITLE.match(line):
+        return True
+    long_words = [word for word in re.findall(r"[^\W\d_]+", line) if len(word) >= 4]
+    capitals = sum(word[0].isupper() for word in long_words)
+    return not long_words or capitals >= 0.6 * len(long_words) or len(long_words) <= 2
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Sentences of one block."""
+    begin = start
+    for match in _STOP.finditer(text, start, end):
+        if match.end() < end and _ends_sentence(text, begin, match, end):
+            yield from _parts(text, begin, match.end())
+            begin = match.end() + len(text[match.end() : end]) - len(text[match.end() : end].lstrip())
+    yield from _parts(text, begin, end)
+
+
+def _ends_sentence(text: str, begin: int, stop: re.Match[str], end: int) -> bool:
+    """Whether this punctuation ends a sentence, judged by the words on either side."""
+    opener = _OPENER.match(text, stop.end(), end)
+    following = opener[2] if opener else ""
+    if stop[0][0] in "。！？":
+        return True
+    if following[:1].islower() and not (opener and opener[1]):
+        return False
+    if stop[0][0] != ".":
+        return True
+    before = _WORD_BEFORE.search(text, begin, stop.start())
+    word = before[1] if before else ""
+    if word.casefold() in NEVER_ENDS or (word.isdigit() and before is not None and before.start() == begin):
+        return word.casefold() in {"no", "art", "mt"} and following in STARTERS
+    if word.casefold() in SOMETIMES_ENDS or (len(word) == 1 and word.isupper()):
+        return following in STARTERS and not (len(word) == 1 and following == "A")
+    return True
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The span itself, or its parts where it is too long to be read as one sentence."""
+    while end - start > LONGEST:
+        window = text[start : start + LONGEST]
+        cut = max(
+            window.rfind("; "), window.rfind(";\n"), window.rfind(" \n", LONGEST // 2) if "\n\n" in window else -1
+        )
+        if cut < LONGEST // 3:
+            cut = max(window.rfind(", "), window.rfind(",\n"))
+        if cut < LONGEST // 3:
+            cut = max(window.rfind(" "), window.rfind("\n"))
+        cut = LONGEST - 1 if cut < LONGEST // 3 else cut
+        yield start, start + len(window[: cut + 1].rstrip())
+        start += cut + 1
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+    if end > start:
+        yield start, end
