@@ -18,6 +18,7 @@ def main() -> None:
         page_title="Lectern",
         page_icon=str(HERE / "pages/parts/art/icon.svg"),
         layout="wide",
+        initial_sidebar_state=272,
         menu_items={"About": ABOUT},
     )
     frame.dress()

@@ -18,7 +18,8 @@ def main() -> None:
             model = models.choose(library)
         ready = [document for document in library.documents() if document.state == "ready"]
         with st.container(key="chat_page"):
-            conversations.heading(library.conversations(), chosen)
+            with st.container(key="chat_top"):
+                conversations.heading(library.conversations(), chosen)
             begun = talk.exchanges(library, chosen)
             if not begun and ready:
                 talk.suggestions(ready)

@@ -28,7 +28,7 @@ def main() -> None:
             st.markdown(f"**{words.plain(str(error))}**")
             st.caption(words.plain(error.help))
             return
-        names = {job.name for job in board.jobs() if job.stage != "ready"}
+        names = frozenset(job.name for job in board.jobs() if job.stage != "ready")
         if documents or names:
             ready = [item for item in documents if item.state == "ready"]
             pages = sum(item.page_count for item in ready)

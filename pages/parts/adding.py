@@ -28,7 +28,7 @@ def drop_zone() -> None:
             label_visibility="collapsed",
         )
         limit = st.get_option("server.maxUploadSize")
-        st.caption(f"PDF, text and Markdown, up to {limit} MB each. They stay on this machine.")
+        st.caption(f"PDF, text and Markdown files, up to {limit} MB each. They stay on this machine.")
 
 
 def sample_button(board: JobBoard) -> None:
@@ -36,10 +36,12 @@ def sample_button(board: JobBoard) -> None:
     files = samples.files()
     if not files:
         return
-    explanation = f"{words.count(len(files), 'short document')} that come with Lectern, with questions to try"
-    if st.button("Add the sample library", icon=":material/auto_stories:", key="upload_samples", help=explanation):
-        board.submit(files)
-        st.rerun()
+    with st.container(key="upload_sample_row", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("No document at hand?")
+        explanation = f"{words.count(len(files), 'document')} that come with Lectern, with questions to try"
+        if st.button("Add the sample library", icon=":material/auto_stories:", key="upload_samples", help=explanation):
+            board.submit(files)
+            st.rerun()
 
 
 def progress(board: JobBoard) -> None:
@@ -62,7 +64,7 @@ def _lines(board: JobBoard) -> None:
         st.rerun()
     if not jobs:
         return
-    with st.container(key="upload_jobs", gap="small"):
+    with st.container(key="upload_jobs", gap="xsmall"):
         if any(job.resumed and not job.finished for job in jobs):
             st.caption(":material/history: Going on with documents that an earlier run left unfinished.")
         for job in jobs[:SHOWN]:

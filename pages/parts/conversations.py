@@ -23,8 +23,9 @@ def current() -> str | None:
     asked = st.query_params.get("c")
     if asked is None and "chat_current" in st.session_state and st.session_state["chat_current"]:
         st.query_params["c"] = st.session_state["chat_current"]
-    st.session_state["chat_current"] = st.query_params.get("c")
-    return st.session_state["chat_current"]
+    chosen = st.query_params.get("c")
+    st.session_state["chat_current"] = chosen
+    return chosen
 
 
 def begin() -> str:
@@ -64,7 +65,7 @@ def heading(conversations: Sequence[Conversation], chosen: str | None) -> None:
     if conversation is None:
         return
     with st.container(key="chat_heading", horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown(f"### {words.plain(words.shorten(conversation.title, TITLE_CHARS))}")
+        st.caption(words.plain(words.shorten(conversation.title, TITLE_CHARS)))
         picked = st.menu_button(
             "More",
             ["rename", "delete"],

@@ -19,7 +19,11 @@ def draw(library: Library, document_id: str) -> None:
     """The document of this id, page by page."""
     st.button("All documents", icon=":material/arrow_back:", type="tertiary", key="upload_back", on_click=_close)
     try:
-        document = library.document(document_id)
+        try:
+            document = library.document(document_id)
+        except KeyError:
+            st.markdown("**This document is no longer in the library.**")
+            return
         _heading(library, document)
         page = _page_of(document)
         chunks = [chunk for chunk in library.chunks(document_id) if chunk.page == page]

@@ -18,7 +18,7 @@ PREFERENCE = "model"
 
 
 def choose(library: Library) -> ModelStatus:
-    """Draw the choice and return the model that answers now; one that is no longer ready gives way, and that is said."""
+    """Draw the choice and return the model that answers; one that is no longer ready gives way, and that is said."""
     statuses = library.models()
     ready = [status for status in statuses if status.ready]
     wanted = library.preference(PREFERENCE) or ready[0].id
@@ -35,8 +35,7 @@ def choose(library: Library) -> ModelStatus:
         if chosen.id != wanted:
             lost = next((status for status in statuses if status.id == wanted), None)
             st.caption(f":orange[{words.plain(lost.label if lost else wanted)} is not ready; {chosen.label} answers.]")
-        _missing([status for status in statuses if not status.ready])
-        _gemini(statuses)
+        _more(statuses)
     return chosen
 
 
@@ -44,8 +43,8 @@ def remote_line(chosen: ModelStatus) -> None:
     """Say on the page that passages leave the machine while a remote model is chosen."""
     if chosen.remote:
         st.caption(
-            f":orange[:material/cloud_upload:] {words.plain(chosen.label)} answers: your question and the passages found "
-            "for it leave this machine."
+            f":orange[:material/cloud_upload:] {words.plain(chosen.label)} answers: "
+            "your question and the passages found for it leave this machine."
         )
 
 
@@ -53,31 +52,29 @@ def _keep() -> None:
     resources.library().set_preference(PREFERENCE, st.session_state["chat_model"])
 
 
-def _missing(statuses: Sequence[ModelStatus]) -> None:
-    if not statuses:
-        return
-    with st.expander(f"Not ready ({len(statuses)})", icon=":material/info:", key="chat_missing"):
-        for status in statuses:
+def _more(statuses: Sequence[ModelStatus]) -> None:
+    """What is missing for the others, and the way to use Gemini."""
+    missing = [status for status in statuses if not status.ready]
+    with st.expander("More models", icon=":material/tune:", key="chat_more_models"):
+        for status in missing:
             st.markdown(f"**{words.plain(status.label)}**")
             st.caption(words.plain(status.reason))
-
-
-def _gemini(statuses: Sequence[ModelStatus]) -> None:
-    status = next((status for status in statuses if status.id == "gemini"), None)
-    if status is None:
-        return
-    with st.expander("Gemini", icon=":material/cloud:", key="chat_gemini"):
-        if status.ready:
-            st.caption("A key is in use and you confirmed that passages leave this machine.")
+        gemini = next((status for status in statuses if status.id == "gemini"), None)
+        if gemini is not None and gemini.ready:
+            st.caption("Gemini has a key, and you confirmed that passages leave this machine.")
             st.button("Forget the key", key="chat_gemini_forget", on_click=_forget)
-            return
-        with st.form("chat_gemini_form", border=False):
-            key = st.text_input("Key", type="password", key="chat_gemini_key", autocomplete="off")
-            agreed = st.checkbox("Passages of my documents may leave this machine for Gemini", key="chat_gemini_agreed")
-            keep = st.checkbox("Keep the key in .env on this machine", key="chat_gemini_keep")
-            used = st.form_submit_button("Use Gemini", icon=":material/cloud_upload:")
-        if used:
-            _use(key, agreed=agreed, keep=keep)
+        elif gemini is not None:
+            _gemini_form()
+
+
+def _gemini_form() -> None:
+    with st.form("chat_gemini_form", border=False):
+        key = st.text_input("Gemini key", type="password", key="chat_gemini_key", autocomplete="off")
+        agreed = st.checkbox("Passages of my documents may leave this machine", key="chat_gemini_agreed")
+        keep = st.checkbox("Keep the key in .env", key="chat_gemini_keep")
+        used = st.form_submit_button("Use Gemini", icon=":material/cloud_upload:")
+    if used:
+        _use(key, agreed=agreed, keep=keep)
 
 
 def _use(key: str, *, agreed: bool, keep: bool) -> None:

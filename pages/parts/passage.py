@@ -27,22 +27,34 @@ def sheet(library: Library, document_id: str, page: int, span: tuple[int, int] |
     """One page as the component takes it: picture with boxes, or text with a span, or what went wrong."""
     try:
         document = library.document(document_id)
-        data = _frame(document, page)
-        if document.media_type == "application/pdf":
-            picture = _picture(library, document_id, page, span)
-            data["picture"] = {
-                "png": base64.b64encode(picture.png).decode("ascii"),
-                "width": picture.width_px,
-                "height": picture.height_px,
-                "boxes": [(box.left, box.top, box.right, box.bottom) for box in picture.boxes],
-            }
-            data["page"] = _page_words(library.page(document_id, page).label, page, document.page_count)
-        else:
-            data["text"] = library.page(document_id, page).text
-            data["span"] = {"start": span[0], "end": span[1]} if span else None
+    except KeyError:
+        gone = {"message": "This document is no longer in the library.", "help": "What was cited is below."}
+        return _frame(None, page) | {"problem": gone}
     except LecternError as error:
         return _frame(None, page) | {"problem": {"message": str(error), "help": error.help}}
-    return data
+    return _frame(document, page) | _content(library, document, page, span)
+
+
+def _content(library: Library, document: Document, page: int, span: tuple[int, int] | None) -> dict[str, Any]:
+    """What stands on the page, or why it cannot be shown."""
+    try:
+        text = library.page(document.id, page)
+        place = {"page": _page_words(text.label, page, document.page_count)}
+        if document.media_type != "application/pdf":
+            return place | {"text": text.text, "span": {"start": span[0], "end": span[1]} if span else None}
+        picture = _picture(library, document.id, page, span)
+    except KeyError:
+        return {"problem": {"message": f"There is no page {page}.", "help": ""}}
+    except LecternError as error:
+        return {"problem": {"message": str(error), "help": error.help}}
+    return place | {
+        "picture": {
+            "png": base64.b64encode(picture.png).decode("ascii"),
+            "width": picture.width_px,
+            "height": picture.height_px,
+            "boxes": [(box.left, box.top, box.right, box.bottom) for box in picture.boxes],
+        }
+    }
 
 
 def cited(library: Library, citation: Citation, page: int | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -23,7 +23,7 @@ STATES = {
 }
 
 
-def draw(documents: Sequence[Document], on_board: Collection[str]) -> None:
+def draw(documents: Sequence[Document], on_board: frozenset[str]) -> None:
     """The table. Documents whose names are `on_board` have a line of progress and are left out until they are done."""
     shown = [document for document in documents if document.state == "ready" or not on_board & {*document.sources}]
     found = _filtered(shown)
@@ -37,8 +37,11 @@ def draw(documents: Sequence[Document], on_board: Collection[str]) -> None:
         )
     if len(found) > limit:
         st.button(f"Show more of {len(found):,}", key="upload_more", on_click=_more)
-    if chosen := st.session_state.pop("upload_removing", None):
-        _confirm(chosen)
+    removing = st.session_state.pop("upload_removing", None)
+    if document := next((document for document in documents if document.id == removing), None):
+        _confirm(document)
+    if problem := st.session_state.pop("upload_problem", None):
+        st.markdown(f":red[:material/error:] {words.plain(problem)}")
 
 
 def row(document: Document) -> dict[str, Any]:
@@ -96,8 +99,10 @@ def _ask() -> None:
 
 
 def _retry() -> None:
-    document = resources.library().document(st.session_state["upload_shelf"]["retry"])
-    resources.jobs().retry_document(document)
+    wanted = st.session_state["upload_shelf"]["retry"]
+    document = next((item for item in resources.library().documents() if item.id == wanted), None)
+    if document is not None:
+        resources.jobs().retry_document(document)
 
 
 def _more() -> None:
@@ -105,17 +110,15 @@ def _more() -> None:
 
 
 @st.dialog("Remove this document?", icon=":material/delete:")
-def _confirm(document_id: str) -> None:
-    library = resources.library()
-    try:
-        document = library.document(document_id)
-        st.markdown(f"**{words.plain(document.title)}**")
-        st.caption("Its pages, chunks and vectors are deleted from the library. Your own file is not touched.")
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            if st.button("Keep it", key="upload_keep"):
-                st.rerun()
-            if st.button("Remove", type="primary", key="upload_remove"):
-                library.remove(document_id)
-                st.rerun()
-    except LecternError as error:
-        st.markdown(words.plain(f"{error} {error.help}"))
+def _confirm(document: Document) -> None:
+    st.markdown(f"**{words.plain(document.title)}**")
+    st.caption("Its pages, chunks and vectors are deleted from the library. Your own file is not touched.")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Keep it", key="upload_keep"):
+            st.rerun()
+        if st.button("Remove", type="primary", key="upload_remove"):
+            try:
+                resources.library().remove(document.id)
+            except LecternError as error:
+                st.session_state["upload_problem"] = f"{error} {error.help}"
+            st.rerun()

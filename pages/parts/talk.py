@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -21,27 +21,31 @@ REFRESH_S = 0.15
 
 def exchanges(library: Library, conversation: str | None) -> bool:
     """Draw all exchanges; the last one refreshes by itself while it grows. False when there is nothing yet."""
-    asking = resources.questions().of(conversation) if conversation else None
-    messages = settled(library.messages(conversation) if conversation else [], asking)
-    for index, message in enumerate(messages):
-        _draw_message(conversation or "", index, message)
-    if asking is not None and conversation is not None:
-        every = None if asking.finished else REFRESH_S
-        st.fragment(_follow, run_every=every)(conversation, len(messages))
+    if conversation is None:
+        return False
+    asking = resources.questions().of(conversation)
+    if asking is not None and asking.answer is not None:
+        resources.questions().dismiss(conversation)
+        asking = None
+    messages = settled(library.messages(conversation), asking)
+    with st.container(key="chat_exchanges", gap="large"):
+        kept = messages if asking is not None else messages[:-1]
+        for index, message in enumerate(kept):
+            _draw_message(conversation, index, message)
+        last = None if asking is not None or not messages else messages[-1]
+        under_way = asking is not None and not asking.finished
+        # Always a fragment: the browser then keeps the very same element when the answer is whole.
+        st.fragment(_last, run_every=REFRESH_S if under_way else None)(conversation, len(kept), last, under_way)
     return bool(messages) or asking is not None
 
 
 def settled(messages: Sequence[Message], asking: Asking | None) -> list[Message]:
-    """The kept messages without the one that is being answered, which the library keeps from its beginning."""
+    """The kept messages, without what is being answered now and without failures that were asked again."""
     shown = list(messages)
-    if (
-        asking is not None
-        and shown
-        and shown[-1].answer is None
-        and shown[-1].question.strip() == asking.question.strip()
-    ):
+    if asking is not None and shown and _repeated(shown[-1], asking.question):
         shown.pop()
-    return shown
+    later = [*(message.question for message in shown[1:]), asking.question if asking else ""]
+    return [message for message, question in zip(shown, later, strict=False) if not _repeated(message, question)]
 
 
 def suggestions(documents: Sequence[Document]) -> None:
@@ -80,7 +84,7 @@ def open_passage(library: Library, conversation: str | None) -> None:
     """The passage that was clicked, beside the conversation."""
     chosen = st.session_state.get("chat_passage")
     citation = _find(library, conversation, chosen) if chosen else None
-    if citation is None:
+    if chosen is None or citation is None:
         st.session_state.pop("chat_passage", None)
         return
     with st.container(key="chat_passage"):
@@ -104,26 +108,26 @@ def _submit() -> None:
 def _draw_message(conversation: str, index: int, message: Message) -> None:
     key = _key(conversation, index)
     chosen = st.session_state.get("chat_passage")
-    active = chosen["number"] if chosen and chosen["index"] == index else None
-    exchange.draw(
-        key, exchange.kept(message, active), on_open=_opener(key, index), on_retry=partial(ask, message.question)
-    )
+    active = chosen["number"] if chosen and chosen["message"] == message.id else None
+    data = exchange.kept(message, active)
+    exchange.draw(key, data, on_open=_opener(key, message.id), on_retry=partial(ask, message.question))
 
 
-def _follow(conversation: str, index: int) -> None:
-    """Draw the exchange that grows. Once it is whole the page is drawn anew, with the answer as the library kept it."""
-    board = resources.questions()
-    asking = board.of(conversation)
-    if asking is None:
-        return
-    key = _key(conversation, index)
-    exchange.draw(key, exchange.growing(asking), on_open=_opener(key, index), on_retry=partial(ask, asking.question))
-    if asking.answer is not None:
-        board.dismiss(conversation)
-    seen = st.session_state.get("chat_ended") == asking.id
-    if asking.finished and not seen:
-        st.session_state["chat_ended"] = asking.id
+def _last(conversation: str, index: int, message: Message | None, under_way: bool) -> None:
+    """Draw the last exchange, kept or growing. When it is whole the page is drawn anew, from what the library kept."""
+    asking = resources.questions().of(conversation)
+    if asking is not None:
+        key = _key(conversation, index)
+        data = exchange.growing(asking)
+        exchange.draw(key, data, on_open=_opener(key, ""), on_retry=partial(ask, asking.question))
+    elif message is not None:
+        _draw_message(conversation, index, message)
+    if under_way and (asking is None or asking.finished):
         st.rerun()
+
+
+def _repeated(message: Message, question: str) -> bool:
+    return message.answer is None and message.question.strip() == question.strip()
 
 
 def _key(conversation: str, index: int) -> str:
@@ -131,10 +135,10 @@ def _key(conversation: str, index: int) -> str:
     return f"chat_exchange_{conversation}_{index}"
 
 
-def _opener(key: str, index: int) -> Callable[[], None]:
+def _opener(key: str, message_id: str) -> Callable[[], None]:
     def open_number() -> None:
         number = st.session_state[key]["open"]
-        st.session_state["chat_passage"] = {"index": index, "number": number, "page": None}
+        st.session_state["chat_passage"] = {"message": message_id, "number": number, "page": None}
 
     return open_number
 
@@ -152,8 +156,8 @@ def _turn(home: int) -> None:
         chosen["page"] = {"next": page + 1, "previous": max(page - 1, 1)}.get(act)
 
 
-def _find(library: Library, conversation: str | None, chosen: dict[str, int]) -> Citation | None:
+def _find(library: Library, conversation: str | None, chosen: dict[str, Any]) -> Citation | None:
     messages = library.messages(conversation) if conversation else []
-    answer = messages[chosen["index"]].answer if chosen["index"] < len(messages) else None
-    citations = answer.citations if answer else ()
+    answers = (message.answer for message in messages if message.id == chosen["message"])
+    citations = [citation for answer in answers if answer for citation in answer.citations]
     return next((citation for citation in citations if citation.number == chosen["number"]), None)

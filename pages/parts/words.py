@@ -9,7 +9,7 @@ _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$])")
 
 
 def plain(text: str) -> str:
-    """Text for a label that Streamlit reads as Markdown: every mark escaped, so that nothing in it is followed or loaded."""
+    """Text for a label that Streamlit reads as Markdown: every mark escaped, so that nothing is followed or loaded."""
     one_line = " ".join(text.split())
     # A word joiner after a colon keeps `:red[`, `:material/..:` and `https:` from being understood.
     return _MARKS.sub(r"\\\1", one_line).replace(":", ":\u2060")

@@ -27,7 +27,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const chunk = event.target.closest("[data-mark]");
     if (chunk) {
       setTriggerValue("mark", Number(chunk.dataset.mark));
-      requestAnimationFrame(() => chunk.focus());
-    }
+          }
   };
 }

@@ -11,7 +11,6 @@ const cite = (number, data) => {
 };
 
 const drawRun = (run, data) => {
-  if (run.cite !== undefined) return cite(run.cite, data);
   if (run.end_of_doubt) return make("span", "doubt-note", "not found in the passages");
   const tag = run.style === "strong" ? "strong" : run.style === "code" ? "code" : "span";
   return make(tag, run.doubt ? "doubt" : "", run.text);
@@ -23,8 +22,22 @@ const drawBlock = (block, data) => {
   if (block.label) element.append(make("span", "label", block.label));
   const body = block.label ? make("span", "item") : element;
   if (block.label) element.append(body);
-  block.runs.forEach((run) => body.append(drawRun(run, data)));
+  block.runs.forEach((run) => (run.cite === undefined ? body.append(drawRun(run, data)) : attach(body, cite(run.cite, data))));
   return element;
+};
+
+// A number stays on the line of the word before it.
+const attach = (body, mark) => {
+  const before = body.lastElementChild;
+  if (before?.className === "held") return before.append(mark);
+  const held = make("span", "held");
+  const words = before && before.tagName === "SPAN" ? before.textContent.match(/^([^]*?)(\S+)$/) : null;
+  if (words) {
+    before.textContent = words[1];
+    held.append(make("span", before.className, words[2]));
+  }
+  held.append(mark);
+  return body.append(held);
 };
 
 const drawSource = (source, data) => {

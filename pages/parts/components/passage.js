@@ -116,7 +116,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     body.setAttribute("aria-label", "Page");
     if (data.problem) body.append(drawProblem(data));
     else body.append(data.picture ? drawPicture(data) : drawText(data));
-    root.replaceChildren(drawHead(data), drawBar(data), body);
+    root.replaceChildren(...(data.closable ? [drawHead(data)] : []), drawBar(data), body);
     if (data.quote) root.append(drawQuote(data));
     requestAnimationFrame(() => show(body));
     if (focused) root.querySelector(`[data-act="${focused}"]:not(:disabled)`)?.focus({ preventScroll: true });
