@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from accelerator import atomic
+from accelerator.atomic import publish_folder, remove_leftovers, work_path, write_atomically
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_writes_parts_one_after_another(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    matrix = np.arange(6, dtype="<u4").reshape(2, 3)
+    write_atomically(path, [b"head", matrix.data, b"", np.empty((0, 3), dtype="f4").data, b"tail"])
+    assert path.read_bytes() == b"head" + matrix.tobytes() + b"tail"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert names(tmp_path) == ["file"]
+
+
+def test_parts_above_one_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atomic, "_WRITE_BYTES", 7)
+    write_atomically(tmp_path / "file", [bytes(range(100))])
+    assert (tmp_path / "file").read_bytes() == bytes(range(100))
+
+
+def test_replaces_an_older_file_and_keeps_its_readers(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, [b"old"])
+    with path.open("rb") as reader:
+        write_atomically(path, [b"newer"])
+        assert reader.read() == b"old"
+    assert path.read_bytes() == b"newer"
+
+
+def test_a_name_as_long_as_the_file_system_takes(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 255)
+    write_atomically(path, [b"x"])
+    assert path.read_bytes() == b"x"
+
+
+def failing_fsync(failures: list[int]) -> object:
+    def fsync(descriptor: int) -> None:
+        failures.append(descriptor)
+        raise OSError(errno.EIO, "Input/output error")
+
+    return fsync
+
+
+def test_a_failed_fsync_is_not_repeated_and_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, [b"old"])
+    calls: list[int] = []
+    monkeypatch.setattr(atomic.os, "fsync", failing_fsync(calls))
+    monkeypatch.delattr(atomic.fcntl, "F_FULLFSYNC", raising=False)
+    with pytest.raises(OSError, match="Input/output"):
+        write_atomically(path, [b"new"])
+    assert len(calls) == 1
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_source_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def parts() -> object:
+        yield b"half"
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        write_atomically(tmp_path / "file", parts())
+    assert names(tmp_path) == []
+
+
+def test_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    descriptor = os.open("/dev/full", os.O_WRONLY)
+    try:
+        with pytest.raises(OSError, match="No space"):
+            atomic._write_all(descriptor, b"x" * 10)
+    finally:
+        os.close(descriptor)
+
+
+def make_work(target: Path, text: str) -> Path:
+    work = work_path(target)
+    (work / "inner").mkdir(parents=True)
+    (work / "inner" / "file").write_text(text)
+    return work
+
+
+def test_a_folder_is_published_once(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    first, second = make_work(target, "first"), make_work(target, "second")
+    assert publish_folder(first, target)
+    assert not publish_folder(second, target)
+    assert (target / "inner" / "file").read_text() == "first"
+    assert names(tmp_path) == ["target"]
+
+
+def test_leftovers_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("kept")
+    make_work(tmp_path / "target", "half")
+    work_path(tmp_path / "file").write_text("half")
+    assert remove_leftovers(tmp_path) == 2
+    assert names(tmp_path) == ["kept"]
