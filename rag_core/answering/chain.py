@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 from uuid import UUID
 
@@ -137,10 +138,11 @@ class ChainModel(LLM):
         **kwargs: Any,
     ) -> str:
         written = []
-        for piece in self.model.stream(prompt, max_tokens=self.max_tokens, cancelled=self.cancelled):
-            written.append(piece)
-            if run_manager is not None:
-                run_manager.on_llm_new_token(piece, chunk=GenerationChunk(text=piece))
+        with closing(self.model.stream(prompt, max_tokens=self.max_tokens, cancelled=self.cancelled)) as pieces:
+            for piece in pieces:
+                written.append(piece)
+                if run_manager is not None:
+                    run_manager.on_llm_new_token(piece, chunk=GenerationChunk(text=piece))
         return "".join(written)
 
 

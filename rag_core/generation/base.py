@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from typing import ClassVar
 
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable
 
 _POLL_S = 0.05
+# Control characters and lone surrogates, which neither a page nor PostgreSQL takes.
+_UNSHOWABLE = dict.fromkeys((*(set(range(32)) - {9, 10}), *range(0x7F, 0xA0), *range(0xD800, 0xE000)))
 
 
 class Turnstile:
@@ -64,7 +66,7 @@ class LanguageModel(ABC):
         self._closed = False
 
     @abstractmethod
-    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Iterator[str]:
+    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
         """Continue the prompt, piece by piece. May look at `cancelled` where one piece takes long."""
 
     @abstractmethod
@@ -79,11 +81,14 @@ class LanguageModel(ABC):
         """An error of the vendor in words that a person can use."""
         return ModelUnavailable(f"{self.label} stopped with an error: {error}")
 
-    def stream(self, prompt: str, *, max_tokens: int, cancelled: Callable[[], bool] | None = None) -> Iterator[str]:
+    def stream(
+        self, prompt: str, *, max_tokens: int, cancelled: Callable[[], bool] | None = None
+    ) -> Generator[str, None, None]:
         """Continue the prompt with at most `max_tokens` tokens, piece by piece.
 
         Local models take one request at a time, others wait in line. Raises Cancelled between two pieces when asked
-        to stop, and ModelUnavailable when the model fails.
+        to stop, and ModelUnavailable when the model fails. Close the generator when leaving it early: it holds the
+        model's turn until then.
         """
         stop = cancelled or _never
         if not self.one_at_a_time:
@@ -92,19 +97,19 @@ class LanguageModel(ABC):
         with self._turnstile.turn(stop):
             yield from self._pieces(prompt, max_tokens, stop)
 
-    def _pieces(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Iterator[str]:
+    def _pieces(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
         """Pieces of one request, with the stop looked for between them and failures translated."""
         if self._closed:
             raise ModelUnavailable(f"{self.label} was closed.", help="Ask again: it is opened anew.")
         if cancelled():
             raise Cancelled("Stopped before the model began.")
-        pieces = self._generate(prompt, max_tokens, cancelled)
         try:
-            for piece in pieces:
-                if cancelled():
-                    raise Cancelled("Stopped while the model was writing.")
-                if piece:
-                    yield piece
+            with closing(self._generate(prompt, max_tokens, cancelled)) as pieces:
+                for piece in pieces:
+                    if cancelled():
+                        raise Cancelled("Stopped while the model was writing.")
+                    if shown := piece.translate(_UNSHOWABLE):
+                        yield shown
         except self.failures as error:
             raise self._explain(error) from error
 

@@ -1,0 +1,176 @@
+"""Google's Gemini through google-generativeai: a remote model, asked only with the user's key and consent.
+
+The key goes into the client and nowhere else: no message, repr or log of Lectern holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from rag_core.errors import LecternError, ModelUnavailable
+from rag_core.generation.base import LanguageModel
+from rag_core.generation.registry import GEMINI, INSTALL_GEMINI
+from rag_core.settings import GenerationSettings, Settings
+
+_FINE = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS")
+_CONTEXT_TOKENS = 100_000
+_BYTES_PER_TOKEN = 3  # fewer than any language's measured mean, so that the estimate errs on the safe side
+
+
+class GeminiModel(LanguageModel):
+    """Gemini over REST. Raises ModelUnavailable where the package is missing or the endpoint is not to be trusted."""
+
+    remote = True
+    one_at_a_time = False
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        key = settings.google_api_key.get_secret_value().strip() if settings.google_api_key else ""
+        if not key or not settings.allow_remote:
+            raise ModelUnavailable(
+                "Gemini may not be asked.", help="Enter a key and confirm that passages leave the machine."
+            )
+        self.id = GEMINI
+        self.label = f"Gemini ({settings.generation.gemini_model})"
+        self.context_tokens = _CONTEXT_TOKENS
+        self._settings = settings.generation
+        self._key_of = settings.google_api_key
+        self._failures = _failures()
+        self._client = _client(key, settings.generation.gemini_endpoint)
+
+    def count_tokens(self, text: str) -> int:
+        """An estimate, on the high side: asking Gemini to count would send the text."""
+        return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+
+    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
+        try:
+            # Google's own GenerativeModel holds every part back until the next one came, so its client is used.
+            # Retries would multiply the longest wait, and the user can ask again.
+            request = _request(self._settings, prompt, max_tokens)
+            for part in self._client.stream_generate_content(request, timeout=self._settings.timeout_s, retry=None):
+                yield self._text_of(part)
+        except self._failures as error:
+            failure = self._explain(error)
+            # A server can repeat the key in what it answers; then the cause may not be kept.
+            raise failure from (None if self._holds_key(error) else error)
+
+    def _text_of(self, part: Any) -> str:
+        """The text of one part of the stream; raises ModelUnavailable where Gemini broke off."""
+        blocked = part.prompt_feedback.block_reason
+        if blocked:
+            raise _blocked(f"the question or its passages ({_name(blocked)})")
+        if not part.candidates:
+            return ""
+        candidate = part.candidates[0]
+        reason = _name(candidate.finish_reason)
+        if reason not in _FINE:
+            raise _blocked(f"its own answer ({reason})")
+        return "".join(piece.text for piece in candidate.content.parts)
+
+    def _explain(self, error: Exception) -> LecternError:
+        """Plain words for what Google's client raises, by the status it carries."""
+        import requests
+        from google.api_core import exceptions as google
+
+        status, text = getattr(error, "code", None), str(error).casefold()
+        if isinstance(error, requests.Timeout | google.DeadlineExceeded | google.GatewayTimeout) or "timed out" in text:
+            return _unavailable(
+                f"Gemini did not answer within {self._settings.timeout_s:g} seconds.",
+                "Try again, or choose a model on this machine.",
+            )
+        if isinstance(error, requests.ConnectionError):
+            return _unavailable("Gemini cannot be reached.", "Check the connection, or choose a model on this machine.")
+        if status in (401, 403) or "api key" in text or "api_key" in text:
+            return _unavailable("Gemini refused the key.", "Check the key and enter it again.", retryable=False)
+        if status == 429:
+            return _unavailable("Gemini's quota for this key is used up.", "Wait a while, or choose another model.")
+        if status == 404:
+            name = self._settings.gemini_model
+            return _unavailable(
+                f"Gemini has no model called {name}.", "Correct the name in the settings.", retryable=False
+            )
+        if status == 400:
+            return _unavailable("Gemini refused the request.", "Ask in other words.", retryable=False)
+        return _unavailable("Gemini failed to answer.", "Try again in a while, or choose a model on this machine.")
+
+    def _holds_key(self, error: Exception) -> bool:
+        key = self._key_of.get_secret_value().strip() if self._key_of else ""
+        return bool(key) and (key in str(error) or key in repr(error))
+
+    def __repr__(self) -> str:
+        return f"GeminiModel({self._settings.gemini_model!r})"
+
+
+def _client(key: str, endpoint: str) -> Any:
+    """A client of this model's own: `genai.configure` would make the key a setting of the whole process."""
+    try:
+        from google.generativeai import client
+    except ImportError as error:
+        raise ModelUnavailable("The package google-generativeai is not installed.", help=INSTALL_GEMINI) from error
+    options = {"api_key": key}
+    if endpoint:
+        options["api_endpoint"] = _checked(endpoint)
+    try:
+        return client.glm.GenerativeServiceClient(transport="rest", client_options=options)
+    except (ValueError, TypeError) as error:
+        raise ModelUnavailable(f"Gemini cannot be set up: {type(error).__name__}.") from None
+
+
+def _request(settings: GenerationSettings, prompt: str, max_tokens: int) -> Any:
+    """One user's turn, as google-generativeai writes it down."""
+    from google.generativeai import protos
+
+    name = settings.gemini_model
+    return protos.GenerateContentRequest(
+        model=name if "/" in name else f"models/{name}",
+        contents=[protos.Content(role="user", parts=[protos.Part(text=prompt)])],
+        generation_config=protos.GenerationConfig(max_output_tokens=max_tokens, temperature=settings.temperature),
+    )
+
+
+def _checked(endpoint: str) -> str:
+    """The endpoint, where key and passages travel encrypted or stay on this machine. Raises ModelUnavailable."""
+    parts = urlsplit(endpoint if "//" in endpoint else f"https://{endpoint}")
+    if parts.scheme == "https" and parts.hostname:
+        return f"https://{parts.netloc}"
+    if parts.scheme == "http" and parts.hostname and _is_here(parts.hostname):
+        return f"http://{parts.netloc}"
+    raise ModelUnavailable(
+        "generation.gemini_endpoint is not an https address.", help="Give an https address, or one on this machine."
+    )
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What the client raises: Google's errors, those of requests underneath, and broken streams."""
+    import requests
+    from google.api_core.exceptions import GoogleAPIError
+    from google.auth.exceptions import GoogleAuthError
+    from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]
+
+    strange = (ParseError, ValueError, TypeError, AttributeError)  # from streams that are not what Gemini sends
+    return (GoogleAPIError, GoogleAuthError, requests.RequestException, *strange)
+
+
+def _name(value: Any) -> str:
+    """The name of an enum's value; its number where Google added one since."""
+    return str(getattr(value, "name", value))
+
+
+def _blocked(what: str) -> ModelUnavailable:
+    return _unavailable(f"Gemini blocked {what}.", "Ask in other words, or choose a model on this machine.")
+
+
+def _unavailable(message: str, help: str, *, retryable: bool = True) -> ModelUnavailable:
+    error = ModelUnavailable(message, help=help)
+    error.retryable = retryable
+    return error

@@ -1,0 +1,170 @@
+"""Gemini against a local server that speaks its protocol."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_core.errors import Cancelled, ModelUnavailable
+from rag_core.generation import open_model
+from rag_core.generation.base import LanguageModel
+from rag_core.settings import GenerationSettings, Settings
+from tests.rag_core.generation.gemini_server import Script, gemini_server
+
+KEY = "AIzaSecretKey-0123456789"
+
+
+@pytest.fixture
+def script() -> Iterator[Script]:
+    with gemini_server() as running:
+        yield running
+
+
+def settings_for(url: str, **values: Any) -> Settings:
+    generation = GenerationSettings(gemini_endpoint=url, gemini_model="gemini-test", timeout_s=values.pop("timeout", 5))
+    return Settings(generation=generation, **{"google_api_key": KEY, "allow_remote": True, **values})
+
+
+@pytest.fixture
+def model(script: Script) -> LanguageModel:
+    return open_model("gemini", settings_for(script.url))
+
+
+def ask(model: LanguageModel) -> str:
+    return "".join(model.stream("What did sales do?", max_tokens=99))
+
+
+def test_streams_in_pieces_with_settings(script: Script, model: LanguageModel) -> None:
+    assert list(model.stream("What did sales do?", max_tokens=99)) == ["Sales rose ", "by 12 percent [1]."]
+    request = script.requests[0]
+    assert "models/gemini-test:streamGenerateContent" in request["path"]
+    assert request["generationConfig"] == {"maxOutputTokens": 99, "temperature": pytest.approx(0.3)}
+    assert request["contents"][0]["parts"][0]["text"] == "What did sales do?"
+    assert script.keys == [KEY]
+
+
+def test_the_first_piece_does_not_wait_for_the_last(script: Script, model: LanguageModel) -> None:
+    script.hang_before = 1
+    pieces = model.stream("x", max_tokens=9)
+    assert next(pieces) == "Sales rose "
+    script.release.set()
+    assert next(pieces) == "by 12 percent [1]."
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "words"),
+    [
+        (400, "API key not valid. Please pass a valid API key.", "refused the key"),
+        (400, "Invalid value at contents", "refused the request"),
+        (401, "no", "refused the key"),
+        (403, f"Permission denied for {KEY}", "refused the key"),
+        (404, "models/gemini-test is not found", "no model called gemini-test"),
+        (429, "Resource has been exhausted", "quota"),
+        (500, "internal", "failed to answer"),
+        (503, "overloaded", "failed to answer"),
+    ],
+)
+def test_errors_in_plain_words_without_the_key(
+    script: Script, model: LanguageModel, status: int, message: str, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    script.status, script.message = status, message
+    with caplog.at_level(logging.DEBUG), pytest.raises(ModelUnavailable, match=words) as caught:
+        ask(model)
+    assert caught.value.help
+    assert caught.value.retryable == (status in (429, 500, 503))
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+    assert KEY not in caplog.text
+
+
+def test_silence_is_a_timeout(script: Script) -> None:
+    script.hang_before = 0
+    model = open_model("gemini", settings_for(script.url, timeout=0.3))
+    with pytest.raises(ModelUnavailable, match=r"within 0\.3 seconds"):
+        ask(model)
+
+
+def test_silence_in_the_middle_is_a_timeout(script: Script) -> None:
+    script.hang_before = 1
+    model = open_model("gemini", settings_for(script.url, timeout=0.3))
+    pieces = model.stream("x", max_tokens=9)
+    assert next(pieces) == "Sales rose "
+    with pytest.raises(ModelUnavailable, match="did not answer"):
+        next(pieces)
+
+
+def test_nobody_there() -> None:
+    with gemini_server() as script:
+        url = script.url
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        ask(open_model("gemini", settings_for(url)))
+
+
+def test_blocked_question(script: Script, model: LanguageModel) -> None:
+    script.block = "SAFETY"
+    with pytest.raises(ModelUnavailable, match="blocked the question"):
+        ask(model)
+
+
+@pytest.mark.parametrize("reason", ["SAFETY", "RECITATION"])
+def test_blocked_answer(script: Script, model: LanguageModel, reason: str) -> None:
+    script.finish = reason
+    with pytest.raises(ModelUnavailable, match=f"blocked its own answer.*{reason}"):
+        ask(model)
+
+
+def test_the_longest_answer_is_no_failure(script: Script, model: LanguageModel) -> None:
+    script.finish = "MAX_TOKENS"
+    assert ask(model) == "Sales rose by 12 percent [1]."
+
+
+def test_not_gemini_at_all(script: Script, model: LanguageModel) -> None:
+    script.texts = ()
+    assert ask(model) == ""
+
+
+def test_stops_between_pieces(script: Script, model: LanguageModel) -> None:
+    stop = threading.Event()
+    pieces = model.stream("x", max_tokens=9, cancelled=stop.is_set)
+    assert next(pieces)
+    stop.set()
+    with pytest.raises(Cancelled):
+        next(pieces)
+
+
+def test_two_requests_at_once(script: Script, model: LanguageModel) -> None:
+    first, second = model.stream("a", max_tokens=9), model.stream("b", max_tokens=9)
+    assert next(first) == next(second) == "Sales rose "
+
+
+def test_the_key_is_not_in_its_repr(model: LanguageModel) -> None:
+    assert KEY not in repr(model) + str(vars(model))
+
+
+def test_needs_key_and_consent(script: Script, tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="may leave this machine"):
+        open_model("gemini", settings_for(script.url, allow_remote=False))
+    with pytest.raises(ModelUnavailable, match="needs a key"):
+        open_model("gemini", settings_for(script.url, google_api_key=None))
+    assert not script.requests
+
+
+@pytest.mark.parametrize(
+    "url", ["http://example.org", "ftp://127.0.0.1", "http://10.0.0.1:80", "http://127.0.0.1.evil.org"]
+)
+def test_key_and_passages_are_never_sent_in_the_clear(url: str) -> None:
+    with pytest.raises(ModelUnavailable, match="not an https address"):
+        open_model("gemini", settings_for(url))
+
+
+def test_counts_on_the_safe_side(model: LanguageModel) -> None:
+    assert model.count_tokens("Sales rose by twelve percent.") >= 7
+    began = time.perf_counter()
+    model.count_tokens("x" * 1_000_000)
+    assert time.perf_counter() - began < 0.5
