@@ -33,13 +33,17 @@ class ChildDied(LecternError):
         super().__init__(str(cause), help=cause.help)
         self.cause = cause
 
+    @property
+    def at_limit(self) -> bool:
+        """Whether a limit was reached, so that asking again would only reach it again."""
+        return isinstance(self.cause, LimitExceeded)
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What ends a request early: seconds without an answer, bytes of memory, and the user."""
+    """What ends a request early besides memory: seconds without an answer, and the user."""
 
     silence_s: float
-    memory_bytes: int
     cancelled: Callable[[], bool] | None = None
 
 
@@ -50,6 +54,7 @@ class Child:
         self._memory_bytes = memory_bytes
         self._process: subprocess.Popen[bytes] | None = None
         self._watched: psutil.Process | None = None
+        self._peak = 0
 
     @property
     def pid(self) -> int | None:
@@ -64,10 +69,12 @@ class Child:
         """
         process = self._running()
         try:
-            line = self._exchange(process, wire.dump(request), watch)
-            response = wire.load(line)
-        except (OSError, ValueError, EOFError) as error:
+            response = wire.load(self._exchange(process, wire.dump(request), watch))
+        except (OSError, EOFError) as error:
             raise ChildDied(self._died()) from error
+        except ValueError as error:
+            self.kill()
+            raise ChildDied(UnreadableDocument("The document confused the reading process.")) from error
         if "error" in response:
             raise wire.error_in(response["error"])
         return response
@@ -80,6 +87,12 @@ class Child:
     def start(self) -> None:
         """Start the process if none runs."""
         self._running()
+
+    def interrupt(self) -> None:
+        """End the process from another thread: the request under way, if any, then fails by itself."""
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def kill(self) -> None:
         """End the process at once and wait for it."""
@@ -115,6 +128,7 @@ class Child:
 
     def _exchange(self, process: subprocess.Popen[bytes], request: bytes, watch: Watch) -> bytes:
         assert process.stdin and process.stdout  # noqa: S101 - both are pipes, see _running
+        self._peak = 0
         process.stdin.write(request)
         process.stdin.flush()
         began = time.monotonic()
@@ -137,9 +151,10 @@ class Child:
         if waited_s > watch.silence_s:
             self.kill()
             raise ChildDied(LimitExceeded(f"Reading took longer than {watch.silence_s:g} seconds without an answer."))
-        if max(self._resident(), answered_bytes) > watch.memory_bytes:
+        self._peak = max(self._peak, self._resident(), answered_bytes)
+        if self._peak > self._memory_bytes:
             self.kill()
-            raise ChildDied(LimitExceeded(f"Reading took more memory than {watch.memory_bytes // MIB:,} MiB."))
+            raise ChildDied(self._too_much_memory())
 
     def _resident(self) -> int:
         if self._watched is None:
@@ -149,15 +164,18 @@ class Child:
         except psutil.Error:
             return 0
 
+    def _too_much_memory(self) -> LimitExceeded:
+        return LimitExceeded(f"Reading took more memory than {self._memory_bytes // MIB:,} MiB.")
+
     def _died(self) -> LecternError:
+        """Say why the process ended by itself. PDFium ends it when the system refuses memory."""
         process = self._process
-        code = None
+        code: int | None = None
         if process is not None:
             with suppress(subprocess.TimeoutExpired):
                 code = process.wait(timeout=1)
         self.kill()
+        if self._peak > self._memory_bytes // 2:
+            return self._too_much_memory()
         how = f"signal {-code}" if code is not None and code < 0 else f"code {code}"
-        return UnreadableDocument(
-            f"The reading process ended unexpectedly ({how}); the document may be damaged, or need more memory than "
-            f"{self._memory_bytes // MIB:,} MiB."
-        )
+        return UnreadableDocument(f"The document made the reading process end ({how}).")

@@ -12,6 +12,8 @@ from rag_core.reading.base import MARKDOWN, PDF, TEXT
 SAMPLE_BYTES = 64 * 1024
 # PDF readers accept some bytes before the header.
 PDF_HEADER_WITHIN = 1024
+# Control characters that a text may hold by accident.
+STRAY_CONTROLS = 4
 MARKDOWN_SUFFIXES = {".md", ".markdown", ".mdown", ".mkd"}
 
 _HTML = re.compile(
@@ -96,7 +98,7 @@ def _other_kind(sample: bytes) -> str | None:
     if sample.startswith(_UNICODE_MARKS) or guess_utf16(sample):
         return None
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    return "binary data" if b"\x00" in sample or controls > len(sample) * 0.02 else None
+    return "binary data" if controls > max(STRAY_CONTROLS, len(sample) * 0.02) else None
 
 
 def _named(suffix: str) -> str:

@@ -16,7 +16,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 # A line of one of these kinds is never the text of an underlined heading.
 _NOT_HEADING = re.compile(r"\s*$| {0,3}(?:[#>|]|[-*+] |\d+[.)] |```|~~~)| {4}|\t")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
-_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|<[^>]+>")
+_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|<[^>]+>")
 
 
 class MarkdownDocument(TextDocument):

@@ -24,6 +24,8 @@ MIN_PICTURE_WIDTH, MAX_PICTURE_WIDTH = 16, 4_000
 # Objects of a page looked at to tell a scanned page from a blank one.
 MAX_OBJECTS_LOOKED_AT = 50
 
+# The place of the table of objects is the last a PDF says; some writers leave the mark after it out.
+_END = re.compile(rb"startxref\s+\d+\s*(?:%[%EOF]*\s*)?\x00*$")
 _OBJECT = re.compile(rb"\d+\s+\d+\s+obj\b")
 _LINEARIZED = re.compile(rb"/Linearized\b[^>]*?/L\s+(\d+)")
 
@@ -133,11 +135,11 @@ def is_cut_off(path: Path) -> bool:
         linearized = _LINEARIZED.search(data[:2048])
         if linearized and int(linearized[1]) > len(data):
             return True
+        if _END.search(data[-1024:]):
+            return False
+        # What follows the end may be rubbish added on the way, but no objects: those belong to a later, lost end.
         end = data.rfind(b"%%EOF")
-        if end < 0:
-            # Some writers leave the mark out; the place of the table of objects they must give.
-            return not re.search(rb"startxref\s+\d+\s*$", data[-64:].rstrip(b"\x00"))
-        return _OBJECT.search(data, end) is not None
+        return end < 0 or _OBJECT.search(data, end) is not None
 
 
 def _read(number: int, page: Any, textpage: Any) -> RawPage:

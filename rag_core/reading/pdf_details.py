@@ -11,10 +11,11 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from pypdf import PdfReader
 from pypdf.errors import DependencyError, PyPdfError
+from pypdf.generic import NullObject
 
 from rag_core.reading.base import Details, Heading
 
@@ -43,6 +44,11 @@ PYPDF_FAILURES = (
 _NO_TITLE = re.compile(
     r"^(?:untitled.*|(?:microsoft \w+ - )?[^ ]+\.\w{2,4}|[\W\d_]*|(?:slide|page) ?\d*)$", re.IGNORECASE
 )
+_NO_AUTHOR = re.compile(
+    r"^(?:\(?(?:anonymous|unknown|unspecified|user|admin(?:istrator)?)\)?|[\W\d_]*)$", re.IGNORECASE
+)
+# As of RFC 5646: "en", "en-US", "zh-Hant-TW".
+_LANGUAGE = re.compile(r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$")
 _FROM_PROGRAM = re.compile(r"^Microsoft \w+ - ")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 
@@ -54,13 +60,17 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 def read_details(path: Path, password: str | None, page_count: int) -> Details:
     """Return what can be read; never raises for a damaged document."""
     notes: list[str] = []
-    reader = _try("document information", notes, lambda: _reader(path, password))
-    if reader is None:
-        return Details(notes=tuple(notes))
-    title, authors, year = _try("document information", notes, lambda: _information(reader)) or ("", "", None)
-    headings = _try("outline", notes, lambda: tuple(_outline(reader, page_count))) or ()
-    labels = _try("page labels", notes, lambda: _labels(reader, page_count)) or {}
-    language = _try("language", notes, lambda: _text(reader.root_object.get("/Lang"))) or ""
+    with path.open("rb") as file:
+        reader = _try("document information", notes, lambda: _reader(file, password))
+        if reader is None:
+            return Details(notes=tuple(notes))
+        title, authors, year = _try("document information", notes, lambda: _information(reader)) or ("", "", None)
+        headings = _try("outline", notes, lambda: tuple(_outline(reader, page_count))) or ()
+        if len(headings) > MAX_HEADINGS:
+            notes.append(f"The outline has more than {MAX_HEADINGS:,} headings; the first of them are kept.")
+            headings = headings[:MAX_HEADINGS]
+        labels = _try("page labels", notes, lambda: _labels(reader, page_count)) or {}
+        language = _try("language", notes, lambda: _language(reader)) or ""
     return Details(title, authors, year, language, headings, labels, tuple(notes))
 
 
@@ -72,8 +82,8 @@ def _try(what: str, notes: list[str], read: Callable[[], _T]) -> _T | None:
         return None
 
 
-def _reader(path: Path, password: str | None) -> PdfReader:
-    reader = PdfReader(path, strict=False, password=password)
+def _reader(file: BinaryIO, password: str | None) -> PdfReader:
+    reader = PdfReader(file, strict=False, password=password)
     if reader.is_encrypted:
         # Protected against changes alone: everyone may read it with the empty password.
         reader.decrypt(password or "")
@@ -87,7 +97,13 @@ def _information(reader: PdfReader) -> tuple[str, str, int | None]:
     title = _FROM_PROGRAM.sub("", _text(information.get("/Title")))
     date = re.match(r"(?:D:)?(\d{4})", _text(information.get("/CreationDate")))
     year = int(date[1]) if date and 1900 <= int(date[1]) <= 2100 else None
-    return "" if _NO_TITLE.match(title) else title, _text(information.get("/Author")), year
+    authors = _text(information.get("/Author"))
+    return "" if _NO_TITLE.match(title) else title, "" if _NO_AUTHOR.match(authors) else authors, year
+
+
+def _language(reader: PdfReader) -> str:
+    language = _text(reader.root_object.get("/Lang"))
+    return language if _LANGUAGE.match(language) else ""
 
 
 def _outline(reader: PdfReader, page_count: int) -> Iterator[Heading]:
@@ -99,19 +115,19 @@ def _outline(reader: PdfReader, page_count: int) -> Iterator[Heading]:
 
 
 def _entries(outline: Any, level: int) -> Iterator[tuple[int, Any]]:
-    """Yield levels and entries of pypdf's nested lists, the first MAX_HEADINGS of them."""
+    """Yield levels and entries of pypdf's nested lists, one more than are kept."""
     stack = [(level, iter(outline))]
     found = 0
-    while stack and found < MAX_HEADINGS:
+    while stack and found <= MAX_HEADINGS:
         level, entries = stack[-1]
         entry = next(entries, None)
         if entry is None:
             stack.pop()
         elif isinstance(entry, list):
             stack.append((level + 1, iter(entry)))
-        elif level <= MAX_LEVEL:
+        else:
             found += 1
-            yield level, entry
+            yield min(level, MAX_LEVEL), entry
 
 
 def _top(reader: PdfReader, entry: Any, number: int) -> float | None:
@@ -134,8 +150,8 @@ def _labels(reader: PdfReader, page_count: int) -> dict[int, str]:
 
 def _text(value: Any) -> str:
     """Return a PDF string as clean text on one line."""
-    if value is None:
-        return ""
     value = value.get_object() if hasattr(value, "get_object") else value
+    if value is None or isinstance(value, NullObject):
+        return ""
     text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
     return _BLANKS.sub(" ", text.encode("utf-8", "replace").decode("utf-8")).strip()[:MAX_TITLE_CHARS]

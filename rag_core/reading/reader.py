@@ -5,16 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_core.domain import Page, PagePicture, ParsedDocument
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
-from rag_core.reading import sections, wire
-from rag_core.reading.base import PDF, Details, RawPage
+from rag_core.reading import wire
+from rag_core.reading.assemble import assemble, require_text
+from rag_core.reading.base import Details, RawPage
 from rag_core.reading.child import Child, ChildDied, Watch
 from rag_core.reading.detect import detect
 
@@ -62,13 +63,11 @@ class Reader:
         A page that cannot be read is a Page with its `error` and is named in the notes. Raises UnreadableDocument
         (damaged, empty, without text), EncryptedDocument, UnsupportedDocument, LimitExceeded and Cancelled.
         """
-        size = path.stat().st_size
-        if size > self._settings.max_file_bytes:
-            raise LimitExceeded(f"The file has {size:,} bytes, more than {self._settings.max_file_bytes:,}.")
-        task = _Task(path, detect(path, name), password, cancelled)
+        task = _Task(path, self._media_type(path, name), password, cancelled)
         raw = self._read_pages(task, progress)
         details = self._read_details(task)
-        return _assemble(task, name, raw, details)
+        require_text(raw, task.deadly)
+        return assemble(task.media_type, name, raw, details)
 
     def picture(
         self,
@@ -86,15 +85,14 @@ class Reader:
         """
         task = _Task(path, media_type, password)
         values = {"page": page, "width_px": width_px, "span": span}
-        try:
-            return wire.picture_in(self._ask(task, "picture", values)["picture"])
-        except ChildDied as died:
-            raise died.cause from died
+        return wire.picture_in(self._ask_again(task, "picture", values)["picture"])
 
     def close(self) -> None:
         """End the reading process. A request under way ends with an error."""
         self._closed = True
-        self._child.kill()
+        self._child.interrupt()
+        with self._turns.turn():
+            self._child.kill()
 
     def __enter__(self) -> Reader:
         return self
@@ -102,11 +100,18 @@ class Reader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _read_pages(self, task: _Task, progress: Progress | None) -> list[RawPage]:
+    def _media_type(self, path: Path, name: str) -> str:
+        most = self._settings.max_file_bytes
         try:
-            total = int(self._ask(task, "open")["page_count"])
-        except ChildDied as died:
-            raise died.cause from died
+            size = path.stat().st_size
+            if size > most:
+                raise LimitExceeded(f"The file has {size:,} bytes, more than {most:,}.")
+            return detect(path, name)
+        except OSError as error:
+            raise UnreadableDocument(f"The file cannot be read: {error.strerror or error}.") from error
+
+    def _read_pages(self, task: _Task, progress: Progress | None) -> list[RawPage]:
+        total = int(self._ask_again(task, "open")["page_count"])
         if total > self._settings.max_pages:
             raise LimitExceeded(f"The document has {total:,} pages, more than {self._settings.max_pages:,}.")
         pages: list[RawPage] = []
@@ -148,6 +153,16 @@ class Reader:
         except ChildDied:
             return Details(notes=("The outline and the document information could not be read.",))
 
+    def _ask_again(self, task: _Task, op: str, values: wire.Message | None = None) -> dict[str, Any]:
+        """Ask, a second time where the process ended for a reason of its own. Raises the document's error."""
+        for attempt in (1, 2):
+            try:
+                return self._ask(task, op, values)
+            except ChildDied as died:
+                if attempt == 2 or died.at_limit:
+                    raise died.cause from died
+        raise AssertionError("unreachable")
+
     def _ask(self, task: _Task, op: str, values: wire.Message | None = None, silence_s: float = 0.0) -> dict[str, Any]:
         settings = self._settings
         if task.cancelled and task.cancelled():
@@ -156,7 +171,7 @@ class Reader:
         if left_s <= 0:
             raise LimitExceeded(f"Reading took longer than {settings.timeout_s:g} seconds.")
         request = {"op": op, "max_chars": settings.max_text_chars - task.chars, **task.request(), **(values or {})}
-        watch = Watch(min(silence_s or settings.page_timeout_s, left_s), settings.memory_bytes, task.cancelled)
+        watch = Watch(min(silence_s or settings.page_timeout_s, left_s), task.cancelled)
         with self._turn():
             began = time.monotonic()
             try:
@@ -204,74 +219,11 @@ class _Turns:
             self._waiting.append(mine)
             if len(self._waiting) == 1:
                 mine.set()
-        mine.wait()
         try:
+            mine.wait()
             yield
         finally:
             with self._lock:
-                self._waiting.popleft()
+                self._waiting.remove(mine)
                 if self._waiting:
                     self._waiting[0].set()
-
-
-def _assemble(task: _Task, name: str, raw: Sequence[RawPage], details: Details) -> ParsedDocument:
-    _require_text(task, raw)
-    labels = details.labels
-    pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
-    found = sections.place(details.headings, pages)
-    if not found and task.media_type == PDF:
-        found = sections.find_by_size(raw)
-    return ParsedDocument(
-        media_type=task.media_type,
-        pages=pages,
-        title=details.title or title_from(name),
-        authors=details.authors,
-        year=details.year,
-        language=details.language,
-        sections=found,
-        notes=(*_page_notes(raw), *details.notes),
-    )
-
-
-def title_from(name: str) -> str:
-    """Return a title for a document that has none: its file's name without folder, suffix and underscores."""
-    base = PurePosixPath(name.replace("\\", "/")).name
-    stem = PurePosixPath(base).stem if PurePosixPath(base).stem.strip(".") else base
-    return " ".join(stem.replace("_", " ").split())[:300] or "Untitled"
-
-
-def _require_text(task: _Task, raw: Sequence[RawPage]) -> None:
-    if any(item.page.text.strip() for item in raw):
-        return
-    if task.deadly:
-        raise task.deadly
-    if any(item.page.error for item in raw):
-        raise UnreadableDocument("None of the document's pages can be read.")
-    if any(item.pictures for item in raw):
-        raise UnreadableDocument(
-            "The PDF holds pictures of pages but no text.",
-            help="It needs text recognition (OCR): run it through an OCR program and add the result.",
-        )
-    raise UnreadableDocument("The document holds no text.", help="Choose a file that has text.")
-
-
-def _page_notes(raw: Sequence[RawPage]) -> Iterator[str]:
-    failed = [item.page.number for item in raw if item.page.error]
-    if failed:
-        yield f"{_pages(failed)} could not be read and {'was' if len(failed) == 1 else 'were'} left out."
-    scanned = [item.page.number for item in raw if item.pictures]
-    if scanned:
-        verb = "holds" if len(scanned) == 1 else "hold"
-        yield f"{_pages(scanned)} {verb} pictures but no text: text recognition (OCR) is needed to search there."
-
-
-def _pages(numbers: Sequence[int]) -> str:
-    """Return "Page 3" or "Pages 3, 5 to 9"."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    parts = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} to {b}" for a, b in runs]
-    return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"

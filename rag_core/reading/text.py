@@ -11,6 +11,8 @@ from rag_core.errors import LimitExceeded
 from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.detect import guess_utf16
 
+MAX_TITLE_CHARS = 80
+
 # UTF-32's little-endian mark begins with UTF-16's, so it stands first.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -62,8 +64,17 @@ class TextDocument(OpenDocument):
         return RawPage(Page(number, text))
 
     def details(self) -> Details:
-        """Plain text says nothing about itself but how it was decoded."""
-        return Details(notes=(self._note,) if self._note else ())
+        """Plain text says little about itself: a title, where it begins with one, and how it was decoded."""
+        return Details(title=first_line_title(self.pages[0]), notes=(self._note,) if self._note else ())
+
+
+def first_line_title(text: str) -> str:
+    """Return the first line where it stands alone and reads as a title, else nothing."""
+    line, _, rest = text.lstrip().partition("\n")
+    line = line.strip()
+    alone = not rest.partition("\n")[0].strip()
+    is_title = alone and len(line) <= MAX_TITLE_CHARS and line[-1:].isalnum() and len(line.split()) > 1
+    return line if is_title else ""
 
 
 def _decode_marked(data: bytes, encoding: str) -> tuple[str, str]:

@@ -1,0 +1,76 @@
+"""From what the reading process gave to a ParsedDocument, with notes on what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from rag_core.domain import ParsedDocument
+from rag_core.errors import LecternError, UnreadableDocument
+from rag_core.reading import sections
+from rag_core.reading.base import PDF, Details, RawPage
+
+
+def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Details) -> ParsedDocument:
+    """Put pages and details together; `name` gives the title where the document has none."""
+    labels = details.labels
+    pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
+    found = sections.place(details.headings, pages)
+    if not found and media_type == PDF:
+        found = sections.find_by_size(raw)
+    return ParsedDocument(
+        media_type=media_type,
+        pages=pages,
+        title=details.title or title_from(name),
+        authors=details.authors,
+        year=details.year,
+        language=details.language,
+        sections=found,
+        notes=(*_page_notes(raw), *details.notes),
+    )
+
+
+def title_from(name: str) -> str:
+    """Return a title for a document that has none: its file's name without folder, suffix and underscores."""
+    base = PurePosixPath(name.replace("\\", "/")).name
+    stem = PurePosixPath(base).stem if PurePosixPath(base).stem.strip(".") else base
+    return " ".join(stem.replace("_", " ").split())[:300] or "Untitled"
+
+
+def require_text(raw: Sequence[RawPage], deadly: LecternError | None) -> None:
+    """Raise UnreadableDocument for a document without any text, or `deadly`, the limit that took its pages."""
+    if any(item.page.text.strip() for item in raw):
+        return
+    if deadly:
+        raise deadly
+    if any(item.page.error for item in raw):
+        raise UnreadableDocument("None of the document's pages can be read.")
+    if any(item.pictures for item in raw):
+        raise UnreadableDocument(
+            "The PDF holds pictures of pages but no text.",
+            help="It needs text recognition (OCR): run it through an OCR program and add the result.",
+        )
+    raise UnreadableDocument("The document holds no text.", help="Choose a file that has text.")
+
+
+def _page_notes(raw: Sequence[RawPage]) -> Iterator[str]:
+    failed = [item.page.number for item in raw if item.page.error]
+    if failed:
+        yield f"{_pages(failed)} could not be read and {'was' if len(failed) == 1 else 'were'} left out."
+    scanned = [item.page.number for item in raw if item.pictures]
+    if scanned:
+        verb = "holds" if len(scanned) == 1 else "hold"
+        yield f"{_pages(scanned)} {verb} pictures but no text: text recognition (OCR) is needed to search there."
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    """Return "Page 3" or "Pages 3, 5 to 9"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    parts = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} to {b}" for a, b in runs]
+    return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"

@@ -1,0 +1,131 @@
+"""Real files for the tests of reading: some made here, some of the shared data (skipped when absent)."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.reading import Reader
+from rag_core.settings import ReadingSettings
+
+PROJECT = Path(__file__).resolve().parents[3]
+SHARED = PROJECT.parent / "shared" / "data"
+GOOD_PAGE = b"BT /F1 12 Tf 72 700 Td (Hello from a good page) Tj ET"
+
+Draw = Callable[[Canvas], None]
+
+
+@pytest.fixture(scope="session")
+def reader() -> Iterator[Reader]:
+    with Reader(ReadingSettings()) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    if not SHARED.is_dir():
+        pytest.skip(f"the shared data is not at {SHARED}")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    return PROJECT / "data" / "samples"
+
+
+@pytest.fixture
+def make_pdf(tmp_path: Path) -> Callable[..., Path]:
+    """Make a PDF: one page for each function that draws, with reportlab's canvas to set things on."""
+
+    def make(
+        *pages: Draw, name: str = "made.pdf", setup: Draw | None = None, size: tuple[float, float] = (400, 600)
+    ) -> Path:
+        canvas = Canvas(str(tmp_path / name), pagesize=size)
+        if setup:
+            setup(canvas)
+        for draw in pages:
+            draw(canvas)
+            canvas.showPage()
+        canvas.save()
+        return tmp_path / name
+
+    return make
+
+
+@pytest.fixture
+def rewrite(tmp_path: Path) -> Callable[..., Path]:
+    """Write a PDF anew after `change` worked on pypdf's writer."""
+
+    def rewritten(path: Path, change: Callable[[PdfWriter], object], name: str = "rewritten.pdf") -> Path:
+        writer = PdfWriter(clone_from=PdfReader(path))
+        change(writer)
+        writer.write(tmp_path / name)
+        return tmp_path / name
+
+    return rewritten
+
+
+@pytest.fixture
+def raw_pdf(tmp_path: Path) -> Callable[..., Path]:
+    """Write a PDF by hand from page contents (bytes, number of Flate filters); None is a page that does not exist."""
+
+    def make(*contents: tuple[bytes, int] | None, name: str = "raw.pdf") -> Path:
+        path = tmp_path / name
+        path.write_bytes(_raw_pdf(contents))
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def bomb() -> tuple[bytes, int]:
+    """A page's content of a few hundred bytes that unfolds to 1 GiB through three filters."""
+    packer = zlib.compressobj(9)
+    block = b" " * 2**20
+    data = b"".join(packer.compress(block) for _ in range(1024)) + packer.flush()
+    return zlib.compress(zlib.compress(data, 9), 9), 3
+
+
+@pytest.fixture
+def picture_page() -> Draw:
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.new("RGB", (60, 40), (120, 130, 140)).save(stream, "PNG")
+    return lambda canvas: canvas.drawImage(ImageReader(stream), 20, 20, 300, 300)
+
+
+def _raw_pdf(contents: tuple[tuple[bytes, int] | None, ...]) -> bytes:
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b""]
+    kids = []
+    for item in contents:
+        if item is None:
+            kids.append(b"900 0 R")
+            continue
+        kids.append(b"%d 0 R" % (len(objects) + 1))
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /Font << /F1 << "
+            b"/Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>" % (len(objects) + 2)
+        )
+        data, filters = item
+        objects.append(
+            b"<< /Filter [%s] /Length %d >>\nstream\n%s\nendstream" % (b"/FlateDecode " * filters, len(data), data)
+        )
+    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(kids), len(kids))
+    out = bytearray(b"%PDF-1.5\n")
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, table)
+    return bytes(out)

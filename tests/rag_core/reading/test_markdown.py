@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+
+from rag_core.reading import Reader
+from rag_core.reading.markdown import find_headings, plain
+
+SOURCE = """---
+title: not a heading
+---
+Before
+
+# The **first** heading #
+
+Text
+Underlined
+==========
+
+```
+# not a heading
+```
+
+## Second [link](http://x) `code` ##
+
+~~~~
+## no
+~~~
+## still no
+~~~~
+- item
+---
+| a |
+|---|
+    # code
+#nospace
+Smaller
+---
+####### seven
+"""
+
+
+def test_headings_are_found_where_they_are() -> None:
+    found = list(find_headings(SOURCE, 1))
+    assert [(item.title, item.level) for item in found] == [
+        ("The first heading", 1),
+        ("Underlined", 1),
+        ("Second link code", 2),
+        ("Smaller", 2),
+    ]
+    for item in found:
+        assert item.start is not None
+        line = SOURCE[item.start :].partition("\n")[0]
+        assert item.title.split()[0] in line
+
+
+@pytest.mark.parametrize(
+    ("heading", "words"),
+    [
+        ("*a* __b__ `c`", "a b c"),
+        ("![logo](x.png) Name", "logo Name"),
+        ("<b>x</b>", "x"),
+        ("snake_case_name", "snake_case_name"),
+    ],
+)
+def test_markup_is_taken_off_headings(heading: str, words: str) -> None:
+    assert plain(heading) == words
+
+
+def test_a_markdown_file_has_sections_and_a_title(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "stored"
+    path.write_text("Intro\n\n# Moss\n\nGreen.\n\n## Kinds\n\nMany.\n", encoding="utf-8")
+    parsed = reader.read(path, "moss.md")
+    assert parsed.media_type == "text/markdown"
+    assert parsed.title == "Moss"
+    assert [(section.title, section.level, section.page) for section in parsed.sections] == [
+        ("Moss", 1, 1),
+        ("Kinds", 2, 1),
+    ]
+    assert parsed.pages[0].text[parsed.sections[1].start :].startswith("## Kinds")
+
+
+def test_without_headings_the_name_is_the_title(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "stored"
+    path.write_text("only words here, and more of them\n")
+    assert reader.read(path, "../../my_notes.md").title == "my notes"

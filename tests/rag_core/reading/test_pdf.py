@@ -1,0 +1,217 @@
+"""PDF files: text and boxes that fit each other, details, and pictures."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+import pytest
+from PIL import Image
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.domain import Box, PagePicture
+from rag_core.reading import Reader
+from rag_core.reading.pdf_text import FILLER, SOFT_HYPHEN, line_spans
+
+PDF = "application/pdf"
+
+
+def ink(picture: PagePicture, box: Box | None = None) -> int:
+    """Count dark pixels, of the whole picture or within a box widened by one pixel."""
+    grey = Image.open(io.BytesIO(picture.png)).convert("L")
+    if box:
+        width, height = grey.size
+        grey = grey.crop(
+            (
+                int(box.left * width) - 1,
+                int(box.top * height) - 1,
+                int(box.right * width) + 2,
+                int(box.bottom * height) + 2,
+            )
+        )
+    return sum(grey.histogram()[:128])
+
+
+def test_text_lines_and_boxes_of_a_plain_page(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 20)
+        canvas.drawString(100, 500, "Upper line")
+        canvas.drawString(100, 100, "Lower line")
+
+    parsed = reader.read(make_pdf(draw), "made.pdf")
+    (page,) = parsed.pages
+    assert (page.width_pt, page.height_pt) == (400, 600)
+    assert [page.text[line.start : line.end] for line in page.lines] == ["Upper line", "Lower line"]
+    upper, lower = (line.box for line in page.lines)
+    assert upper.left == pytest.approx(0.25, abs=0.01)
+    assert upper.bottom == pytest.approx(100 / 600, abs=0.02)
+    assert lower.bottom == pytest.approx(500 / 600, abs=0.02)
+    assert all(0 < box.bottom - box.top < 0.05 for box in (upper, lower))
+
+
+@pytest.mark.parametrize(
+    "name", ["pdf/normal_4pages", "pdf/redp5110_sampled", "pdf/code_and_formula", "pdf/right_to_left_01"]
+)
+def test_text_is_pdfiums_character_for_character(reader: Reader, shared: Path, name: str) -> None:
+    path = shared / "documents" / f"{name}.pdf"
+    parsed = reader.read(path, path.name)
+    with pypdfium2.PdfDocument(path) as document:
+        for page in parsed.pages:
+            textpage = document[page.number - 1].get_textpage()
+            assert len(page.text) == textpage.count_chars()
+            for index, character in enumerate(page.text):
+                code = pdfium.FPDFText_GetUnicode(textpage.raw, index)
+                if character.isalnum() and ord(character) < 0x10000:
+                    assert ord(character) == code
+            assert not any(ord(character) < 32 and character not in "\t\n" for character in page.text)
+            assert "\ufffe" not in page.text
+            page.text.encode("utf-8")
+
+
+def test_wide_characters_take_two_places(reader: Reader, shared: Path) -> None:
+    path = shared / "documents" / "pdf" / "normal_4pages.pdf"
+    text = reader.read(path, path.name).pages[3].text
+    assert f"\U000f0854{FILLER}이슈와 논점" in text
+
+
+def test_words_divided_at_a_lines_end_keep_their_lines(reader: Reader, shared: Path) -> None:
+    path = shared / "documents" / "pdf" / "code_and_formula.pdf"
+    page = reader.read(path, path.name).pages[0]
+    assert f"eir{SOFT_HYPHEN}mod" in page.text
+    assert all(line.box.bottom - line.box.top < 0.03 for line in page.lines)
+    line = next(line for line in page.lines if page.text[line.start : line.end].endswith(f"eir{SOFT_HYPHEN}"))
+    following = page.lines[page.lines.index(line) + 1]
+    assert page.text[following.start : following.end].startswith("mod tempor")
+    assert following.box.top > line.box.top
+
+
+def test_compounds_divided_at_a_lines_end_keep_their_hyphen(reader: Reader, shared: Path) -> None:
+    path = shared / "filings" / "NETFLIX_2018_10K.pdf"
+    parsed = reader.read(path, path.name)
+    assert "non-cancelable" in parsed.pages[4].text
+    assert all(line.box.bottom - line.box.top < 0.05 for line in parsed.pages[4].lines)
+
+
+def test_line_spans_leave_out_blanks() -> None:
+    text = "  one \n\n \ntwo" + SOFT_HYPHEN + "three \n"
+    assert [text[start:end] for start, end in line_spans(text)] == ["one", "two" + SOFT_HYPHEN, "three"]
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("cropped", [False, True], ids=["whole", "cropped"])
+def test_boxes_fit_the_picture_of_rotated_and_cropped_pages(
+    reader: Reader, make_pdf: Callable[..., Path], rewrite: Callable[..., Path], rotation: int, cropped: bool
+) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 16)
+        canvas.drawString(90, 450, "MARKED")
+
+    def change(writer) -> None:
+        page = writer.pages[0]
+        if cropped:
+            page.cropbox.lower_left, page.cropbox.upper_right = (50, 200), (300, 500)
+        page.rotate(rotation)
+
+    path = rewrite(make_pdf(draw), change)
+    (page,) = reader.read(path, "turned.pdf").pages
+    start = page.text.index("MARKED")
+    picture = reader.picture(path, PDF, 1, width_px=600, span=(start, start + 6))
+    (line,) = page.lines
+    (box,) = picture.boxes
+    assert box == line.box
+    assert 0 <= box.left < box.right <= 1
+    # All the ink of the page lies within the box, and the box is no larger than it must be.
+    assert ink(picture) > 50
+    assert ink(picture, box) == ink(picture)
+    area = (box.right - box.left) * (box.bottom - box.top)
+    assert area < 0.03
+    wide = rotation % 180 == 0
+    assert ((box.right - box.left) * picture.width_px > (box.bottom - box.top) * picture.height_px) == wide
+    assert picture.height_px / picture.width_px == pytest.approx(page.height_pt / page.width_pt, rel=0.01)
+
+
+def test_a_span_has_a_box_for_each_of_its_lines(reader: Reader, samples: Path) -> None:
+    path = samples / "veyra-ferry-handbook.pdf"
+    page = reader.read(path, path.name).pages[6]
+    start = page.text.index("lowered from 16 to 14")
+    end = page.text.index(" was lost and the ship")
+    boxes = reader.picture(path, PDF, 7, span=(start, end)).boxes
+    assert len(boxes) == 3
+    assert boxes[0].left > boxes[1].left
+    assert [box.top for box in boxes] == sorted(box.top for box in boxes)
+    assert reader.picture(path, PDF, 7).boxes == ()
+
+
+def test_pictures_have_the_width_asked_for_within_bounds(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    path = make_pdf(lambda canvas: canvas.drawString(50, 50, "x"), size=(100, 4000))
+    picture = reader.picture(path, PDF, 1, width_px=300)
+    assert (picture.width_px, picture.height_px) == (300, 12000)
+    assert Image.open(io.BytesIO(picture.png)).size == (300, 12000)
+    large = reader.picture(path, PDF, 1, width_px=100_000)
+    assert large.width_px * large.height_px <= 16_000_000
+
+
+def test_information_outline_and_labels_are_read(reader: Reader, samples: Path) -> None:
+    path = samples / "veyra-ferry-handbook.pdf"
+    parsed = reader.read(path, "whatever.pdf")
+    assert parsed.title == "Handbook of the Veyra Ferry"
+    assert parsed.authors == "Veyra Ferry Company"
+    assert (parsed.year, parsed.language, parsed.notes) == (2024, "en", ())
+    assert [page.label for page in parsed.pages] == ["i", "ii", "iii", *map(str, range(1, 11))]
+    fares = next(section for section in parsed.sections if section.title == "Fares")
+    assert (fares.level, fares.page) == (2, 6)
+    assert parsed.pages[5].text[fares.start :].startswith("Fares \nFrom or to Aldhaven")
+
+
+@pytest.mark.parametrize(
+    ("title", "kept"),
+    [
+        ("A plain title", True),
+        ("Untitled", False),
+        ("report.doc", False),
+        ("Microsoft Word - report.doc", False),
+        ("0001065280-19-000043", False),
+    ],
+)
+def test_a_title_that_says_nothing_gives_way_to_the_name(
+    reader: Reader, make_pdf: Callable[..., Path], title: str, kept: bool
+) -> None:
+    path = make_pdf(lambda canvas: canvas.drawString(50, 50, "x"), setup=lambda canvas: canvas.setTitle(title))
+    assert reader.read(path, "My_file name.pdf").title == (title if kept else "My file name")
+
+
+def test_headings_of_a_pdf_without_outline_come_from_their_size(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    def page(number: int) -> Callable[[Canvas], None]:
+        def draw(canvas: Canvas) -> None:
+            canvas.setFont("Helvetica", 18)
+            canvas.drawString(40, 550, f"Chapter {('one', 'two', 'three')[number]}")
+            canvas.setFont("Helvetica", 14)
+            canvas.drawString(40, 500, f"Part {('alpha', 'beta', 'gamma')[number]}")
+            canvas.setFont("Helvetica", 10)
+            for row in range(8):
+                canvas.drawString(40, 480 - 12 * row, "Body text that goes on along the whole of the line")
+
+        return draw
+
+    parsed = reader.read(make_pdf(page(0), page(1), page(2)), "x.pdf")
+    assert [(item.title, item.level, item.page) for item in parsed.sections][:4] == [
+        ("Chapter one", 1, 1),
+        ("Part alpha", 2, 1),
+        ("Chapter two", 1, 2),
+        ("Part beta", 2, 2),
+    ]
+
+
+def test_a_filing_is_read_in_well_under_a_second(reader: Reader, shared: Path) -> None:
+    import time
+
+    path = shared / "filings" / "NETFLIX_2018_10K.pdf"
+    reader.read(path, path.name)
+    began = time.perf_counter()
+    parsed = reader.read(path, path.name)
+    assert time.perf_counter() - began < 1
+    assert len(parsed.pages) == 82
+    assert sum(len(page.lines) for page in parsed.pages) > 2500

@@ -1,0 +1,89 @@
+import codecs
+from pathlib import Path
+
+import pytest
+
+from rag_core.errors import LimitExceeded, UnreadableDocument, UnsupportedDocument
+from rag_core.reading import Reader
+from rag_core.reading.text import decode, first_line_title
+from rag_core.settings import ReadingSettings
+
+WORDS = "Grüße – “naïve” café № 5 Ω"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_unicode_encodings_are_read_alike(encoding: str) -> None:
+    text = WORDS if encoding != "utf-16-le" else "plain words without a mark"
+    assert decode(text.encode(encoding))[0] == text
+
+
+def test_big_endian_with_and_without_a_mark() -> None:
+    data = "plain words".encode("utf-16-be")
+    assert decode(data)[0] == "plain words"
+    assert decode(codecs.BOM_UTF16_BE + data)[0] == "plain words"
+
+
+def test_older_encodings_are_guessed_and_said() -> None:
+    text, note = decode("Grüße – “naïve”".encode("cp1252"))
+    assert text == "Grüße – “naïve”"
+    assert "Windows-1252" in note
+    text, note = decode(b"\x81\xe4\xf6")
+    assert text.endswith("äö")
+    assert "Latin-1" in note
+
+
+def test_slightly_damaged_utf8_stays_utf8() -> None:
+    text, note = decode(("äöüß" * 20).encode() + b"\xff" + "äöü".encode())
+    assert text == "äöüß" * 20 + "\ufffd" + "äöü"
+    assert "1 damaged" in note
+
+
+def test_form_feeds_begin_pages_and_controls_become_spaces(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "stored"
+    path.write_bytes(b"One\r\ntwo\rthree\x07!\x0cSecond page\n\x0c")
+    parsed = reader.read(path, "two pages.txt")
+    assert [page.text for page in parsed.pages] == ["One\ntwo\nthree !", "Second page\n"]
+    assert [page.number for page in parsed.pages] == [1, 2]
+    assert parsed.title == "two pages"
+    assert parsed.media_type == "text/plain"
+    assert parsed.pages[0].lines == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("The storm of 2019\n\nIt blew.", "The storm of 2019"),
+        ("\n\n  Notes on moss  \n", "Notes on moss"),
+        ("Dear Sir,\n\nI write", ""),
+        ("A line that goes on\nin the next", ""),
+        ("word\n\n", ""),
+        ("x y " * 50 + "\n\n", ""),
+    ],
+)
+def test_a_title_stands_alone_on_the_first_line(text: str, title: str) -> None:
+    assert first_line_title(text) == title
+
+
+def test_blanks_alone_are_no_text(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "stored"
+    path.write_text(" \n\t\n")
+    with pytest.raises(UnreadableDocument, match="no text"):
+        reader.read(path, "blank.txt")
+
+
+def test_the_limits_of_size_are_held(tmp_path: Path) -> None:
+    path = tmp_path / "stored"
+    path.write_text("x" * 1000)
+    with Reader(ReadingSettings(max_text_chars=999)) as small, pytest.raises(LimitExceeded, match="999"):
+        small.read(path, "a.txt")
+    with Reader(ReadingSettings(max_text_chars=100)) as small, pytest.raises(LimitExceeded, match="100"):
+        small.read(path, "a.txt")
+    with Reader(ReadingSettings(max_file_bytes=999)) as small, pytest.raises(LimitExceeded, match="bytes"):
+        small.read(path, "a.txt")
+
+
+def test_there_are_no_pictures_of_text(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "stored"
+    path.write_text("words")
+    with pytest.raises(UnsupportedDocument):
+        reader.picture(path, "text/plain", 1)
