@@ -87,12 +87,9 @@ class ChromaEngine(Engine):
     name = "chroma"
 
     def _find(self, query: NDArray[np.float32], k: int) -> Sequence[Candidate]:
-        profile = self._profile()
-        places = []
-        for key, vector in self._storage.chroma.nearest(profile, query, k):
-            document_id, _, index = key.rpartition(":")
-            places.append(Candidate(document_id, int(index), vector))
-        return places
+        places = self._storage.chroma.nearest(self._profile(), query, k)
+        # Chroma's own vectors have been through its arithmetic; PostgreSQL's are those of the dumps, bit for bit.
+        return [Candidate(*place) for place in self._storage.documents.vectors_at(places)]
 
     def _profile(self) -> Profile:
         profile = self._storage.documents.profile()

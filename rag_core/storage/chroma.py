@@ -75,14 +75,12 @@ class ChromaIndex:
         with self._lock, _translated():
             self._open(profile).delete(where={"document": {"$in": list(document_ids)}})
 
-    def nearest(self, profile: Profile, query: NDArray[np.float32], k: int) -> list[tuple[str, NDArray[np.float32]]]:
-        """About the k nearest chunks: (id, vector). query: float32 (d,). Raises ChromaUnavailable."""
+    def nearest(self, profile: Profile, query: NDArray[np.float32], k: int) -> list[tuple[str, int]]:
+        """About the k nearest chunks: (document id, index). query: float32 (d,). Raises ChromaUnavailable."""
         with self._lock, _translated():
-            found = self._open(profile).query(query_embeddings=[query], n_results=k, include=["embeddings"])
-        return [
-            (key, np.asarray(vector, np.float32))
-            for key, vector in zip(found["ids"][0], found["embeddings"][0], strict=True)
-        ]
+            found = self._open(profile).query(query_embeddings=[query], n_results=k, include=[])
+        places = (key.rpartition(":") for key in found["ids"][0])
+        return [(document_id, int(index)) for document_id, _, index in places]
 
     def count(self, profile: Profile) -> int:
         """How many chunks it holds. Raises ChromaUnavailable."""

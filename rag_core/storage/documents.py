@@ -191,6 +191,18 @@ class DocumentStore:
             ).fetchall()
         return [(row[0], row[1], row[2].to_numpy()) for row in rows]
 
+    def vectors_at(self, places: Sequence[tuple[str, int]]) -> list[tuple[str, int, NDArray[np.float32]]]:
+        """The vectors of chunks of ready documents: (document id, index, vector), in any order."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT c.document_id, c.index, c.vector FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+                " JOIN chunks c USING (document_id, index)"
+                " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'",
+                ([place[0] for place in places], [place[1] for place in places]),
+                binary=True,
+            ).fetchall()
+        return [(row[0], row[1], row[2].to_numpy()) for row in rows]
+
     def profile(self) -> Profile | None:
         """The profile that the library's vectors were made with, or None while it has none."""
         with self._database.transaction() as connection:

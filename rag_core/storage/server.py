@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from rag_core.errors import StoreUnavailable
 
 _log = logging.getLogger(__name__)
@@ -34,6 +36,7 @@ class EmbeddedServer:
         # The lock says that nobody else uses this folder: process ids left by a killed owner would keep the
         # server from ever being stopped.
         (self._folder / ".handle_pids.json").unlink(missing_ok=True)
+        _clear_stale_pid(self._folder / "postmaster.pid")
         deadline = time.monotonic() + _START_PATIENCE_S
         while True:
             try:
@@ -62,6 +65,19 @@ class EmbeddedServer:
 
         PostgresServer._instances.pop(self._folder.resolve(), None)
         self._server = None
+
+
+def _clear_stale_pid(file: Path) -> None:
+    """Remove the note of a server that is dead: PostgreSQL takes a killed one that nobody reaped for a running one."""
+    try:
+        process = psutil.Process(int(file.read_text().split()[0]))
+        if process.status() != psutil.STATUS_ZOMBIE and "postgres" in process.name():
+            return
+    except (OSError, ValueError, IndexError):
+        return
+    except psutil.NoSuchProcess:
+        pass
+    file.unlink(missing_ok=True)
 
 
 def _give_runtime_folder() -> None:

@@ -112,7 +112,7 @@ CREATE TABLE citations (
     span_start  integer NOT NULL,
     span_end    integer NOT NULL,
     boxes       jsonb NOT NULL,
-    score       real NOT NULL,
+    score       double precision NOT NULL,
     score_kind  text NOT NULL,
     PRIMARY KEY (message_id, number)
 );
@@ -124,7 +124,7 @@ CREATE TABLE queries (
     mode         text NOT NULL,
     top_k        integer NOT NULL,
     latency_ms   jsonb NOT NULL,
-    confidence   real,
+    confidence   double precision,
     document_ids text[] NOT NULL DEFAULT '{}',
     created_at   timestamptz NOT NULL DEFAULT now()
 );

@@ -1,0 +1,72 @@
+# make run     set up what is missing and open Lectern on http://127.0.0.1:8501
+# make test    set up what is missing, then lint, types and tests
+# make bench   every benchmark, one JSON line for each result
+# make format  lay out the code; make clean removes the environment, never the library
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8501
+export HF_HUB_OFFLINE := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# A browser is opened where there is a screen.
+HEADLESS := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname -s)),false,true)
+.PHONY: run test lint bench format setup setup-dev llama clean
+
+run: setup
+	@$(BIN)/python -m rag_core.port $(PORT)
+	$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless $(HEADLESS)
+
+test: setup-dev lint
+	$(BIN)/python -m pytest
+
+lint: setup-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: setup-dev
+	$(BIN)/python -m tests.benchmarks
+
+format: setup-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+setup: $(VENV)/.product $(VENV)/.llama $(VENV)/.model
+
+setup-dev: setup $(VENV)/.dev
+
+# llama-cpp-python is compiled on this machine; where that fails the rest works without it.
+$(VENV)/.product: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Lectern needs Python 3.11 or newer. Install it, or name it: make run PYTHON=/path/to/python3.11"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing Lectern's packages (a minute or two, once) ..."
+	@grep -v '^llama-cpp-python' requirements.txt > $(VENV)/product.txt
+	$(BIN)/python -m pip install --quiet -r $(VENV)/product.txt
+	@touch $@
+
+$(VENV)/.llama: $(VENV)/.product
+	@echo "Compiling llama-cpp-python for local language models (about five minutes, once) ..."
+	@if $(BIN)/python -m pip install --quiet "$$(grep '^llama-cpp-python' requirements.txt | sed 's/ *#.*//')" \
+		> $(VENV)/llama.log 2>&1; then echo "Local language models can be used."; \
+	else echo "llama-cpp-python could not be compiled (see $(VENV)/llama.log). Lectern works without it;"; \
+		echo "for local language models install a C++ compiler and run: make llama"; fi
+	@touch $@
+
+llama:
+	@rm -f $(VENV)/.llama
+	@$(MAKE) $(VENV)/.llama
+
+$(VENV)/.model: $(VENV)/.product
+	@echo "Preparing the embedding model (half a minute, once) ..."
+	@$(BIN)/python -c 'from rag_core.embedding import open_embedder; from rag_core.settings import Settings; \
+		s = Settings.load(); open_embedder(s.embedding, s.models_dir).close()'
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.product
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

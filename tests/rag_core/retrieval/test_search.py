@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from accelerator.dump import write_dump
+from rag_core import Hit, Library, Settings, Upload
+from rag_core.retrieval.langchain import LecternRetriever
+from tests.conftest import PROJECT, add_text
+from tests.rag_core.samples import TEXTS
+
+QUESTIONS = ["When does the first ferry leave?", "storm damage", "Who inspects the water?", "rye bread", "tariff table"]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, new_database: object) -> Iterator[Library]:
+    assert callable(new_database)
+    folder = tmp_path_factory.mktemp("search")
+    settings = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
+    with Library.open(settings) as opened:
+        samples = [p for p in (PROJECT / "data" / "samples").iterdir() if p.suffix in (".pdf", ".md", ".txt")]
+        for event in opened.add([*samples, *(Upload(n, t.encode()) for n, t in TEXTS.items())]):
+            assert event.error is None
+        opened._storage.settle()
+        yield opened
+
+
+def places(hits: list[Hit]) -> list[tuple[str, float]]:
+    return [(hit.chunk_id, hit.score) for hit in hits]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_engine_gives_the_same_hits(library: Library, question: str) -> None:
+    dumps = library.search(question, engine="dumps")
+    assert len(dumps) == library.settings.retrieval.k
+    assert places(library.search(question, engine="pgvector")) == places(dumps)
+    assert places(library.search(question, engine="chroma")) == places(dumps)
+    assert places(library.search(question)) == places(dumps)
+
+
+def test_hits_carry_their_place(library: Library) -> None:
+    for hit in library.search("timetable of the ferry", k=10):
+        page = library.page(hit.document.id, hit.page)
+        assert page.text[hit.start : hit.end] == hit.text
+        assert page.label == hit.page_label
+        assert hit.score_kind == "cosine"
+        assert bool(hit.boxes) == (hit.document.media_type == "application/pdf")
+
+
+def test_k_can_exceed_fetch_k_and_what_there_is(library: Library) -> None:
+    assert len(library.search("bread", k=25)) == 25
+    assert len(library.search("bread", k=100)) == library.status().chunks
+
+
+def test_a_missing_dump_falls_back_and_is_said(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = places(library.search("rye bread"))
+    scanner = library._storage.dumps._scanner
+    monkeypatch.setattr(library._storage.dumps, "_profile", None)
+    found = library._find("rye bread")
+    assert places(list(found.hits)) == before
+    assert found.trace.engine == "pgvector"
+    assert any("dumps" in note for note in found.trace.notes)
+    assert library._storage.dumps._scanner is scanner
+
+
+def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
+    document = add_text(library, "extra.txt", "The harbour crane lifts forty tonnes and was built in Ghent.")
+    hashes = np.zeros((1, 16), np.uint8)
+    vectors, _ = library._storage.documents.vectors(document.id)
+    profile = library._storage.documents.profile()
+    assert profile is not None
+    write_dump(library._storage.dumps._path(document.id), vectors, hashes, profile=profile.id)
+    found = library._find("How much does the harbour crane lift?")
+    assert found.trace.engine == "pgvector"
+    assert any("did not fit" in note for note in found.trace.notes)
+    assert found.hits[0].document.id == document.id
+    healed = library._find("How much does the harbour crane lift?")
+    assert healed.trace.engine == "dumps"
+    assert not healed.trace.notes
+    library.remove(document.id)
+
+
+def test_chroma_that_lags_is_not_asked(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library._storage.relay, "waiting", lambda store: (2, None))
+    found = library._find("rye bread", engine="chroma")
+    assert found.trace.engine == "dumps"
+    assert any("Chroma lacks 2 documents" in note for note in found.trace.notes)
+
+
+def test_the_langchain_retriever_gives_hits_and_a_trace(library: Library) -> None:
+    retriever = LecternRetriever(find=library._find)
+    documents = retriever.invoke("rye bread")
+    assert [d.metadata["hit"] for d in documents] == library.search("rye bread")
+    assert documents[0].page_content == documents[0].metadata["hit"].text
+    assert retriever.trace.engine == "dumps"
+    assert set(retriever.trace.latency_ms) == {"embed", "search"}

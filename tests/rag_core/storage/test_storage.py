@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import psycopg
+import pytest
+from numpy.typing import NDArray
+
+from rag_core import Settings
+from rag_core.domain import Box, Chunk, Page, ParsedDocument, Profile, Section
+from rag_core.errors import StoreCorrupt, StoreUnavailable
+from rag_core.storage import Storage, Stored
+from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
+from rag_core.storage.database import storable, unavailable
+from rag_core.storage.server import EmbeddedServer
+
+PROFILE = Profile("test", "test", "1", 8, "mean", "float32")
+
+
+@pytest.fixture
+def storage(settings: Settings) -> Iterator[Storage]:
+    opened = Storage(settings)
+    yield opened
+    opened.close()
+
+
+def vectors(count: int, seed: int) -> NDArray[np.float32]:
+    rows = np.random.default_rng(seed).standard_normal((count, PROFILE.dimensions)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def stored(storage: Storage, number: int, count: int = 3) -> Stored:
+    document_id = f"{number:032x}"
+    storage.documents.accept(document_id, f"{number:064x}", f"{number}.txt", "text/plain", 10)
+    text = f"document {number} \x00 with a NUL"
+    chunks = [
+        Chunk(document_id, i, 1, 0, 5, f"{i} {text}".replace("\0", " "), "", "§", (Box(0.1, 0.2, 0.3, 0.4),), 7)
+        for i in range(count)
+    ]
+    chunks = [
+        Chunk(c.document_id, c.index, 1, 0, 5, c.text, hashlib.md5(c.text.encode()).hexdigest(), "§", c.boxes, 7)
+        for c in chunks
+    ]
+    parsed = ParsedDocument(
+        "text/plain", (Page(1, text, "i"),), title=f"Title {number}", sections=(Section("§", 1, 1),), notes=("a note",)
+    )
+    return Stored(document_id, parsed, chunks, vectors(count, number))
+
+
+def test_a_committed_document_is_ready_in_every_store(storage: Storage) -> None:
+    item = stored(storage, 1)
+    storage.commit([item], PROFILE)
+    document = storage.documents.get(item.document_id)
+    assert document is not None
+    assert (document.state, document.title, document.sections, document.notes) == (
+        "ready", "Title 1", (Section("§", 1, 1),), ("a note",)
+    )  # fmt: skip
+    assert storage.documents.chunks(item.document_id) == item.chunks
+    kept, sums = storage.documents.vectors(item.document_id)
+    assert np.array_equal(kept, item.vectors)
+    assert sums == [chunk.md5 for chunk in item.chunks]
+    match, vector = storage.dumps.search(item.vectors[2], 1)[0]
+    assert (match.key, match.row) == (item.document_id, 2)
+    assert np.array_equal(vector, item.vectors[2])
+    assert storage.dumps.md5(item.document_id, 2) == item.chunks[2].md5
+    storage.settle()
+    assert storage.chroma.count(PROFILE) == 3
+    assert storage.chroma.nearest(PROFILE, item.vectors[0], 1) == [(item.document_id, 0)]
+    assert storage.relay.waiting("chroma") == (0, None)
+    assert storage.documents.profile() == PROFILE
+
+
+def test_a_pending_document_is_in_no_store(storage: Storage) -> None:
+    storage.commit([stored(storage, 1)], PROFILE)
+    item = stored(storage, 2)
+    assert storage.documents.ready([item.document_id]) == {}
+    assert all(match.key != item.document_id for match, _ in storage.dumps.search(item.vectors[0], 10))
+
+
+def test_removal_reaches_every_store(storage: Storage) -> None:
+    items = [stored(storage, number) for number in (1, 2)]
+    storage.commit(items, PROFILE)
+    storage.settle()
+    storage.remove(items[0].document_id)
+    storage.settle()
+    assert storage.documents.get(items[0].document_id) is None
+    assert storage.chroma.count(PROFILE) == 3
+    assert {match.key for match, _ in storage.dumps.search(items[0].vectors[0], 10)} == {items[1].document_id}
+    assert not (storage.folder / "dumps" / f"{items[0].document_id}.dump").exists()
+
+
+def test_what_was_committed_and_not_carried_is_carried_on_opening(settings: Settings) -> None:
+    first = Storage(settings)
+    item = stored(first, 1)
+    first.documents.commit([item], PROFILE)  # as if killed right after the transaction
+    state = first.documents.get(item.document_id)
+    assert state is not None
+    assert state.state == "stored"
+    first.close()
+    second = Storage(settings)
+    try:
+        assert item.document_id in second.documents.ready([item.document_id])
+        assert second.dumps.search(item.vectors[0], 1)[0][0].key == item.document_id
+    finally:
+        second.close()
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "zeroed"])
+def test_a_damaged_dump_is_written_anew_on_opening(settings: Settings, damage: str) -> None:
+    first = Storage(settings)
+    item = stored(first, 1)
+    first.commit([item], PROFILE)
+    first.close()
+    dump = settings.data_dir / "dumps" / f"{item.document_id}.dump"
+    if damage == "missing":
+        dump.unlink()
+    else:
+        size = dump.stat().st_size
+        dump.write_bytes(dump.read_bytes()[: size // 2] if damage == "truncated" else bytes(size))
+    second = Storage(settings)
+    try:
+        assert second.notes
+        assert second.dumps.search(item.vectors[1], 1)[0][0].row == 1
+    finally:
+        second.close()
+
+
+def test_chroma_that_does_not_answer_keeps_nothing_back(settings: Settings) -> None:
+    storage = Storage(settings.model_copy(update={"chroma_url": "http://127.0.0.1:9"}))
+    try:
+        item = stored(storage, 1)
+        storage.commit([item], PROFILE)
+        storage.settle()
+        assert item.document_id in storage.documents.ready([item.document_id])
+        waiting, reason = storage.relay.waiting("chroma")
+        assert waiting == 1
+        assert reason is not None
+        assert "1 documents behind" in storage.describe()[1]
+        with pytest.raises(ChromaUnavailable):
+            storage.chroma.count(PROFILE)
+    finally:
+        storage.close()
+
+
+def test_adding_to_chroma_twice_changes_nothing(storage: Storage) -> None:
+    storage.commit([stored(storage, 1)], PROFILE)
+    storage.settle()
+    batch = ChromaBatch()
+    batch.add(f"{1:032x}", ["a", "b", "c"], vectors(3, 1))
+    storage.chroma.add(PROFILE, batch)
+    assert storage.chroma.count(PROFILE) == 3
+
+
+def test_a_document_removed_meanwhile_is_not_committed(storage: Storage) -> None:
+    items = [stored(storage, number) for number in (1, 2)]
+    storage.documents.start_removal(items[0].document_id)
+    storage.commit(items, PROFILE)
+    assert [d.id for d in storage.documents.all()] == [items[1].document_id]
+
+
+def test_vectors_of_nothing_are_an_error(storage: Storage) -> None:
+    with pytest.raises(StoreCorrupt):
+        storage.documents.vectors("none")
+
+
+def test_migrations_run_once(settings: Settings) -> None:
+    for _ in range(2):
+        Storage(settings).close()
+    assert settings.database_url is not None
+    with psycopg.connect(settings.database_url.get_secret_value()) as connection:
+        rows = connection.execute("SELECT name FROM migrations").fetchall()
+    assert rows == [("0001_initial.sql",)]
+
+
+def test_a_cut_connection_is_an_error_of_the_house_and_the_next_call_works(
+    storage: Storage, settings: Settings
+) -> None:
+    assert settings.database_url is not None
+    with psycopg.connect(settings.database_url.get_secret_value(), autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    assert storage.documents.counts() == (0, 0, 0, 0)
+
+
+def test_passwords_stay_out_of_messages() -> None:
+    error = unavailable(psycopg.OperationalError("connection to postgresql://me:secret@host failed: password=secret2"))
+    assert isinstance(error, StoreUnavailable)
+    assert "secret" not in str(error)
+
+
+def test_text_that_postgresql_refuses_is_made_storable() -> None:
+    assert storable("a\x00b\ud800c") == "a\ufffdb\ufffdc"
+
+
+def test_the_embedded_server_comes_back_after_a_kill(tmp_path: Path) -> None:
+    server = EmbeddedServer(tmp_path / "postgres")
+    url = server.start()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE kept (x int)")
+    pid = int((tmp_path / "postgres" / "postmaster.pid").read_text().split()[0])
+    os.kill(pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=5)
+    again = EmbeddedServer(tmp_path / "postgres")
+    try:
+        with psycopg.connect(again.start()) as connection:
+            assert connection.execute("SELECT count(*) FROM kept").fetchone() == (0,)
+    finally:
+        again.stop()
+
+
+def test_a_folder_that_was_killed_is_opened_again(tmp_path: Path, new_database: Callable[[], str]) -> None:
+    settings = Settings(_env_file=None, data_dir=tmp_path / "library", database_url=new_database())
+    child = os.fork()
+    if child == 0:
+        Storage(settings)
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    Storage(settings).close()

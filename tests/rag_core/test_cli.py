@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_core.cli import main
+from tests.conftest import PROJECT
+from tests.rag_core.samples import TEXTS
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path,
+    new_database: Callable[[], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATABASE_URL", new_database())
+    monkeypatch.setenv("LECTERN_DATA_DIR", str(tmp_path / "library"))
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def lines(output: str) -> list[Any]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_the_whole_road(run: Run) -> None:
+    code, out, _ = run("add", *TEXTS)
+    assert code == 0
+    assert out.count(": ready, 1 pages, 1 chunks") == len(TEXTS)
+    assert "bakery.md: already in the library" in run("add", "bakery.md")[1]
+    assert "The bakery" in run("search", "rye bread", "-k", "1")[1]
+    code, out, _ = run("ask", "What does a loaf of rye bread cost?")
+    assert code == 0
+    assert "4.20" in out
+    assert "[1] The bakery, page 1" in out
+    assert "4 documents, 4 chunks" in run("status")[1]
+    assert run("documents")[1].count("ready") == 4
+    assert run("remove", "The bakery") == (0, "Removed The bakery.\n", "")
+    assert run("documents")[1].count("ready") == 3
+
+
+def test_json_is_one_object_a_line(run: Run) -> None:
+    code, out, _ = run("add", "--json", "chess.txt")
+    assert code == 0
+    assert [event["stage"] for event in lines(out)][-1] == "ready"
+    (hit,) = lines(run("search", "--json", "How does the bishop move?")[1])
+    assert (hit["document"]["title"], hit["page"], hit["score_kind"]) == ("chess", 1, "cosine")
+    (answer,) = lines(run("ask", "--json", "How does the bishop move?")[1])
+    assert answer["citations"][0]["title"] == "chess"
+    assert not answer["abstained"]
+    (document,) = lines(run("documents", "--json")[1])
+    assert document["state"] == "ready"
+    (status,) = lines(run("status", "--json")[1])
+    assert (status["documents"], status["models"][0]["id"]) == (1, "extractive")
+    assert lines(run("remove", "--json", document["id"][:8])[1])[0]["removed"] == document["id"]
+
+
+def test_chat_goes_on_with_its_conversation(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("add", "lighthouse.txt")
+    monkeypatch.setattr(
+        "sys.stdin", io.StringIO("When was the lighthouse at Cape Varn lit?\nWho was its last keeper?\n\n")
+    )
+    code, out, _ = run("chat", "--json")
+    first, second = lines(out)
+    assert code == 0
+    assert "1887" in first["text"]
+    assert first["conversation"] == second["conversation"]
+
+
+def test_failures_have_a_code_a_reason_and_a_remedy(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    code, out, _ = run("add", "empty.txt", "chess.txt", "missing.txt")
+    assert code == 1
+    assert "empty.txt: failed." in out
+    assert "missing.txt: failed." in out
+    assert "chess.txt: ready" in out
+    code, _, err = run("ask", " ")
+    assert code == 1
+    assert "empty" in err
+    code, _, err = run("ask", "Who?", "--model", "gguf:none.gguf")
+    assert code == 1
+    assert "none.gguf" in err
+    assert run("remove", "nothing")[0] == 1
+    assert run("search", "x", "-k", "0")[0] == 2
+
+
+def test_wrong_usage_is_code_2(run: Run) -> None:
+    with pytest.raises(SystemExit) as exit:
+        run("fly")
+    assert exit.value.code == 2
+
+
+def test_no_documents_yet_is_said(run: Run) -> None:
+    assert "No documents yet" in run("documents")[1]
+    assert "Not found in these documents" in run("ask", "Is there anything?")[1]
+
+
+def test_the_sample_library_answers_its_questions(run: Run) -> None:
+    samples = PROJECT / "data" / "samples"
+    run("add", *(str(p) for p in samples.iterdir() if p.suffix in (".pdf", ".md", ".txt")))
+    wrong = []
+    for item in json.loads((samples / "questions.json").read_text()):
+        (answer,) = lines(run("ask", "--json", item["question"])[1])
+        if item["answer"] is None:
+            right = answer["abstained"]
+        else:
+            right = not answer["abstained"] and item["page"] in [c["page"] for c in answer["citations"]]
+        if not right:
+            wrong.append((item["question"], answer["text"]))
+    assert not wrong

@@ -1,0 +1,99 @@
+"""The rules of the house: who may import whom, what is public, what may happen at import, what the README shows."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rag_core
+from tests.conftest import PROJECT
+
+STAGES = {"reading", "chunking", "embedding", "storage", "retrieval", "generation", "answering", "evaluation"}
+MAY_USE = {
+    "answering": {"retrieval", "generation"},
+    "retrieval": {"storage", "embedding"},
+    "evaluation": {"retrieval", "generation", "answering"},
+}
+MAY_ACCELERATE = {"storage", "retrieval", "embedding"}  # embedding writes its exported models with accelerator.atomic
+SOURCES = [
+    *PROJECT.glob("app.py"),
+    *(p for top in ("pages", "rag_core", "accelerator") for p in PROJECT.glob(f"{top}/**/*.py")),
+]
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_imports_go_one_way(path: Path) -> None:
+    room = path.relative_to(PROJECT).parts
+    for name in imports(path):
+        top, *rest = name.split(".")
+        if room[0] in ("rag_core", "accelerator"):
+            assert top not in ("streamlit", "pages", "app"), f"{name} belongs to the face"
+        if room[0] == "accelerator":
+            assert top != "rag_core", "the accelerator knows nothing of the library"
+        if room[0] in ("pages", "app.py"):
+            assert top != "accelerator", "pages call the library"
+            assert top != "rag_core" or not rest or rest[0] not in STAGES, f"pages call the library, not {name}"
+        if room[0] == "rag_core" and room[1] in STAGES:
+            if top == "rag_core" and rest and rest[0] in STAGES - {room[1]}:
+                assert rest[0] in MAY_USE.get(room[1], set()), f"the stage {room[1]} imports {name}"
+            if top == "accelerator":
+                assert room[1] in MAY_ACCELERATE, f"the stage {room[1]} imports {name}"
+        if room[:2] in (("rag_core", "domain.py"), ("rag_core", "settings.py"), ("rag_core", "errors.py")):
+            assert top != "rag_core" or rest[0] in ("errors",), f"{room[1]} stands below every stage"
+
+
+def test_the_public_names() -> None:
+    assert sorted(rag_core.__all__) == [
+        "AddEvent", "Answer", "Cancellation", "Citation", "Conversation", "Document", "Hit", "LecternError", "Library",
+        "LibraryStatus", "Message", "Piece", "Settings", "Upload",
+    ]  # fmt: skip
+    public = {name for name in vars(rag_core.Library) if not name.startswith("_")}
+    assert public == {
+        "open", "close", "add", "resume", "retry", "documents", "document", "chunks", "neighbours", "page", "pages",
+        "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
+        "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
+        "notes", "warm_up",
+    }  # fmt: skip
+
+
+def test_nothing_heavy_is_imported_with_the_library() -> None:
+    heavy = [
+        "torch",
+        "sentence_transformers",
+        "chromadb",
+        "langchain_core",
+        "coremltools",
+        "openvino",
+        "google.generativeai",
+    ]
+    code = f"import sys, rag_core; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_command_of_the_readme_exists() -> None:
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    commands = {line.split()[1] for line in readme.splitlines() if line.startswith("make ")}
+    assert {"run", "test"} <= commands
+    assert all(f"\n{command}:" in makefile for command in commands)
+    shown = {line.split()[3] for line in readme.splitlines() if line.startswith("python -m rag_core ")}
+    usage = subprocess.run(
+        [sys.executable, "-m", "rag_core", "--help"], cwd=PROJECT, capture_output=True, text=True, check=True
+    ).stdout
+    assert shown
+    assert all(f"    {command} " in usage for command in shown)
