@@ -37,6 +37,7 @@ class EmbeddedServer:
         # server from ever being stopped.
         (self._folder / ".handle_pids.json").unlink(missing_ok=True)
         _clear_stale_pid(self._folder / "postmaster.pid")
+        self._forget()  # the package would answer with a server of this process that died
         deadline = time.monotonic() + _START_PATIENCE_S
         while True:
             try:
