@@ -28,6 +28,7 @@ def exchanges(library: Library, conversation: str | None) -> bool:
         resources.questions().dismiss(conversation)
         asking = None
     messages = settled(library.messages(conversation), asking)
+    st.session_state.pop("chat_whole_page", None)
     with st.container(key="chat_exchanges", gap="large"):
         kept = messages if asking is not None else messages[:-1]
         for index, message in enumerate(kept):
@@ -97,6 +98,7 @@ def ask(question: str) -> None:
     """Begin to answer a question in the conversation shown, or in a new one."""
     conversation = conversations.current() or conversations.begin()
     resources.questions().ask(conversation, question, st.session_state.get("chat_model"))
+    st.session_state["chat_whole_page"] = True
 
 
 def _submit() -> None:
@@ -122,7 +124,8 @@ def _last(conversation: str, index: int, message: Message | None, under_way: boo
         exchange.draw(key, data, on_open=_opener(key, ""), on_retry=partial(ask, asking.question))
     elif message is not None:
         _draw_message(conversation, index, message)
-    if under_way and (asking is None or asking.finished):
+    asked_for_more = st.session_state.pop("chat_whole_page", False)
+    if asked_for_more or (under_way and (asking is None or asking.finished)):
         st.rerun()
 
 
@@ -139,6 +142,7 @@ def _opener(key: str, message_id: str) -> Callable[[], None]:
     def open_number() -> None:
         number = st.session_state[key]["open"]
         st.session_state["chat_passage"] = {"message": message_id, "number": number, "page": None}
+        st.session_state["chat_whole_page"] = True  # a click inside a fragment redraws that fragment alone
 
     return open_number
 

@@ -31,7 +31,7 @@ const attach = (body, mark) => {
   const before = body.lastElementChild;
   if (before?.className === "held") return before.append(mark);
   const held = make("span", "held");
-  const words = before && before.tagName === "SPAN" ? before.textContent.match(/^([^]*?)(\S+)$/) : null;
+  const words = before && before.tagName === "SPAN" ? before.textContent.match(/^([^]*?)(\S{1,24})$/) : null;
   if (words) {
     before.textContent = words[1];
     held.append(make("span", before.className, words[2]));
