@@ -196,7 +196,8 @@ class DocumentStore:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT c.document_id, c.index, c.vector"
-                " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index) JOIN chunks c USING (document_id, index)"
+                " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+                " JOIN chunks c USING (document_id, index)"
                 " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'",
                 ([place[0] for place in places], [place[1] for place in places]),
                 binary=True,

@@ -37,7 +37,7 @@ for line in sys.stdin:
             continue
         time.sleep(0.05)
         page = {"number": first, "text": "words", "size": [1, 1], "lines": [], "error": None}
-        answer = {"pages": [{**page, "sizes": [], "pictures": False}]}
+        answer = {"pages": [{**page, "faces": [], "pictures": False}]}
     if request["op"] == "details":
         if "aimless" in request["path"]:
             time.sleep(60)

@@ -1,0 +1,137 @@
+"""What the benchmarks share: percentiles, memory of a tree of processes, libraries of a given size."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from rag_core import Library, Settings, Upload
+
+PROJECT = Path(__file__).resolve().parents[2]
+SHARED = PROJECT.parent / "shared"
+_SEED = 20_261_120
+
+
+def emit(**values: Any) -> None:
+    """One JSON line."""
+    print(json.dumps(values), flush=True)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which `share` of the values lie (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+class PeakMemory:
+    """Samples the resident memory of this process, its children and the library's PostgreSQL, every 50 ms."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.peak_bytes = 0
+        self._data_dir = str(data_dir)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> PeakMemory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        me = psutil.Process()
+        while not self._stop.wait(0.05):
+            total = 0
+            for process in (me, *me.children(recursive=True)):
+                total += _resident(process)
+            self.peak_bytes = max(self.peak_bytes, total + self._postgresql())
+
+    def _postgresql(self) -> int:
+        """PostgreSQL's processes share their buffers: what each has for itself, and the largest share once."""
+        try:
+            pid = int(Path(self._data_dir, "postgres", "postmaster.pid").read_text().split()[0])
+            postmaster = psutil.Process(pid)
+            servers = [postmaster, *postmaster.children(recursive=True)]
+        except (OSError, ValueError, IndexError, psutil.Error):
+            return 0
+        memory = [info for info in map(_memory, servers) if info is not None]
+        return sum(i.rss - getattr(i, "shared", 0) for i in memory) + max(
+            (getattr(i, "shared", 0) for i in memory), default=0
+        )
+
+
+def _memory(process: psutil.Process) -> Any:
+    try:
+        return process.memory_info()
+    except psutil.Error:
+        return None
+
+
+def _resident(process: psutil.Process) -> int:
+    info = _memory(process)
+    return info.rss if info else 0
+
+
+@contextmanager
+def library_of(chunks: int, folder: Path) -> Iterator[Library]:
+    """A library of about `chunks` chunks of prose in documents of 50, really embedded."""
+    with Library.open(Settings(_env_file=None, data_dir=folder)) as library:
+        missing = chunks - library.status().chunks
+        if missing > 0:
+            for event in library.add(_documents(missing)):
+                if event.error is not None:
+                    raise event.error
+            library._storage.settle()
+        yield library
+
+
+def questions(count: int) -> list[str]:
+    """Different questions in words that the prose holds."""
+    chance = random.Random(_SEED + 1)
+    words = _words()
+    return [f"What is known of {' '.join(chance.sample(words, 4))}?" for _ in range(count)]
+
+
+def _documents(chunks: int) -> Iterator[Upload]:
+    chance = random.Random(_SEED)
+    sentences = _sentences()
+    for number in range(chunks // 50):
+        paragraphs = []
+        for _ in range(50):
+            text = ""
+            while len(text) < 850:
+                text += chance.choice(sentences) + " "
+            paragraphs.append(text[:950].strip())
+        yield Upload(f"document {number}.txt", "\n\n".join(paragraphs).encode())
+
+
+def _sentences() -> list[str]:
+    """Sentences of the samples with their words shuffled among each other, so that no two chunks are alike."""
+    chance = random.Random(_SEED)
+    words = _words()
+    return [" ".join(chance.choices(words, k=chance.randint(6, 22))).capitalize() + "." for _ in range(5000)]
+
+
+def _words() -> list[str]:
+    folder = PROJECT / "data" / "samples"
+    text = " ".join(
+        path.read_text(encoding="utf-8") for path in sorted(folder.iterdir()) if path.suffix in (".md", ".txt")
+    )
+    return sorted({word.strip(".,;:()|#*-").lower() for word in text.split()} - {""})
+
+
+def timed_ms(call: Any) -> float:
+    """Milliseconds that a call takes."""
+    started = time.perf_counter()
+    call()
+    return (time.perf_counter() - started) * 1000
