@@ -8,17 +8,18 @@ from pathlib import PurePosixPath
 
 from rag_core.domain import ParsedDocument
 from rag_core.errors import LecternError, UnreadableDocument
-from rag_core.reading import sections
 from rag_core.reading.base import PDF, Details, RawPage
+from rag_core.reading.headings import guess_sections
+from rag_core.reading.sections import place
 
 
 def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Details) -> ParsedDocument:
     """Put pages and details together; `name` gives the title where the document has none."""
     labels = details.labels
     pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
-    found = sections.place(details.headings, pages)
+    found = place(details.headings, pages)
     if not found and media_type == PDF:
-        found = sections.find_by_size(raw)
+        found = guess_sections(raw)
     return ParsedDocument(
         media_type=media_type,
         pages=pages,

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from rag_core.domain import Page, PagePicture
 from rag_core.errors import UnsupportedDocument
@@ -42,12 +43,19 @@ class Details:
     notes: tuple[str, ...] = ()
 
 
+class Face(NamedTuple):
+    """How a line is set: size in points, and whether it is bold from its first character to its last."""
+
+    size: float
+    bold: bool
+
+
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """A page with what only reading needs: font sizes by line (points) and whether it shows pictures."""
+    """A page with what only reading needs: the faces of its lines and whether it shows pictures."""
 
     page: Page
-    sizes: tuple[float, ...] = ()
+    faces: tuple[Face, ...] = ()
     pictures: bool = False
 
 

@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 from rag_core.domain import Box, Page, PagePicture
 from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
-from rag_core.reading.pdf_text import Geometry, font_size, page_lines, page_text, span_boxes
+from rag_core.reading.pdf_text import Geometry, line_face, page_lines, page_text, span_boxes
 from rag_core.reading.png import encode_rgb
 
 MAX_PICTURE_PIXELS = 16_000_000
@@ -145,10 +145,10 @@ def is_cut_off(path: Path) -> bool:
 def _read(number: int, page: Any, textpage: Any) -> RawPage:
     text = page_text(textpage)
     lines = tuple(page_lines(textpage, text, Geometry.of(page)))
-    sizes = tuple(font_size(textpage, (line.start + line.end - 1) // 2) for line in lines)
+    faces = tuple(line_face(textpage, line) for line in lines)
     width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
     pictures = not lines and _shows_pictures(page)
-    return RawPage(Page(number, text, width_pt=width, height_pt=height, lines=lines), sizes, pictures)
+    return RawPage(Page(number, text, width_pt=width, height_pt=height, lines=lines), faces, pictures)
 
 
 def _shows_pictures(page: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from rag_core.domain import Box, Line
+from rag_core.reading.base import Face
 
 # A hyphen that PDFium found at the end of a line, as FPDFText_GetText gives it.
 HYPHEN_MARK = "\ufffe"
@@ -26,6 +27,11 @@ FILLER = "\u2060"
 HYPHENATED_SHARE = 0.04
 # PageToDevice answers in whole pixels: a large picture keeps the fractions exact.
 _DEVICE = 1 << 20
+
+MAX_BOLD_CHARS = 120
+# Bit 19 of a font's flags (ISO 32000-1, table 123).
+_FORCE_BOLD = 1 << 18
+_BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\uffff\ufff9-\ufffb]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -99,13 +105,23 @@ def span_boxes(textpage: Any, start: int, end: int, geometry: Geometry) -> tuple
     return tuple(geometry.box(rect) for rect in merged)
 
 
-def font_size(textpage: Any, index: int) -> float:
-    """Return the size at which the character at `index` is shown, points."""
+def line_face(textpage: Any, line: Line) -> Face:
+    """Return the size at which a line is shown, taken from its middle, and whether both its ends are bold."""
+    middle = (line.start + line.end - 1) // 2
     matrix = pdfium.FS_MATRIX()
-    size = float(pdfium.FPDFText_GetFontSize(textpage, index))
-    if pdfium.FPDFText_GetMatrix(textpage, index, matrix):
+    size = float(pdfium.FPDFText_GetFontSize(textpage, middle))
+    if pdfium.FPDFText_GetMatrix(textpage, middle, matrix):
         size *= (float(matrix.c) ** 2 + float(matrix.d) ** 2) ** 0.5
-    return round(size, 1)
+    # Long lines are body text, whose weight nobody asks for.
+    short = line.end - line.start <= MAX_BOLD_CHARS
+    bold = short and _is_bold(textpage, line.start) and _is_bold(textpage, line.end - 1)
+    return Face(round(size, 1), bold)
+
+
+def _is_bold(textpage: Any, index: int) -> bool:
+    name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
+    pdfium.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
+    return bool(flags.value & _FORCE_BOLD) or _BOLD.search(name.value) is not None
 
 
 def _text_at_once(textpage: Any, count: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from rag_core import errors
 from rag_core.domain import Box, Line, Page, PagePicture
 from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument
-from rag_core.reading.base import Details, Heading, RawPage
+from rag_core.reading.base import Details, Face, Heading, RawPage
 
 Message = Mapping[str, Any]
 
@@ -43,7 +43,7 @@ def page_out(raw: RawPage) -> Message:
             (line.start, line.end, line.box.left, line.box.top, line.box.right, line.box.bottom) for line in page.lines
         ],
         "error": page.error,
-        "sizes": raw.sizes,
+        "faces": raw.faces,
         "pictures": raw.pictures,
     }
 
@@ -55,7 +55,7 @@ def page_in(message: Message) -> RawPage:
     page = Page(
         message["number"], message["text"], width_pt=width, height_pt=height, lines=lines, error=message["error"]
     )
-    return RawPage(page, tuple(message["sizes"]), message["pictures"])
+    return RawPage(page, tuple(Face(*row) for row in message["faces"]), message["pictures"])
 
 
 def details_out(details: Details) -> Message:

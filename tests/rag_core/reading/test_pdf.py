@@ -205,6 +205,35 @@ def test_headings_of_a_pdf_without_outline_come_from_their_size(reader: Reader, 
     ]
 
 
+def test_headings_of_a_filing_come_from_its_bold_lines(reader: Reader, shared: Path) -> None:
+    path = shared / "filings" / "NETFLIX_2018_10K.pdf"
+    sections = reader.read(path, path.name).sections
+    titles = {section.title: section.page for section in sections}
+    assert titles["Item 1A. Risk Factors"] == 5
+    assert titles["Item 3. Legal Proceedings"] == 16
+    assert "Table of Contents" not in titles
+    assert not any(title.endswith(".") and len(title) > 60 for title in titles)
+
+
+def test_bold_words_within_the_text_are_no_headings(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    def draw(canvas: Canvas) -> None:
+        for row, (font, words) in enumerate(
+            [
+                ("Helvetica-Bold", "A heading in bold"),
+                ("Helvetica", "Body text that goes on along the whole of the line"),
+                ("Helvetica-Bold", "and a part of it in bold"),
+                ("Helvetica", "Body text that goes on along the whole of the line"),
+                ("Helvetica-Bold", "A whole sentence in bold."),
+                ("Helvetica", "Body text that goes on along the whole of the line"),
+            ]
+        ):
+            canvas.setFont(font, 10)
+            canvas.drawString(40, 500 - 14 * row, words)
+
+    parsed = reader.read(make_pdf(draw), "x.pdf")
+    assert [section.title for section in parsed.sections] == ["A heading in bold"]
+
+
 def test_a_filing_is_read_in_well_under_a_second(reader: Reader, shared: Path) -> None:
     import time
 
