@@ -54,9 +54,9 @@ class Listener(BaseCallbackHandler):
         """A language model wrote something."""
         self._on_text(str(token))
 
-    def on_text(self, text: str, *, run_id: UUID, color: str = "", **kwargs: Any) -> None:
-        """The extractive chain quoted something; LangChain's own chains announce their prompts here, in colour."""
-        if not color:
+    def on_text(self, text: str, *, run_id: UUID, quoted: bool = False, **kwargs: Any) -> None:
+        """The extractive chain quoted something; LangChain's own chains announce their prompts here."""
+        if quoted:
             self._on_text(text)
 
 
@@ -75,7 +75,7 @@ class ExtractiveChain(BaseCombineDocumentsChain):
     def _call(self, inputs: dict[str, Any], run_manager: CallbackManagerForChainRun | None = None) -> dict[str, str]:
         result, _ = self.combine_docs(inputs[self.input_key], question=inputs["question"])
         if run_manager is not None:
-            run_manager.on_text(result)
+            run_manager.on_text(result, quoted=True)
         return {self.output_key: result}
 
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:

@@ -109,20 +109,23 @@ class CitationWriter:
         position = 0
         for marker in _MARKER.finditer(raw):
             self.text += raw[position : marker.start()]
-            self._cite(cited_numbers(marker[1]))
+            if not self._cite(cited_numbers(marker[1])):
+                self.text = self.text[:begin] + self.text[begin:].rstrip(" ")
             position = marker.end()
         self.text += raw[position:]
         return self.text[begin:]
 
-    def _cite(self, wanted: Sequence[int]) -> None:
-        """Put the new numbers in place of one marker."""
+    def _cite(self, wanted: Sequence[int]) -> bool:
+        """Put the new numbers in place of one marker; False where there is nothing to put."""
         sentence = last_sentence(self.text)
         found = [self.passages.best(sentence, number) for number in wanted]
         self.removed += found.count(None)
         marks = "".join(f"[{self.register.number(quote)}]" for quote in found if quote is not None)
         already = _MARKERS.search(self.text[-40:]) if self.text.endswith("]") else None
-        if not (already and marks in already[0]):
-            self.text += marks
+        if not marks or (already and marks in already[0]):
+            return False
+        self.text += marks
+        return True
 
 
 def last_sentence(text: str) -> str:

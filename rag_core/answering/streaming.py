@@ -10,14 +10,14 @@ from typing import Generic, TypeVar
 Event = TypeVar("Event")
 
 _POLL_S = 0.05
-_JOIN_S = 2.0
+_JOIN_S = 0.5
 
 
 class Worker(Generic[Event]):
     """Runs `work(emit, stopping)` in a thread of its own; `events` gives what was emitted.
 
     What the work raises is raised to the reader after the last event. Leaving the `with` block asks the work to end
-    (`stopping()` is then true) and waits for it, at most two seconds: what waits for a silent server ends by itself.
+    (`stopping()` is then true) and waits for it, at most half a second: what waits for a silent server ends by itself.
     """
 
     def __init__(self, work: Callable[[Callable[[Event], None], Callable[[], bool]], None]) -> None:

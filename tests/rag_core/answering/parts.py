@@ -1,0 +1,88 @@
+"""Hits, a retriever and an encoder made by hand."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document as LangChainDocument
+from langchain_core.retrievers import BaseRetriever
+from numpy.typing import NDArray
+from pydantic import Field
+
+from rag_core.domain import Box, Document, Hit, Trace
+from rag_core.generation.lexical import terms
+
+
+def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Texts as hashed bags of stems: texts with the same words are near, the rest is orthogonal."""
+    rows = np.full((len(texts), 256), 1e-6, dtype=np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        for term in terms(text):
+            row[zlib.crc32(term.encode()) % 256] += 1
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def hit(text: str, *, document: str = "report", page: int = 1, start: int = 0, index: int = 0, **values: Any) -> Hit:
+    """A hit on page `page` of a document called `document`."""
+    made = Document(document, document.title(), "text/plain", 1, "ready")
+    return Hit(
+        chunk_id=f"{document}:{page}:{index}:{start}",
+        document=made,
+        index=index,
+        page=page,
+        page_label=str(page),
+        section=values.pop("section", ""),
+        text=text,
+        start=start,
+        end=start + len(text),
+        boxes=values.pop("boxes", ()),
+        score=values.pop("score", 0.7),
+        **values,
+    )
+
+
+def line_boxes(count: int) -> tuple[Box, ...]:
+    """One box for each of `count` lines, from the top of a page down."""
+    return tuple(Box(0.1, 0.1 * line, 0.9, 0.1 * line + 0.08) for line in range(count))
+
+
+class ListRetriever(BaseRetriever):
+    """Returns the same hits for every question, scored by `encode`, and says that it did."""
+
+    hits: tuple[Hit, ...] = ()
+    failure: Any = None
+    before: Callable[[], None] | None = None
+    asked: list[str] = Field(default_factory=list)
+
+    @property
+    def trace(self) -> Trace:
+        return Trace(engine="list", latency_ms={"embed": 1.0}, notes=("from a list",))
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[LangChainDocument]:
+        self.asked.append(query)
+        if self.before is not None:
+            self.before()
+        if self.failure is not None:
+            raise self.failure
+        scored = [replace(one, score=float((encode([one.text]) @ encode([query])[0])[0])) for one in self.hits]
+        scored.sort(key=lambda one: -one.score)
+        return [LangChainDocument(page_content=one.text, metadata={"hit": one}) for one in scored]
+
+
+SALES = hit(
+    "3. Results\nSales rose by 12 percent to 480 million euros in 2018. The growth came from the north, where two "
+    "plants were opened. It was the best year since 1999.",
+    section="Results",
+)
+STAFF = hit(
+    "Staff\nThe company employed 2,310 people at the end of 2018. Anna Berger leads the board.", page=2, section="Staff"
+)
+TEA = hit("Tea is grown on hills. The leaves are picked by hand in spring.", document="tea")
+HITS = (SALES, STAFF, TEA)

@@ -1,0 +1,111 @@
+"""RetrievalQA for every model; as many passages as the context holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import pytest
+from langchain_classic.chains import RetrievalQA
+
+from rag_core.answering import chain as chains
+from rag_core.domain import Hit
+from rag_core.generation.base import LanguageModel
+from tests.rag_core.answering.parts import HITS, ListRetriever, encode, hit
+
+
+class Parrot(LanguageModel):
+    """Says what it was told to say, counts words as tokens, and remembers its prompts."""
+
+    def __init__(self, says: str = "Said [1].", context_tokens: int = 10_000) -> None:
+        super().__init__()
+        self.id = self.label = "parrot"
+        self.context_tokens = context_tokens
+        self.says = says
+        self.prompts: list[str] = []
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
+        self.prompts.append(prompt)
+        yield from self.says.split(" ")
+
+
+def run(chain: RetrievalQA) -> tuple[list[tuple[Hit, ...]], list[str], str]:
+    found: list[tuple[Hit, ...]] = []
+    texts: list[str] = []
+    return found, texts, chains.run(chain, "Who leads the board?", chains.Listener(found.append, texts.append))
+
+
+def model_chain(model: LanguageModel, hits: tuple[Hit, ...] = HITS, **values: Any) -> RetrievalQA:
+    options = {"max_tokens": 100, "history": "", "cancelled": lambda: False, **values}
+    return chains.model_chain(ListRetriever(hits=hits), model, **options)
+
+
+def test_every_model_is_asked_through_retrieval_qa_with_sources() -> None:
+    quoting = chains.extractive_chain(ListRetriever(hits=HITS), encode, 3)
+    writing = model_chain(Parrot())
+    for chain in (quoting, writing):
+        assert isinstance(chain, RetrievalQA)
+        assert chain.return_source_documents
+        result = chain.invoke({"query": "Who leads the board?"})
+        assert len(result["source_documents"]) == 3
+
+
+def test_hits_and_pieces_come_through_callbacks() -> None:
+    found, texts, result = run(model_chain(Parrot("Anna leads [1].")))
+    assert [len(hits) for hits in found] == [3]
+    assert texts == ["Anna", "leads", "[1]."]
+    assert result == "Annaleads[1]."
+
+
+def test_passages_that_do_not_fit_are_counted() -> None:
+    many = tuple(hit(f"word{n} " * 100, index=n, start=n) for n in range(5))
+    model = Parrot(context_tokens=520)
+    chain = model_chain(model, many)
+    run(chain)
+    combine = chain.combine_documents_chain
+    assert combine.left_out == 5 - model.prompts[0].count("<passage number")
+    assert 0 < combine.left_out < 5
+    assert model.count_tokens(model.prompts[0]) + 100 <= 520
+
+
+def test_no_room_for_any_passage() -> None:
+    model = Parrot(context_tokens=256)
+    chain = model_chain(model, (hit("word " * 900),))
+    run(chain)
+    assert chain.combine_documents_chain.left_out == 1
+
+
+def test_no_documents_no_model() -> None:
+    model = Parrot()
+    assert run(model_chain(model, ()))[2] == "Not found in these documents."
+    assert model.prompts == []
+
+
+def test_braces_in_passages_history_and_question_are_plain_text() -> None:
+    model = Parrot()
+    chain = model_chain(model, (hit("A {brace} and {context}."),), history="Earlier {history}\n")
+    chains.run(chain, "What is {question}?", chains.Listener(lambda _: None, lambda _: None))
+    for part in ("A {brace} and {context}.", "Earlier {history}", "Question: What is {question}?"):
+        assert part in model.prompts[0]
+
+
+def test_a_stop_in_a_listener_is_not_swallowed() -> None:
+    def stop(_: str) -> None:
+        raise InterruptedError
+
+    model = Parrot("a b c")
+    with pytest.raises(InterruptedError):
+        chains.run(model_chain(model), "x", chains.Listener(lambda _: None, stop))
+    assert len(model._turnstile) == 0  # the model is free for the next request
+
+
+def test_no_tracing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGCHAIN_TRACING_V2", "true")
+    monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://127.0.0.1:9")
+    seen: list[str] = []
+    monkeypatch.setattr("langchain_core.tracers.langchain.LangChainTracer.__init__", lambda *_, **__: seen.append("x"))
+    run(model_chain(Parrot()))
+    assert seen == []

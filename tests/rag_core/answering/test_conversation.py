@@ -1,0 +1,72 @@
+"""Follow-up questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from rag_core.answering.conversation import earlier_turns, is_follow_up, standalone_question
+from rag_core.domain import Answer, Message, Trace
+
+
+def message(question: str, answer: str = "It rose [1].", query: str = "") -> Message:
+    made = Answer(question, answer, (), (), (), 0.5, False, "extractive", trace=Trace(query=query))
+    return Message("m", question, datetime.now(UTC), made)
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "wanted"),
+    [
+        ("What were sales in 2018?", "And the year before?", "What were sales in 2017?"),
+        ("What were sales in 2018?", "And the previous year?", "What were sales in 2017?"),
+        ("What were sales in 2018?", "and in 2016?", "What were sales in 2016?"),
+        ("What were sales in 2018?", "What about the following year?", "What were sales in 2019?"),
+        ("What were sales in 2018?", "And 2015?", "What were sales in 2015?"),
+        ("What were the sales in France?", "And in Germany?", "What were the sales in Germany?"),
+        ("Who leads Acme?", "What about Dell?", "Who leads Dell?"),
+        ("Who leads the board?", "Since when?", "Who leads the board? Since when?"),
+        ("Who leads the board?", "How old is she?", "Who leads the board? How old is she?"),
+        ("What were sales in 2018?", "And profit?", "What were sales in 2018? And profit?"),
+        ("What were sales in 2018?", "Why?", "What were sales in 2018? Why?"),
+    ],
+)
+def test_follow_ups(before: str, question: str, wanted: str) -> None:
+    assert standalone_question(question, [message(before)]) == wanted
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who leads the board of Acme?",
+        "What does the report say about staff turnover in 2018?",
+        "Which rivers that cross Germany reach the North Sea?",
+        "What is the notice period for employees?",
+        "How many plants does the company operate?",
+    ],
+)
+def test_questions_that_stand_alone(question: str) -> None:
+    assert not is_follow_up(question)
+    assert standalone_question(question, [message("What were sales in 2018?")]) == question
+
+
+def test_without_history() -> None:
+    assert standalone_question("And the year before?", []) == "And the year before?"
+
+
+def test_a_chain_keeps_its_subject() -> None:
+    second = message("And the year before?", query="What were sales in 2017?")
+    assert standalone_question("And the year before?", [message("What were sales in 2018?"), second]) == (
+        "What were sales in 2016?"
+    )
+
+
+def test_earlier_turns_for_a_prompt() -> None:
+    assert earlier_turns([]) == ""
+    unanswered = replace(message("Lost?"), answer=None)
+    text = earlier_turns([message("One?"), message("Two?"), unanswered, message("Three?", "x" * 9000)])
+    assert "One?" not in text
+    assert "Lost?" not in text
+    assert "Answer: It rose.\n" in text
+    assert len(text) < 2000

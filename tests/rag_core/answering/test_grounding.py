@@ -1,0 +1,64 @@
+"""Sentences that the passages hold, and sentences that they do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering import confidence
+from rag_core.answering.citations import CitationWriter, Passages, sentences_of
+from rag_core.answering.grounding import Grounding
+from rag_core.domain import Sentence
+from tests.rag_core.answering.parts import HITS, encode
+
+
+def check(text: str) -> list[Sentence]:
+    writer = CitationWriter(Passages(HITS))
+    writer.feed(text)
+    writer.finish()
+    return Grounding(writer.passages, encode).check(sentences_of(writer.text), writer.register)
+
+
+@pytest.mark.parametrize(
+    ("text", "supported"),
+    [
+        ("Sales rose by 12 percent in 2018 [1].", True),
+        ("Sales rose by twelve percent to 480 million euros [1].", True),
+        ("Sales rose by 13 percent in 2018 [1].", False),
+        ("Sales did not rise by 12 percent in 2018 [1].", False),
+        ("Anna Berger leads the board [2].", True),
+        ("Anna Berger leads the board [3].", False),
+        ("The staff went on strike in autumn over wages [2].", False),
+        ("The growth came from the north [1].", True),
+        ("The company employed 2310 people at the end of 2018 [2].", True),
+        ("Purple elephants dance.", False),
+        ("Yes.", True),
+        ("In summary:", True),
+    ],
+)
+def test_one_sentence(text: str, supported: bool) -> None:
+    assert [sentence.supported for sentence in check(text)] == [supported]
+
+
+def test_an_uncited_sentence_is_looked_for_everywhere() -> None:
+    found = check("Tea is grown on hills. It comes from Mars and Venus.")
+    assert [(one.supported, one.citations) for one in found] == [(True, (1,)), (False, ())]
+
+
+def test_nothing_to_compare_with() -> None:
+    empty = Passages(())
+    writer = CitationWriter(empty)
+    writer.feed("Sales rose.")
+    writer.finish()
+    assert [one.supported for one in Grounding(empty, encode).check(sentences_of(writer.text), writer.register)] == [
+        False
+    ]
+
+
+def test_confidence_is_between_evidence_and_support() -> None:
+    good, bad = Sentence("a"), Sentence("b", (), False)
+    assert confidence.support([]) == 0
+    assert confidence.written(0.81, [good, good]) == pytest.approx(0.9)
+    assert confidence.written(0.81, [good, bad]) < 0.9
+    assert confidence.written(0.9, [bad]) == 0
+    assert confidence.evidence("Who leads the board?", HITS, encode) > confidence.evidence("Moon cheese?", HITS, encode)
+    assert confidence.evidence("Who leads the board?", (), encode) == 0
