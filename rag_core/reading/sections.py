@@ -11,6 +11,9 @@ from rag_core.reading.base import Heading
 # How far above its line an outline may point, in fractions of the page's height.
 SLACK = 0.03
 
+# Fewer letters and digits than this are no sign of a heading that goes on in the next line.
+LEAST_PART = 3
+_DIGITS = "0123456789"
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -34,7 +37,14 @@ def _start(heading: Heading, page: Page) -> int:
     below = [line for line in page.lines if heading.top is None or line.box.top >= heading.top - SLACK]
     for lines in (below, page.lines):
         for line in lines:
-            words = bare_words(page.text[line.start : line.end])
-            if words and wanted and (words.startswith(wanted) or (len(words) > 3 and wanted.startswith(words))):
+            if _begins(bare_words(page.text[line.start : line.end]), wanted):
                 return line.start
     return below[0].start if below and heading.top is not None else 0
+
+
+def _begins(words: str, wanted: str) -> bool:
+    """Whether a line holds a heading or its first part, numbered or not as the outline has it."""
+    for line, title in ((words, wanted), (words.lstrip(_DIGITS), wanted.lstrip(_DIGITS))):
+        if line and title and (line.startswith(title) or (len(line) > LEAST_PART and title.startswith(line))):
+            return True
+    return False
