@@ -1,0 +1,27 @@
+"""Every benchmark, one after another: `python -m tests.benchmarks`. One JSON line for each result."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.benchmarks.measure import SHARED, emit
+
+_FILING = SHARED / "data" / "filings" / "NETFLIX_2018_10K.pdf"
+_REFERENCE = SHARED / "bench" / "langchain_reference.py"
+_ALONE = [["search", "--chunks", "10000"], ["start", "--chunks", "10000"]]
+_WITH_SHARED = [["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"]]
+
+
+def main() -> int:
+    """Run them all; exit code 1 when one fails."""
+    failed = 0
+    if not SHARED.is_dir():
+        emit(skipped=[name for name, *_ in _WITH_SHARED], reason=f"the data they measure on is not at {SHARED}")
+    for name, *arguments in [*(_WITH_SHARED if SHARED.is_dir() else []), *_ALONE]:
+        failed += subprocess.run([sys.executable, "-m", f"tests.benchmarks.{name}", *arguments]).returncode != 0
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
