@@ -71,7 +71,7 @@ def split_sentences(text: str) -> list[Span]:
     for start, end in _blocks(text):
         whole = _block_kind(text[start:end])
         # A heading can hang on to the paragraph before it, so every piece is judged anew; rows stay whole.
-        pieces = [(start, end)] if whole in ("row", "heading") else _sentences(text, start, end)
+        pieces = _parts(text, start, end) if whole in ("row", "heading") else _sentences(text, start, end)
         for first, last in pieces:
             shown = _display(text[first:last])
             if shown:
@@ -145,7 +145,7 @@ def _block_kind(block: str) -> Kind:
     count = len(line.split())
     if ":" in line[:-1] and count <= 30:
         return "row"
-    if count <= 12 and not _LIST_ITEM.match(line) and _looks_like_title(line):
+    if count <= 12 and len(line) <= 120 and not _LIST_ITEM.match(line) and _looks_like_title(line):
         return "heading"
     return "fragment" if count <= 12 else "sentence"
 

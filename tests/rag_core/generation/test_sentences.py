@@ -1,0 +1,148 @@
+"""Sentences through line breaks, abbreviations, headings, lists and tables."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_core.generation.sentences import LONGEST, split_sentences, tidy
+
+
+def texts(text: str) -> list[str]:
+    return [span.text for span in split_sentences(text)]
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    return [(span.kind, span.text) for span in split_sentences(text)]
+
+
+def test_lines_of_a_pdf_are_joined() -> None:
+    page = (
+        "The company had reve- \nnue of $ 15.8 million in 2018, up from 11.7 in the year before, accord- \n"
+        "ing to Mr. Smith of the U.S. Treasury. The rest is well- \nknown. \n"
+    )
+    assert texts(page) == [
+        "The company had revenue of $ 15.8 million in 2018, up from 11.7 in the year before, according to Mr. Smith of "
+        "the U.S. Treasury.",
+        "The rest is well-known.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Dr. A. B. Jones met Prof. Miller at 5 p.m. on Jan. 3 in Washington, D.C. with J. R. Smith.",
+        "See Fig. 3, No. 5 and pp. 7 ff. of vol. 2.",
+        "The value is 3.14, i.e. more than 3, e.g. for circles.",
+        "Acme Inc. sold 1,200.50 tons vs. 900 before.",
+        "Visit www.example.org/a.b?c=1 for more.",
+        "Is it? he asked.",
+        "He said “No. 5 is alive!” and left.",
+    ],
+)
+def test_full_stops_that_end_nothing(sentence: str) -> None:
+    assert texts(sentence) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("It is done. Is it? Yes! Good.", 4),
+        ("They moved to the U.S. The move was hard.", 2),
+        ("It was sold to Acme Inc. The price was low.", 2),
+        ("He said “Stop.” She did.", 2),
+        ("It is so.[3] Others agree.", 2),
+        ("Sales were 12. Costs were 9.", 2),
+        ("これは本です。それは机です。", 2),
+        ("Wait... What?", 2),
+    ],
+)
+def test_full_stops_that_end_a_sentence(text: str, count: int) -> None:
+    assert len(texts(text)) == count
+
+
+def test_headings_rows_and_lists() -> None:
+    page = (
+        "Annual Report 2018 \nThe year was a good one for the company and for all who work in it, in every country. \n"
+        "Revenues 2018 2017 \nNorth 12 14 \nSouth 15 16 \n• First point, with more to say \n"
+        "• Second point \nPage 3 of 10 \n"
+    )
+    assert kinds(page) == [
+        ("heading", "Annual Report 2018"),
+        ("sentence", "The year was a good one for the company and for all who work in it, in every country."),
+        ("row", "Revenues 2018 2017"),
+        ("row", "North 12 14"),
+        ("row", "South 15 16"),
+        ("sentence", "First point, with more to say"),
+        ("sentence", "Second point"),
+    ]
+
+
+def test_markdown() -> None:
+    text = (
+        "# Opening hours\n\nWe are **open** daily.\n\n| Day | Hours |\n|-----|-------|\n| Mon. | 9 to 5 |\n\n---\n"
+        "- Ring twice\n"
+    )
+    assert kinds(text) == [
+        ("heading", "Opening hours"),
+        ("sentence", "We are open daily."),
+        ("row", "Day | Hours"),
+        ("row", "Mon. | 9 to 5"),
+        ("sentence", "Ring twice"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("2.3 Financial Results", "heading"),
+        ("ITEM 7 MANAGEMENT DISCUSSION", "heading"),
+        ("Chapter Two", "heading"),
+        ("Opening hours: 9 to 5", "row"),
+        ("moved the meeting to the afternoon of Tuesday", "fragment"),
+        ("This is one.", "sentence"),
+    ],
+)
+def test_what_a_line_is(line: str, kind: str) -> None:
+    assert [span.kind for span in split_sentences(line)] == [kind]
+
+
+def test_very_long_sentences_are_cut_at_joints() -> None:
+    text = "The list holds " + ", ".join(f"item number {n}" for n in range(200)) + "."
+    spans = split_sentences(text)
+    assert all(len(span.text) <= LONGEST for span in spans)
+    assert " ".join(span.text for span in spans) == text
+    assert all(span.text.endswith(",") for span in spans[:-1])
+    assert len(split_sentences("x" * 5000)) > 5
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("a  b \n c", "a b c"),
+        ("experi- \nence", "experience"),
+        ("well-\nknown", "well-known"),
+        ("self-\nmade", "self-made"),
+        ("Mar-\nTech", "Mar- Tech"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("  ", ""),
+    ],
+)
+def test_tidy(raw: str, shown: str) -> None:
+    assert tidy(raw) == shown
+
+
+@given(st.text(alphabet='aB .!?\n-|#1•:,;。\t\r"”[]()', max_size=300))
+def test_spans_are_exact_ordered_and_apart(text: str) -> None:
+    end = 0
+    for span in split_sentences(text):
+        assert end <= span.start < span.end <= len(text)
+        assert text[span.start : span.end].strip() == text[span.start : span.end]
+        assert span.text
+        end = span.end
+
+
+@given(st.text(max_size=200))
+def test_any_text_at_all(text: str) -> None:
+    split_sentences(text)
