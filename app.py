@@ -18,7 +18,7 @@ def main() -> None:
         page_title="Lectern",
         page_icon=str(HERE / "pages/parts/art/icon.svg"),
         layout="wide",
-        initial_sidebar_state=272,
+        initial_sidebar_state=288,
         menu_items={"About": ABOUT},
     )
     frame.dress()

@@ -41,6 +41,8 @@ def main() -> None:
         if not documents and not board.busy:
             adding.sample_button(board)
         adding.progress(board)
+        for note in library.notes():
+            st.caption(f":material/info: {words.plain(note)}")
         shelf.draw(documents, names)
 
 

@@ -14,7 +14,7 @@ from rag_core.domain import Conversation
 if TYPE_CHECKING:
     from rag_core.library import Library
 
-LISTED = 25
+LISTED = 10
 TITLE_CHARS = 80
 
 

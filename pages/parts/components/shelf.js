@@ -53,8 +53,13 @@ const drawTitle = (row) => {
 const drawRow = (row) => {
   const line = make("tr");
   line.append(drawTitle(row));
+  const cell = (name, value) => {
+    const element = make("td", `${name === "added" ? "" : "number "}${name}`, value);
+    if (name === "pages") element.dataset.unit = row.sort.pages === 1 ? "page" : "pages";
+    return element;
+  };
   [["pages", row.pages], ["chunks", row.chunks], ["size", row.size], ["added", row.added]].forEach(([name, value]) =>
-    line.append(make("td", `${name === "added" ? "" : "number "}${name}`, value)),
+    line.append(cell(name, value)),
   );
   const state = make("td", "state");
   state.append(make("span", `badge ${row.sort.state}`, row.state));
