@@ -6,6 +6,7 @@ it needs takes seconds to import and memory that is never given back.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -48,7 +49,7 @@ def is_whole(folder: Path) -> bool:
     try:
         sizes = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
         return bool(sizes) and all((folder / name).stat().st_size == size for name, size in sizes.items())
-    except (OSError, ValueError, KeyError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
 
@@ -83,10 +84,10 @@ def _export(source: ModelSource, precision: str, target: Path) -> None:
 
 def _clear(target: Path) -> None:
     """Remove a damaged export, and what exporters that were killed long ago left."""
-    if target.exists():
-        aside = work_path(target)
+    aside = work_path(target)
+    with contextlib.suppress(FileNotFoundError):  # nothing there, or another process was first
         target.rename(aside)
-        shutil.rmtree(aside, ignore_errors=True)
+    shutil.rmtree(aside, ignore_errors=True)
     for leftover in target.parent.glob(f".*{WORK_SUFFIX}"):
         if leftover.is_dir() and time.time() - leftover.stat().st_mtime > _LEFTOVER_AGE_S:
             shutil.rmtree(leftover, ignore_errors=True)

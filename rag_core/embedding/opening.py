@@ -61,8 +61,10 @@ def _open(
         if find_spec(package) is None:
             raise ModelUnavailable(f"{package} is not installed", help=f"Run: pip install {package}")
     if kind == "openvino":
-        from rag_core.embedding.openvino_engine import OpenVinoEmbedder
+        from rag_core.embedding.openvino_engine import OpenVinoEmbedder, capabilities
 
+        if precision == "int8" and "INT8" not in capabilities():
+            raise ModelUnavailable("OpenVINO has no 8-bit engine for this processor")
         folder = exported_model(source, precision, models_dir)
         return OpenVinoEmbedder(source, precision, folder, batch_size=settings.batch_size, notes=notes)
     if kind == "onnx":

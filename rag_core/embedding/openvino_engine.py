@@ -17,6 +17,8 @@ from rag_core.errors import ModelUnavailable
 
 MODEL_FILE = "model.xml"
 
+_MOST_STREAMS = 16  # each has memory of its own
+
 _WARM_TEXT = "What were the total net sales in the fiscal year?"
 
 
@@ -29,8 +31,9 @@ class OpenVinoEmbedder(Embedder):
         self, source: ModelSource, precision: str, exported: Path, *, batch_size: int = 8, notes: Sequence[str] = ()
     ) -> None:
         cores = usable_cores()
-        super().__init__(source, precision, batch_size=batch_size, workers=cores, notes=notes)
-        self._model = _compile(exported / MODEL_FILE, precision, cores)
+        streams = min(cores, _MOST_STREAMS)
+        super().__init__(source, precision, batch_size=batch_size, workers=streams, notes=notes)
+        self._model = _compile(exported / MODEL_FILE, precision, cores, streams)
         self._free: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.encode_query(_WARM_TEXT)  # the first pass lays out the weights: 40 ms that no question should wait for
 
@@ -47,19 +50,31 @@ class OpenVinoEmbedder(Embedder):
         return vectors
 
 
-def _compile(path: Path, precision: str, cores: int) -> Any:
+def capabilities() -> frozenset[str]:
+    """What OpenVINO computes on this processor, such as FP32, BF16, INT8. Raises ModelUnavailable."""
+    return frozenset(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"))
+
+
+def _core() -> Any:
     try:
         import openvino
-    except ImportError as error:
-        raise ModelUnavailable("OpenVINO is not installed", help="Run: pip install openvino") from error
-    core = openvino.Core()
+
+        return openvino.Core()
+    except (ImportError, RuntimeError) as error:
+        raise ModelUnavailable(f"OpenVINO does not start: {error}", help="Run: pip install openvino") from error
+
+
+def _compile(path: Path, precision: str, cores: int, streams: int) -> Any:
+    core = _core()
+    # What is not 8-bit in an int8 model is computed as bfloat16 where the processor has it.
+    half = precision != "float32" and "BF16" in capabilities()
     settings = {
-        # What is not 8-bit in an int8 model is computed as bfloat16 where the processor has it.
-        "INFERENCE_PRECISION_HINT": "f32" if precision == "float32" else "bf16",
-        "NUM_STREAMS": str(cores),
+        "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
+        "NUM_STREAMS": str(streams),
         "INFERENCE_NUM_THREADS": cores,
     }
     try:
         return core.compile_model(str(path), "CPU", settings)
     except RuntimeError as error:
-        raise ModelUnavailable(f"OpenVINO cannot load {path}: {error}") from error
+        help = f"Remove the folder {path.parent}: the model is then exported anew."
+        raise ModelUnavailable(f"OpenVINO cannot load {path}: {error}", help=help) from error

