@@ -26,6 +26,7 @@ from rag_core.domain import (
     Page,
     PagePicture,
     Piece,
+    Profile,
 )
 from rag_core.errors import (
     Cancelled,
@@ -331,8 +332,7 @@ class Library:
                 if profile is not None and embedder.profile.id != profile.id:
                     embedder.close()
                     raise ModelUnavailable(
-                        f"This library was made with {profile.name} ({profile.precision}), not with"
-                        f" {embedder.profile.name} ({embedder.profile.precision}).",
+                        f"This library was made with {_named(profile)}, not with {_named(embedder.profile)}.",
                         help="Set LECTERN_EMBEDDING__MODEL back, or use another LECTERN_DATA_DIR for the other model.",
                     )
                 self._embedder = embedder
@@ -378,6 +378,10 @@ def check_question(question: str, settings: Settings) -> str:
             help="Shorten it, or add the long text as a document and ask about it.",
         )
     return words
+
+
+def _named(profile: Profile) -> str:
+    return f"{profile.name} ({profile.precision}, revision {profile.revision})"
 
 
 def _unfinished(question: str, text: str, conversation: str, message: str, model: str) -> Answer:
