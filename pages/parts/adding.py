@@ -38,8 +38,7 @@ def sample_button(board: JobBoard) -> None:
         return
     with st.container(key="upload_sample_row", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("No document at hand?")
-        explanation = f"{words.count(len(files), 'document')} that come with Lectern, with questions to try"
-        if st.button("Add the sample library", icon=":material/auto_stories:", key="upload_samples", help=explanation):
+        if st.button("Add the sample library", icon=":material/auto_stories:", key="upload_samples"):
             board.submit(files)
             st.rerun()
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+OWN_CALL_BYTES = 256 * 1024
 ENDS: tuple[Stage, ...] = ("ready", "failed", "cancelled")
 
 
@@ -53,7 +54,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Files that go through the library in one call; their names differ, since events come by name."""
+    """Files that go through the library in one call: small ones together, by names that differ, as events come by name.
+
+    A large file goes alone, so that its progress is its own and it can be cancelled at any step.
+    """
 
     ids: tuple[str, ...]
     password: str | None = None
@@ -165,11 +169,14 @@ class JobBoard:
         batches: list[dict[str, str]] = []
         for job_id in ids:
             name = self._jobs[job_id].name
+            if _size(self._sources[job_id]) > OWN_CALL_BYTES:
+                yield _Batch((job_id,))
+                continue
             batch = next((batch for batch in batches if name not in batch), None)
             if batch is None:
                 batches.append(batch := {})
             batch[name] = job_id
-        return (_Batch(tuple(batch.values())) for batch in batches)
+        yield from (_Batch(tuple(batch.values())) for batch in batches)
 
     def _enqueue(self, batch: _Batch) -> None:
         self._queue.append(batch)
@@ -238,3 +245,10 @@ class JobBoard:
                 self.finished_count += 1
                 if job.stage == "ready" or (job.stage == "failed" and job.document_id):
                     self._sources.pop(job_id, None)  # hundreds of megabytes, perhaps
+
+
+def _size(source: Upload | Path) -> int:
+    """Bytes; 0 for a file that is not there, which the library will say in words."""
+    if isinstance(source, Upload):
+        return len(source.data)
+    return source.stat().st_size if source.is_file() else 0

@@ -121,7 +121,8 @@ def _last(conversation: str, index: int, message: Message | None, under_way: boo
     if asking is not None:
         key = _key(conversation, index)
         data = exchange.growing(asking)
-        exchange.draw(key, data, on_open=_opener(key, ""), on_retry=partial(ask, asking.question))
+        kept = asking.answer.message_id if asking.answer else ""
+        exchange.draw(key, data, on_open=_opener(key, kept), on_retry=partial(ask, asking.question))
     elif message is not None:
         _draw_message(conversation, index, message)
     asked_for_more = st.session_state.pop("chat_whole_page", False)

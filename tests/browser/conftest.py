@@ -1,0 +1,172 @@
+"""A real server process, a real browser, and files to add. Nothing but 127.0.0.1 may be asked for anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.conftest import PROJECT
+from tests.rag_core.generation.gemini_server import Script, gemini_server
+
+SAMPLES = PROJECT / "data" / "samples"
+MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+TIMEOUT_MS = 20_000
+expect.set_options(timeout=TIMEOUT_MS)
+
+
+def browser_path() -> str | None:
+    """Where Chrome or Chromium is, if anywhere."""
+    named = os.environ.get("CHROME")
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    candidates = [named, *(shutil.which(name) for name in names), MAC]
+    return next((path for path in candidates if path and Path(path).exists()), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = browser_path()
+    if path is None:
+        reason = "no Chrome or Chromium found: install one (Debian: apt-get install chromium) or name it in CHROME"
+        if os.environ.get("LECTERN_REQUIRE_BROWSER"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=ARGS)
+        yield started
+        started.close()
+
+
+@dataclass
+class Server:
+    """A running Lectern."""
+
+    url: str
+    data_dir: Path
+    log: Path
+    filled: bool = False
+
+
+@contextmanager
+def serve(data_dir: Path, log: Path, **environment: str) -> Iterator[Server]:
+    """Run the application on a free port until the block ends."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, "--server.address", "127.0.0.1", "--server.headless", "true"],
+            cwd=PROJECT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"LECTERN_DATA_DIR": str(data_dir)} | environment,
+        )
+    try:
+        _await(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        yield Server(f"http://127.0.0.1:{port}", data_dir, log)
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(300):
+        assert process.poll() is None, log.read_text()
+        try:
+            with urllib.request.urlopen(url, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"the server does not answer: {log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def gemini() -> Iterator[Script]:
+    """A server that speaks Gemini's protocol and says what a test tells it to."""
+    with gemini_server() as script:
+        yield script
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, gemini: Script) -> Iterator[Server]:
+    """One Lectern for a module, with an empty library."""
+    # Sockets of the embedded PostgreSQL need a short path.
+    folder = tmp_path_factory.mktemp("b")
+    with serve(folder / "library", folder / "log", LECTERN_GENERATION__GEMINI_ENDPOINT=gemini.url) as running:
+        yield running
+        assert "Traceback" not in running.log.read_text()
+
+
+@pytest.fixture
+def open_page(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
+    """Opens tabs: `open_page("chat", width=390, height=844, dark=True)`. Foreign addresses and script errors fail."""
+    contexts, foreign, broken = [], [], []
+
+    def open_tab(path: str = "", *, width: int = 1280, height: int = 800, dark: bool = False) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(TIMEOUT_MS)
+        page.on("pageerror", lambda error: broken.append(str(error)))
+        local = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
+        page.on("request", lambda request: None if request.url.startswith(local) else foreign.append(request.url))
+        page.goto(f"{server.url}/{path}")
+        page.locator(".st-key-frame_waiting").wait_for(state="detached", timeout=60_000)
+        page.locator("h1, h2, .st-key-chat_heading").first.wait_for(timeout=60_000)
+        return page
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+    assert not foreign
+    assert not broken
+
+
+@pytest.fixture
+def filled(open_page: Callable[..., Page], server: Server) -> None:
+    """The sample library is there."""
+    if server.filled:
+        return
+    page = open_page()
+    if page.get_by_role("heading", name="Ask your own documents").count():
+        page.get_by_role("button", name="Add the sample library").click()
+    page.locator(".shelf tbody tr").nth(2).wait_for(timeout=90_000)
+    server.filled = True
+
+
+def ask(page: Page, question: str) -> None:
+    """Type a question and send it."""
+    page.locator(".st-key-chat_question textarea").fill(question)
+    page.keyboard.press("Enter")
+
+
+def boxes(page: Page) -> int:
+    """How many highlighted boxes lie over the page's picture; waits for the first."""
+    page.locator(".passage .box").first.wait_for()
+    return page.locator(".passage .box").count()

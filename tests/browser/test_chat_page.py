@@ -1,0 +1,170 @@
+"""Asking, watching the answer grow, opening what it stands on, and finding it again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask, boxes
+from tests.rag_core.generation.gemini_server import Script
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+REFUND = "When is a ticket refunded in full?"
+
+
+@pytest.fixture(autouse=True)
+def samples(filled: None) -> None:
+    """Every test here needs documents."""
+
+
+@pytest.fixture
+def remote(open_page: Open, gemini: Script) -> Iterator[Page]:
+    """A chat whose answers come, piece by piece, from the model that `gemini` plays."""
+    gemini.status, gemini.hang_before, gemini.release = 200, -1, threading.Event()
+    page = open_page("chat")
+    if not page.get_by_role("radiogroup").get_by_text("Gemini").count():
+        page.locator(".st-key-chat_more_models summary").click()
+        page.get_by_label("Gemini key").fill("AIza-a-key-for-tests")
+        page.get_by_text("may leave this machine").click()
+        page.get_by_role("button", name="Use Gemini").click()
+    page.get_by_role("radiogroup").get_by_text("Gemini").click()
+    expect(page.get_by_text("leave this machine.").last).to_be_visible()
+    yield page
+    gemini.release.set()
+
+
+def answer_with(gemini: Script, *texts: str, hang_before: int = -1) -> None:
+    gemini.texts, gemini.hang_before = texts, hang_before
+
+
+def test_a_citation_opens_its_page_with_the_passage_marked(open_page: Open) -> None:
+    page = open_page("chat")
+    ask(page, REFUND)
+    expect(page.locator(".exchange .body")).to_contain_text("90 minutes late")
+    page.locator(".cite").first.click()
+    assert boxes(page) >= 1
+    expect(page.locator(".passage h2")).to_contain_text("Handbook of the Veyra Ferry")
+    expect(page.locator(".passage .where")).to_contain_text("Page 6 of 13")
+    expect(page.locator(".passage .facts")).to_contain_text("cosine")
+    page.get_by_role("button", name="Next page").click()
+    expect(page.locator(".passage .where")).to_contain_text("Page 7 of 13")
+    expect(page.locator(".passage .box")).to_have_count(0)
+    page.get_by_text("Back to the passage").click()
+    assert boxes(page) >= 1
+    page.keyboard.press("Escape")
+    expect(page.locator(".passage")).to_have_count(0)
+
+
+def test_a_passage_of_a_text_is_marked_in_the_text(open_page: Open) -> None:
+    page = open_page("chat")
+    ask(page, "Is chlorine used in the water works?")
+    page.locator(".source", has_text="water works").first.click()
+    expect(page.locator(".passage mark")).to_be_in_viewport()
+
+
+def test_reload_and_second_tab_show_the_same(open_page: Open) -> None:
+    page = open_page("chat")
+    page.locator(".st-key-chat_suggestions button", has_text="battery room").click()
+    page.locator(".source").first.wait_for()
+    text = page.locator(".exchange .body").inner_text()
+    page.reload()
+    expect(page.locator(".exchange .body")).to_have_text(text, use_inner_text=True)
+    second = open_page(page.url.split("/", 3)[3])
+    expect(second.locator(".exchange .body")).to_have_text(text, use_inner_text=True)
+    second.locator(".cite").first.click()
+    assert boxes(second) >= 1
+    page.get_by_role("link", name="Library").click()
+    page.get_by_role("link", name="Chat").click()
+    expect(page.locator(".exchange .body")).to_have_text(text, use_inner_text=True)
+
+
+def test_conversations_are_renamed_and_deleted(open_page: Open) -> None:
+    page = open_page("chat")
+    ask(page, REFUND)
+    page.locator(".source").first.wait_for()
+    page.locator(".st-key-chat_menu button").click()
+    page.get_by_text("Rename", exact=True).click()
+    page.get_by_label("Title").fill("Refunds ![x](http://example.com/x.png)")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".st-key-chat_list")).to_contain_text("Refunds ![x](")
+    page.locator(".st-key-chat_menu button").click()
+    page.get_by_text("Delete", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("What would you like to know?")).to_be_visible()
+    expect(page.locator(".st-key-chat_list")).not_to_contain_text("Refunds")
+
+
+def test_what_is_not_there_is_said_calmly(open_page: Open) -> None:
+    page = open_page("chat")
+    ask(page, "What was the price of copper in Mongolia in 1743?")
+    expect(page.locator("[data-state=abstained] .body")).to_contain_text("Not found")
+
+
+def test_a_question_that_cannot_be_asked_is_kept(open_page: Open) -> None:
+    page = open_page("chat")
+    ask(page, "x" * 5000)
+    expect(page.locator(".exchange .error")).to_contain_text("characters")
+    expect(page.locator(".exchange .question")).to_contain_text("xxxx")
+
+
+def test_an_answer_streams_and_nothing_moves_when_it_is_whole(remote: Page, gemini: Script) -> None:
+    answer_with(gemini, "A ticket is refunded in full when a sailing is cancelled", " [1].", hang_before=1)
+    ask(remote, REFUND)
+    body = remote.locator(".exchange .body")
+    expect(body).to_contain_text("sailing is cancelled")
+    expect(remote.locator(".st-key-chat_stop")).to_be_visible()
+    remote.evaluate("document.body.dataset.keep = 'same page'")
+    handle = remote.locator(".exchange .question").element_handle()
+    before = body.bounding_box()
+    gemini.release.set()
+    remote.locator(".source").first.wait_for()
+    after = body.bounding_box()
+    assert before and after
+    assert (before["x"], before["y"]) == (after["x"], after["y"])
+    assert handle.evaluate("element => element.isConnected")
+
+
+def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
+    answer_with(gemini, "The first words ", "and the rest.", hang_before=1)
+    ask(remote, REFUND)
+    expect(remote.locator(".exchange .body")).to_contain_text("The first words")
+    remote.locator(".st-key-chat_stop button").click()
+    gemini.release.set()
+    expect(remote.locator(".exchange .stopped")).to_be_visible()
+    expect(remote.locator(".exchange .body")).not_to_contain_text("and the rest")
+    expect(remote.locator(".st-key-chat_stop")).to_have_count(0)
+
+
+def test_an_answer_goes_on_through_a_reload(remote: Page, gemini: Script) -> None:
+    answer_with(gemini, "Before the reload ", "and after it.", hang_before=1)
+    ask(remote, REFUND)
+    expect(remote.locator(".exchange .body")).to_contain_text("Before the reload")
+    remote.reload()
+    expect(remote.locator(".exchange .body")).to_contain_text("Before the reload")
+    gemini.release.set()
+    expect(remote.locator(".exchange .body")).to_contain_text("and after it")
+
+
+def test_a_refused_key_is_said_and_the_question_can_be_asked_again(remote: Page, gemini: Script) -> None:
+    gemini.status, gemini.message = 400, "API key not valid"
+    ask(remote, REFUND)
+    expect(remote.locator(".exchange .error")).to_contain_text("key")
+    gemini.status = 200
+    answer_with(gemini, "Better now [1].")
+    remote.get_by_role("button", name="Ask again").click()
+    expect(remote.locator(".exchange .body")).to_contain_text("Better now")
+    expect(remote.locator(".exchange")).to_have_count(1)
+
+
+def test_what_a_model_writes_is_text_alone(remote: Page, gemini: Script) -> None:
+    hostile = '![i](http://example.com/i.png) <img src="http://example.com/j.png"> [link](http://example.com) **bold**'
+    answer_with(gemini, hostile, " [1]")
+    ask(remote, "Show me " + hostile)
+    remote.locator(".exchange[data-state=done]").wait_for()
+    expect(remote.locator(".exchange .body")).to_contain_text("<img src=")
+    expect(remote.locator(".exchange .body strong")).to_have_text("bold")
+    assert remote.locator(".exchange img, .exchange a, .st-key-chat_list img, .st-key-chat_heading img").count() == 0

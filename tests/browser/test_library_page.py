@@ -1,0 +1,133 @@
+"""Adding, watching, opening and removing documents, as a user does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from pypdf import PdfReader, PdfWriter
+from reportlab.pdfgen.canvas import Canvas
+
+from tests.browser.conftest import SAMPLES, Server, serve
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+
+
+def make_pdf(path: Path, pages: int) -> Path:
+    """A PDF with a paragraph on each page."""
+    canvas = Canvas(str(path))
+    for number in range(1, pages + 1):
+        for line in range(30):
+            canvas.drawString(
+                60, 780 - 20 * line, f"Line {line} of page {number} tells of bridge {number * 31 + line}."
+            )
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def drop(page: Page, *files: Path) -> None:
+    page.locator("input[type=file]").set_input_files([str(file) for file in files])
+
+
+def row(page: Page, title: str) -> Locator:
+    return page.locator(".shelf tbody tr", has_text=title)
+
+
+def test_an_empty_library_invites(open_page: Open) -> None:
+    page = open_page()
+    expect(page.get_by_role("heading", name="Ask your own documents")).to_be_visible()
+    expect(page.get_by_text("up to 512 MB each")).to_be_visible()
+    chat = open_page("chat")
+    chat.get_by_text("Go to the library").click()
+    expect(chat.get_by_role("button", name="Add the sample library")).to_be_visible()
+
+
+def test_the_samples_come_in_by_one_click(open_page: Open, filled: None) -> None:
+    page = open_page()
+    expect(page.locator(".shelf tbody tr")).to_have_count(3)
+    expect(row(page, "Handbook of the Veyra Ferry")).to_contain_text("Ready")
+
+
+def test_upload_shows_progress_survives_a_reload_and_can_be_cancelled(open_page: Open, tmp_path: Path) -> None:
+    page = open_page()
+    drop(page, make_pdf(tmp_path / "many bridges.pdf", 1200), make_pdf(tmp_path / "bridges.pdf", 6))
+    line = page.locator("[class*=st-key-upload_job_]", has_text="many bridges.pdf")
+    expect(line).to_contain_text("of 1200", timeout=60_000)
+    expect(page.locator("[class*=st-key-upload_job_]", has_text="waiting")).to_be_visible()
+    page.reload()
+    expect(line.get_by_text("Cancel")).to_be_visible()
+    other = open_page()
+    expect(other.locator("[class*=st-key-upload_job_]", has_text="many bridges.pdf")).to_be_visible()
+    line.get_by_text("Cancel").click()
+    expect(line).to_contain_text("cancelled", timeout=60_000)
+    expect(row(page, "bridges.pdf")).to_contain_text("Ready", timeout=60_000)
+    expect(row(page, "many bridges")).to_have_count(0)
+
+
+def test_the_same_file_again_is_said_to_be_there(open_page: Open, filled: None) -> None:
+    page = open_page()
+    drop(page, SAMPLES / "water-works-guide.md")
+    expect(page.get_by_text("already in the library")).to_be_visible()
+
+
+def test_a_failed_file_says_why_and_can_be_dismissed(open_page: Open, tmp_path: Path) -> None:
+    page = open_page()
+    (tmp_path / "page.pdf").write_text("<!DOCTYPE html><html><body>No PDF at all</body></html>")
+    drop(page, tmp_path / "page.pdf")
+    card = page.locator("[class*=st-key-upload_failed_]", has_text="page.pdf")
+    expect(card).to_contain_text("HTML")
+    card.get_by_text("Dismiss").click()
+    expect(card).to_have_count(0)
+
+
+def test_an_encrypted_document_asks_for_its_password(open_page: Open, tmp_path: Path) -> None:
+    page = open_page()
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(make_pdf(tmp_path / "plain.pdf", 2).read_bytes())))
+    writer.encrypt("secret")
+    writer.write(tmp_path / "locked.pdf")
+    drop(page, tmp_path / "locked.pdf")
+    card = page.locator("[class*=st-key-upload_locked_]")
+    for password, said in (("wrong", "That password is wrong"), ("secret", "")):
+        card.locator("input").fill(password)
+        card.get_by_role("button", name="Unlock").click()
+        if said:
+            expect(card).to_contain_text(said)
+    expect(row(page, "locked.pdf")).to_contain_text("Ready")
+
+
+def test_a_document_opens_with_its_chunks_on_the_page(open_page: Open, filled: None) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Handbook of the Veyra Ferry", exact=True).click()
+    page.get_by_role("button", name="Next page").click()
+    expect(page.locator(".passage .where")).to_contain_text("Page 2 of 13")
+    page.locator(".chunk").first.click()
+    page.locator(".passage .box").first.wait_for()
+    page.reload()
+    expect(page.locator(".passage .where")).to_contain_text("Page 2 of 13")
+    page.get_by_text("All documents").click()
+    expect(page.locator(".shelf")).to_be_visible()
+
+
+def test_removing_asks_first(open_page: Open, filled: None) -> None:
+    page = open_page()
+    for answer, left in (("Keep it", 1), ("Remove", 0)):
+        page.get_by_role("button", name="Remove THE STORM OF 14 NOVEMBER 2019").click()
+        page.get_by_role("dialog").get_by_role("button", name=answer, exact=True).click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(row(page, "THE STORM")).to_have_count(left)
+
+
+def test_a_library_in_use_is_explained(browser, server: Server, tmp_path: Path) -> None:
+    with serve(server.data_dir, tmp_path / "log") as second:
+        page = browser.new_page()
+        page.goto(second.url)
+        expect(page.get_by_text("The library cannot be opened")).to_be_visible(timeout=30_000)
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_text("The library cannot be opened")).to_be_visible(timeout=30_000)
+        assert "Traceback" not in page.content()
+        page.close()

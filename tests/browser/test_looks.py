@@ -1,0 +1,105 @@
+"""Light and dark, desktop and phone: readable, nothing cut off, the passage where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask, boxes
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+PHONE = {"width": 390, "height": 844}
+
+CONTRAST = """() => {
+  const channel = (byte) => {
+    const value = byte / 255;
+    return value <= .03928 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4;
+  };
+  const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const parse = (colour, under) => {
+    context.fillStyle = `rgb(${under})`; context.fillRect(0, 0, 1, 1);
+    context.fillStyle = colour; context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = ([r, g, b]) => .2126 * channel(r) + .7152 * channel(g) + .0722 * channel(b);
+  const parent = (element) => element.parentElement || element.getRootNode().host || null;
+  const behind = (element) => {
+    const chain = [];
+    for (let node = element; node; node = parent(node)) chain.unshift(getComputedStyle(node).backgroundColor);
+    return chain.reduce((under, colour) => parse(colour, under), [255, 255, 255]);
+  };
+  const faults = [];
+  const look = (root) => root.querySelectorAll("*").forEach((element) => {
+    if (element.shadowRoot) look(element.shadowRoot);
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    const style = getComputedStyle(element);
+    const box = element.getBoundingClientRect();
+    const left_out = element.closest(":disabled, [aria-hidden=true], style, script");
+    const off = left_out || !box.width || style.visibility === "hidden";
+    if (!own || off || parseFloat(style.fontSize) === 0) return;
+    const back = behind(element), front = parse(style.color, back);
+    const [a, b] = [light(back), light(front)].sort((x, y) => y - x);
+    const ratio = (a + .05) / (b + .05);
+    if (ratio < 4.5) faults.push(`${element.textContent.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
+  });
+  look(document.body);
+  return faults;
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_text_can_be_read_on_both_pages(open_page: Open, filled: None, dark: bool) -> None:
+    page = open_page(dark=dark)
+    page.locator(".shelf tbody tr").first.wait_for()
+    assert page.evaluate(CONTRAST) == []
+    page.get_by_role("link", name="Chat").click()
+    ask(page, "When is a ticket refunded in full?")
+    page.locator(".cite").first.click()
+    assert boxes(page) >= 1
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_on_a_desktop_the_passage_stands_beside_the_conversation(open_page: Open, filled: None) -> None:
+    page = open_page("chat")
+    ask(page, "When is a ticket refunded in full?")
+    page.locator(".cite").first.click()
+    assert boxes(page) >= 1
+    panel, talk = page.locator(".st-key-chat_passage").bounding_box(), page.locator(".exchange").bounding_box()
+    assert panel and talk
+    assert talk["x"] + talk["width"] <= panel["x"]
+    expect(page.locator(".passage .box").first).to_be_in_viewport()
+
+
+def test_on_a_phone_the_passage_covers_the_screen_and_closes(open_page: Open, filled: None) -> None:
+    page = open_page("chat", **PHONE)
+    ask(page, "When is a ticket refunded in full?")
+    page.locator(".cite").first.click()
+    assert boxes(page) >= 1
+    panel = page.locator(".st-key-chat_passage").bounding_box()
+    assert panel == {"x": 0, "y": 0, "width": 390, "height": 844}
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".passage")).to_have_count(0)
+
+
+@pytest.mark.parametrize("path", ["", "chat"])
+def test_on_a_phone_nothing_is_cut_off(open_page: Open, filled: None, path: str) -> None:
+    page = open_page(path, **PHONE)
+    page.wait_for_timeout(500)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    menu = page.locator("[data-testid=stMainMenu]").bounding_box()
+    assert menu
+    assert menu["x"] + menu["width"] <= 390
+
+
+def test_the_keyboard_is_enough(open_page: Open, filled: None) -> None:
+    page = open_page("chat")
+    ask(page, "When is a ticket refunded in full?")
+    page.locator(".cite").first.focus()
+    page.keyboard.press("Enter")
+    assert boxes(page) >= 1
+    page.keyboard.press("Escape")
+    expect(page.locator(".passage")).to_have_count(0)
+    expect(page.locator(".cite").first).to_be_focused()
