@@ -1,8 +1,8 @@
 """Whether the passages hold what a written answer says: a deterministic check of each sentence.
 
-A sentence is supported when its numbers all occur in what it cites, enough of its content words do, and its meaning is
-near that of a sentence cited. The method is that of lexical and embedding entailment baselines (as in Honovich et
-al. 2022, TRUE), joined by a hard rule on numbers, where models err most.
+A sentence is supported when its numbers and names all occur in what it cites, enough of its content words do, and its
+meaning is near that of a sentence cited. The method is that of lexical and embedding entailment baselines (as in
+Honovich et al. 2022, TRUE), joined by hard rules on numbers and names, where models err most.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _NEIGHBOURS = 1  # sentences on either side of a cited one that count as cited t
 _NO_CLAIM = re.compile(
     r"(?:yes|no|in (?:summary|short)|here (?:is|are)\b.*|according to the passages?)[.,:!]?", re.IGNORECASE
 )
+# Capitalised words, joined where they follow each other, anywhere but at the beginning.
+_NAME = re.compile(r"(?<=[\w,;:)\"”’] )[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
 _NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|\w+n[’']t)\b", re.IGNORECASE)
 
 
@@ -38,12 +40,13 @@ class Support:
     words: float
     meaning: float
     numbers: bool
+    names: bool
     negation: bool
 
     @property
     def score(self) -> float:
-        """Mean of the share of content words found and the cosine; 0 where a number is missing or meaning is far."""
-        if not self.numbers or self.meaning < _CLOSE:
+        """Mean of words and meaning; 0 where a number or a name is missing or the meaning is far."""
+        if not (self.numbers and self.names) or self.meaning < _CLOSE:
             return 0.0
         return 0.5 * self.words + 0.5 * self.meaning - (0.0 if self.negation else 0.15)
 
@@ -99,8 +102,18 @@ class Grounding:
             words=coverage(terms(text), held),
             meaning=float(cosines[nearest]),
             numbers=numbers(text) <= numbers(source),
+            names=self._names_held(text, places),
             negation=bool(_NEGATION.search(text)) == bool(_NEGATION.search(source)),
         )
+
+    def _names_held(self, text: str, places: Sequence[int]) -> bool:
+        """Whether every name of a sentence stands somewhere in the passages that it cites, or in their titles."""
+        wanted = [set(terms(name)) for name in _NAME.findall(text)]
+        if not any(wanted):
+            return True
+        hits = {self._quotes[i].hit.chunk_id: self._quotes[i].hit for i in places}.values()
+        held = set(terms(" ".join(f"{hit.document.title} {hit.section} {hit.text}" for hit in hits)))
+        return all(not name or name & held for name in wanted)
 
 
 def _is(quote: Quote, citation: Citation) -> bool:
