@@ -60,20 +60,27 @@ def sidebar(library: Library, chosen: str | None) -> None:
 
 
 def heading(conversations: Sequence[Conversation], chosen: str | None) -> None:
-    """The title of the conversation with its menu."""
+    """The title of the conversation with its menu; its place is held from the moment a question is sent."""
     conversation = next((item for item in conversations if item.id == chosen), None)
-    if conversation is None:
+    asking = resources.questions().of(chosen) if chosen else None
+    if conversation is None and asking is None:
         return
+    title = conversation.title if conversation else asking.question if asking else ""
     with st.container(key="chat_heading", horizontal=True, vertical_alignment="center", wrap=False):
-        st.caption(words.plain(words.shorten(conversation.title, TITLE_CHARS)))
-        picked = st.menu_button(
-            "More",
-            ["rename", "delete"],
-            format_func=lambda act: {"rename": ":material/edit: Rename", "delete": ":material/delete: Delete"}[act],
-            icon=":material/more_horiz:",
-            type="tertiary",
-            key="chat_menu",
-        )
+        st.caption(words.plain(words.shorten(title, TITLE_CHARS)))
+        if conversation is not None:
+            _menu(conversation)
+
+
+def _menu(conversation: Conversation) -> None:
+    picked = st.menu_button(
+        "More",
+        ["rename", "delete"],
+        format_func=lambda act: {"rename": ":material/edit: Rename", "delete": ":material/delete: Delete"}[act],
+        icon=":material/more_horiz:",
+        type="tertiary",
+        key="chat_menu",
+    )
     if picked == "rename":
         _rename(conversation)
     elif picked == "delete":

@@ -76,9 +76,8 @@ def ask_line(conversation: str | None, chosen: ModelStatus) -> None:
         with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="chat_ask", gap="small"):
             placeholder = "Lectern is answering" if under_way else "Ask your documents"
             st.chat_input(placeholder, key="chat_question", disabled=under_way, on_submit=_submit)
-            if under_way and conversation is not None:
-                stop = resources.questions().stop
-                st.button("Stop", icon=":material/stop_circle:", key="chat_stop", on_click=stop, args=(conversation,))
+            if asking is not None and under_way:
+                _stop_button(asking)
 
 
 def open_passage(library: Library, conversation: str | None) -> None:
@@ -99,6 +98,17 @@ def ask(question: str) -> None:
     conversation = conversations.current() or conversations.begin()
     resources.questions().ask(conversation, question, st.session_state.get("chat_model"))
     st.session_state["chat_whole_page"] = True
+
+
+def _stop_button(asking: Asking) -> None:
+    st.button(
+        "Stopping" if asking.stopping else "Stop",
+        icon=":material/stop_circle:",
+        key="chat_stop",
+        disabled=asking.stopping,
+        on_click=resources.questions().stop,
+        args=(asking.conversation,),
+    )
 
 
 def _submit() -> None:

@@ -133,6 +133,7 @@ def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
     ask(remote, REFUND)
     expect(remote.locator(".exchange .body")).to_contain_text("The first words")
     remote.locator(".st-key-chat_stop button").click()
+    expect(remote.locator(".exchange .stopped").or_(remote.get_by_text("Stopping"))).to_be_visible()
     gemini.release.set()
     expect(remote.locator(".exchange .stopped")).to_be_visible()
     expect(remote.locator(".exchange .body")).not_to_contain_text("and the rest")
@@ -166,5 +167,4 @@ def test_what_a_model_writes_is_text_alone(remote: Page, gemini: Script) -> None
     ask(remote, "Show me " + hostile)
     remote.locator(".exchange[data-state=done]").wait_for()
     expect(remote.locator(".exchange .body")).to_contain_text("<img src=")
-    expect(remote.locator(".exchange .body strong")).to_have_text("bold")
     assert remote.locator(".exchange img, .exchange a, .st-key-chat_list img, .st-key-chat_heading img").count() == 0
