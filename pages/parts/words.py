@@ -47,5 +47,5 @@ def shorten(text: str, length: int) -> str:
     if len(line) <= length:
         return line
     cut = line[: length - 1]
-    head, _, _ = cut.rpartition(" ")
+    head, _, _ = line[:length].rpartition(" ")
     return (head if len(head) > length // 2 else cut) + "…"

@@ -1,0 +1,168 @@
+"""A library played by a script, so that pages can be drawn without stores or models."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit as st
+
+from pages.parts import resources
+from rag_core.cancellation import Cancellation
+from rag_core.domain import (
+    AddEvent,
+    Answer,
+    Citation,
+    Conversation,
+    Document,
+    Message,
+    ModelStatus,
+    Page,
+    PagePicture,
+    Piece,
+    Sentence,
+    Upload,
+)
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+TEXT = "Bridges are made of steel. Some are made of stone."
+
+
+def a_document(name: str = "bridges.txt", **changes: Any) -> Document:
+    document = Document(
+        id=name, title=name.split(".")[0].title(), media_type="text/plain", byte_size=2048, state="ready", page_count=3,
+        chunk_count=5, sources=(name,), added_at=NOW,
+    )  # fmt: skip
+    return replace(document, **changes)
+
+
+def an_answer(question: str = "Of what are bridges made?", **changes: Any) -> Answer:
+    citation = Citation(
+        number=1, chunk_id="bridges.txt:0", document_id="bridges.txt", title="Bridges", page=2, page_label="ii",
+        section="Steel", text="Bridges are made of steel.", start=0, end=26, boxes=(), score=0.712,
+    )  # fmt: skip
+    answer = Answer(
+        question=question, text="Bridges are made of steel. [1]",
+        sentences=(Sentence("Bridges are made of steel.", (1,)),),
+        citations=(citation,), hits=(), confidence=0.82, abstained=False, model="extractive", message_id="m1",
+    )  # fmt: skip
+    return replace(answer, **changes)
+
+
+class FakeLibrary:
+    """Plays the part of a library: `script` maps a file's name to the events that adding it brings."""
+
+    def __init__(self) -> None:
+        self.held: list[Document] = []
+        self.script: dict[str, list[AddEvent]] = {}
+        self.pieces: list[Piece | Exception] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.calls: list[tuple[str, Any]] = []
+        self.kept: dict[str, list[Message]] = {}
+        self.titles: dict[str, str] = {}
+        self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
+        self.preferences: dict[str, str] = {}
+
+    def documents(self) -> list[Document]:
+        return list(self.held)
+
+    def document(self, document_id: str) -> Document:
+        return {document.id: document for document in self.held}[document_id]
+
+    def page(self, document_id: str, number: int) -> Page:
+        return Page(number, TEXT, "ii" if number == 2 else "")
+
+    def pages(self, document_id: str) -> list[Page]:
+        return [Page(1, TEXT), Page(2, "", error="it is damaged")]
+
+    def chunks(self, document_id: str, **window: Any) -> list[Any]:
+        return []
+
+    def picture(self, document_id: str, page: int, **wanted: Any) -> PagePicture:
+        self.calls.append(("picture", (document_id, page, wanted.get("span"))))
+        return PagePicture(b"png", 10, 14)
+
+    def add(
+        self, sources: Sequence[Any], *, password: str | None = None, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        self.calls.append(("add", ([source.name for source in sources], password)))
+        for source in sources:
+            for event in self.script.get(source.name, [AddEvent(source.name, "ready")]):
+                self.gate.wait(10)
+                if cancellation is not None and cancellation.is_set(source.name):
+                    yield AddEvent(source.name, "cancelled")
+                    break
+                yield event
+
+    def resume(self, *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
+        yield from self.script.get("resume", [])
+
+    def retry(self, document_id: str, **wanted: Any) -> Iterator[AddEvent]:
+        self.calls.append(("retry", (document_id, wanted.get("password"))))
+        yield AddEvent("another name", "ready")
+
+    def remove(self, document_id: str) -> None:
+        self.calls.append(("remove", document_id))
+
+    def stream(self, question: str, **wanted: Any) -> Iterator[Piece]:
+        self.calls.append(("stream", (question, wanted.get("model"))))
+        for piece in self.pieces:
+            self.gate.wait(10)
+            if isinstance(piece, Exception):
+                raise piece
+            yield piece
+
+    def conversations(self) -> list[Conversation]:
+        return [Conversation(name, self.titles.get(name, name), NOW, NOW) for name in self.kept]
+
+    def messages(self, conversation_id: str) -> list[Message]:
+        return self.kept.get(conversation_id, [])
+
+    def rename_conversation(self, conversation_id: str, title: str) -> None:
+        self.titles[conversation_id] = title
+
+    def delete_conversation(self, conversation_id: str) -> None:
+        self.kept.pop(conversation_id)
+
+    def models(self) -> tuple[ModelStatus, ...]:
+        return self.statuses
+
+    def use_gemini(self, key: str, *, keep: bool) -> None:
+        self.calls.append(("use_gemini", (key, keep)))
+
+    def preference(self, name: str) -> str | None:
+        return self.preferences.get(name)
+
+    def set_preference(self, name: str, value: str) -> None:
+        self.preferences[name] = value
+
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+
+@pytest.fixture(autouse=True)
+def clear_caches() -> Iterator[None]:
+    """`cache_resource` outlives an AppTest."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    yield
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
+    """The library that pages find open."""
+    fake = FakeLibrary()
+    monkeypatch.setattr(resources, "opening", lambda: SimpleNamespace(library=fake, state="open"))
+    return fake
+
+
+def upload(name: str, size: int = 3) -> Upload:
+    return Upload(name, b"x" * size)

@@ -1,0 +1,160 @@
+"""The boards of files and of questions: what every session sees while threads work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pages.parts.asking import AskingBoard
+from pages.parts.jobs import OWN_CALL_BYTES, Job, JobBoard
+from pages.parts.opening import Opening
+from rag_core.domain import AddEvent, Piece
+from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse, ModelUnavailable, UnreadableDocument
+from tests.pages.conftest import FakeLibrary, a_document, an_answer, upload
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def board(library: FakeLibrary) -> JobBoard:
+    return JobBoard(lambda: library)  # type: ignore[arg-type,return-value]
+
+
+def only(board: JobBoard) -> Job:
+    (job,) = board.jobs()
+    return job
+
+
+def test_a_file_goes_through_its_stages(board: JobBoard, library: FakeLibrary) -> None:
+    library.gate.clear()
+    library.script["a.pdf"] = [AddEvent("a.pdf", "reading", 3, 8), AddEvent("a.pdf", "ready", document=a_document())]
+    board.submit([upload("a.pdf")])
+    assert board.busy
+    assert only(board).stage == "waiting"
+    library.gate.set()
+    until(lambda: not board.busy)
+    assert (only(board).stage, board.finished_count) == ("ready", 1)
+    board.clear()
+    assert board.jobs() == ()
+
+
+def test_small_files_go_together_and_large_ones_and_namesakes_apart(board: JobBoard, library: FakeLibrary) -> None:
+    board.submit([upload("a"), upload("b"), upload("a"), upload("c", OWN_CALL_BYTES + 1)])
+    until(lambda: not board.busy)
+    assert sorted(names for _, (names, _) in library.calls) == [["a"], ["a", "b"], ["c"]]
+
+
+def test_cancelling_one_leaves_the_others(board: JobBoard, library: FakeLibrary) -> None:
+    library.gate.clear()
+    board.submit([upload("a"), upload("b")])
+    until(lambda: library.calls)
+    board.cancel(board.jobs()[1].id)
+    library.gate.set()
+    until(lambda: not board.busy)
+    assert [job.stage for job in board.jobs()] == ["ready", "cancelled"]
+
+
+def test_a_password_is_tried_on_what_the_library_kept(board: JobBoard, library: FakeLibrary) -> None:
+    locked = AddEvent("a", "failed", document=a_document("a", state="failed"), error=EncryptedDocument("locked"))
+    library.script["a"] = [locked]
+    board.submit([upload("a")])
+    until(lambda: not board.busy)
+    assert only(board).locked
+    board.retry(only(board).id, "secret")
+    until(lambda: not board.busy)
+    assert library.calls[-1] == ("retry", ("a", "secret"))
+    assert only(board).stage == "ready"
+
+
+def test_a_file_the_library_never_took_is_added_anew(board: JobBoard, library: FakeLibrary) -> None:
+    library.script["a"] = [AddEvent("a", "failed", error=UnreadableDocument("The file is empty."))]
+    board.submit([upload("a")])
+    until(lambda: not board.busy)
+    library.script.clear()
+    board.retry(only(board).id)
+    until(lambda: not board.busy)
+    assert [name for name, _ in library.calls] == ["add", "add"]
+
+
+def test_an_error_of_the_whole_call_ends_every_file_of_it(board: JobBoard, library: FakeLibrary) -> None:
+    def broken(*args: object, **named: object) -> None:
+        raise ZeroDivisionError
+
+    library.add = broken  # type: ignore[assignment,method-assign]
+    board.submit([upload("a"), upload("b")])
+    until(lambda: not board.busy)
+    assert all(isinstance(job.error, LecternError) for job in board.jobs())
+    assert all("ZeroDivision" not in str(job.error) for job in board.jobs())
+
+
+def test_what_an_earlier_run_left_is_resumed_once(board: JobBoard, library: FakeLibrary) -> None:
+    library.script["resume"] = [AddEvent("old.pdf", "reading", 1, 2), AddEvent("old.pdf", "ready")]
+    board.resume()
+    board.resume()
+    until(lambda: board.finished_count == 1)
+    assert (only(board).name, only(board).resumed, only(board).stage) == ("old.pdf", True, "ready")
+
+
+@pytest.fixture
+def questions(library: FakeLibrary) -> AskingBoard:
+    return AskingBoard(lambda: library)  # type: ignore[arg-type,return-value]
+
+
+def test_an_answer_grows_and_ends(questions: AskingBoard, library: FakeLibrary) -> None:
+    library.pieces = [Piece(stage="answering"), Piece("Bridges "), Piece("are"), Piece(answer=an_answer())]
+    questions.ask("c", "Why?", "extractive")
+    until(lambda: (asking := questions.of("c")) and asking.finished)
+    asking = questions.of("c")
+    assert asking is not None
+    assert (asking.text, asking.stage, asking.answer) == ("Bridges are", "answering", an_answer())
+    questions.dismiss("c")
+    assert questions.of("c") is None
+
+
+def test_an_error_keeps_the_question(questions: AskingBoard, library: FakeLibrary) -> None:
+    library.pieces = [Piece("Bri"), ModelUnavailable("No key.")]
+    questions.ask("c", "Why?", None)
+    until(lambda: (asking := questions.of("c")) and asking.finished)
+    asking = questions.of("c")
+    assert asking is not None
+    assert (asking.question, asking.text, str(asking.error)) == ("Why?", "Bri", "No key.")
+
+
+def test_one_question_at_a_time_in_a_conversation(questions: AskingBoard, library: FakeLibrary) -> None:
+    library.gate.clear()
+    library.pieces = [Piece(answer=an_answer())]
+    first = questions.ask("c", "Why?", None)
+    assert questions.ask("c", "And?", None).id == first.id
+    questions.stop("c")
+    asking = questions.of("c")
+    assert asking is not None
+    assert asking.stopping
+    library.gate.set()
+    until(lambda: (asking := questions.of("c")) and asking.finished)
+
+
+def test_opening_fails_in_words_and_can_be_tried_again(library: FakeLibrary) -> None:
+    answers: list[object] = [LibraryInUse("taken"), ZeroDivisionError(), library]
+
+    def opener() -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    opening = Opening(opener)  # type: ignore[arg-type]
+    until(lambda: opening.state == "failed")
+    assert str(opening.error) == "taken"
+    opening.retry()
+    until(lambda: opening.state == "failed" and len(answers) == 1)
+    assert "ZeroDivision" not in str(opening.error)
+    opening.retry()
+    until(lambda: opening.state == "open")
+    assert opening.library is library

@@ -1,0 +1,180 @@
+"""What components are given to draw: answers, passages, rows, words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from pages.parts import adding, exchange, passage, prose, samples, shelf, talk, words
+from pages.parts.asking import Asking
+from pages.parts.jobs import Job
+from rag_core.domain import Message, Sentence, Trace
+from rag_core.errors import ModelUnavailable
+from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
+
+
+def text_of(blocks: list[prose.Block]) -> list[str]:
+    return ["".join(run.get("text", f"<{run.get('cite', '?')}>") for run in block["runs"]) for block in blocks]
+
+
+def test_a_growing_answer_shows_its_marks() -> None:
+    assert text_of(prose.blocks("Steel [1] and stone [2, 3].")) == ["Steel<1> and stone<2><3>."]
+
+
+def test_a_whole_answer_has_each_number_once_behind_its_sentence() -> None:
+    sentences = (Sentence("Steel holds.", (1,)), Sentence("Stone too.", (2, 3)))
+    assert text_of(prose.blocks("Steel holds. [1] Stone too. [2][3]", sentences)) == [
+        "Steel holds.<1> Stone too.<2><3>"
+    ]
+
+
+def test_growing_and_whole_have_the_same_paragraphs() -> None:
+    text = "# Bridges\nOf steel.\n\n- One\n- Two\n\n1. First"
+    sentences = (Sentence("Of steel."), Sentence("One"), Sentence("Two"), Sentence("First"))
+    growing, whole = prose.blocks(text), prose.blocks(text, sentences)
+    assert [(block["kind"], block["label"]) for block in growing] == [
+        ("h", ""), ("p", ""), ("li", "•"), ("li", "•"), ("li", "1."),
+    ]  # fmt: skip
+    assert text_of(growing) == text_of(whole)
+
+
+def test_sentences_that_are_not_in_the_text_word_for_word_are_drawn_themselves() -> None:
+    assert text_of(prose.blocks("Something else", (Sentence("Steel.", (1,)), Sentence("Stone.")))) == [
+        "Steel.<1> Stone."
+    ]
+
+
+def test_an_unsupported_sentence_is_marked() -> None:
+    (block,) = prose.blocks("Steel. Gold.", (Sentence("Steel.", (1,)), Sentence("Gold.", (), supported=False)))
+    assert [run for run in block["runs"] if run.get("doubt")] == [{"text": "Gold.", "style": "", "doubt": True}]
+    assert block["runs"][-1] == {"end_of_doubt": True}
+
+
+def test_a_sentence_that_ends_within_a_style_keeps_its_number() -> None:
+    (block,) = prose.blocks("Made of **steel.**", (Sentence("Made of **steel.**", (1,)),))
+    assert [run["cite"] for run in block["runs"] if "cite" in run] == [1]
+    assert {"text": "steel.", "style": "strong", "doubt": False} in block["runs"]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\n"])
+def test_nothing_gives_no_blocks(text: str) -> None:
+    assert prose.blocks(text) == []
+
+
+def test_markup_of_documents_stays_text() -> None:
+    hostile = "![x](http://e.com/x.png) <img src=x> :material/home: $x$"
+    assert text_of(prose.blocks(hostile)) == [hostile]
+    label = words.plain(hostile)
+    assert "\\!\\[x\\]\\(" in label
+    assert "\\<img" in label
+    assert ":material" not in label
+    assert "http://" not in label
+
+
+def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
+    answer = an_answer(trace=Trace(notes=("pgvector answered.",), left_out=2))
+    data = exchange.whole("Why?", answer, active=1)
+    assert data["facts"][0]["words"] == "High confidence"
+    assert "0.82" in data["facts"][0]["detail"]
+    assert len(data["notes"]) == 2
+    assert data["sources"] == [{"number": 1, "title": "Bridges", "page": "p. ii", "score": "cosine 0.71"}]
+    assert data["active"] == 1
+
+
+def test_an_abstention_has_neither_sources_nor_confidence() -> None:
+    data = exchange.whole("Why?", an_answer(abstained=True))
+    assert (data["state"], data["sources"], data["facts"]) == ("abstained", [], [])
+
+
+def test_stages_give_way_to_text() -> None:
+    asking = Asking("a", "c", "Why?", None)
+    assert exchange.growing(asking)["stage"] == "Looking through your documents"
+    assert exchange.growing(replace(asking, stopping=True))["stage"] == "Stopping"
+    assert exchange.growing(replace(asking, text="So"))["stage"] == ""
+    failed = exchange.growing(replace(asking, error=ModelUnavailable("No key.", help="Enter one.")))
+    assert failed["error"] == {"message": "No key.", "help": "Enter one."}
+
+
+def test_messages_without_an_answer_say_so() -> None:
+    assert exchange.kept(Message("m", "Why?", NOW, error="No key."), None)["error"]["message"] == "No key."
+    assert exchange.kept(Message("m", "Why?", NOW), None)["state"] == "failed"
+
+
+def test_a_failure_that_was_asked_again_is_not_shown_twice() -> None:
+    failed, done = Message("1", "Why?", NOW, error="x"), Message("2", "Why?", NOW, answer=an_answer())
+    other = Message("3", "And?", NOW)
+    assert talk.settled([failed, done], None) == [done]
+    assert talk.settled([done, other], Asking("a", "c", "And?", None)) == [done]
+    assert talk.settled([failed, other], None) == [failed, other]
+
+
+def test_a_passage_of_a_picture(library: FakeLibrary) -> None:
+    library.held = [a_document("bridges.txt", media_type="application/pdf")]
+    (citation,) = an_answer().citations
+    data = passage.cited(library, citation, None)  # type: ignore[arg-type]
+    assert library.calls == [("picture", ("bridges.txt", 2, (0, 26)))]
+    assert data["page"] == "Page 2 of 3 (printed ii)"
+    assert [fact["words"] for fact in data["facts"]] == ["Steel", "cosine 0.71"]
+    away = passage.cited(library, citation, 3)  # type: ignore[arg-type]
+    assert (away["away"], away["has_next"], library.calls[-1][1][2]) == (True, False, None)
+
+
+def test_a_passage_of_a_text_has_its_span(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    (citation,) = an_answer().citations
+    assert passage.cited(library, citation, None)["span"] == {"start": 0, "end": 26}  # type: ignore[arg-type]
+
+
+def test_a_passage_outlives_its_document(library: FakeLibrary) -> None:
+    (citation,) = an_answer().citations
+    data = passage.cited(library, citation, None)  # type: ignore[arg-type]
+    assert "no longer in the library" in data["problem"]["message"]
+    assert (data["title"], data["quote"], data["quote_open"]) == ("Bridges", "Bridges are made of steel.", True)
+
+
+def test_rows_of_the_table() -> None:
+    row = shelf.row(a_document(state="failed", error="It is damaged.", help="Save it anew.", page_count=0))
+    assert (row["state"], row["problem"], row["openable"], row["retryable"], row["pages"]) == (
+        "Failed", "It is damaged.", False, True, "",
+    )  # fmt: skip
+
+
+def test_progress_in_words() -> None:
+    job = Job("1", "a.pdf", stage="reading", done=12, total=82)
+    assert adding.measure(job)[1] == "reading page 12 of 82"
+    assert adding.measure(replace(job, stage="embedding", done=120, total=338))[1] == "embedding 120 of 338"
+    stages = [
+        adding.measure(replace(job, stage=stage, done=1, total=1))[0] for stage in ("waiting", "reading", "storing")
+    ]
+    assert stages == sorted(stages)
+
+
+def test_suggestions_are_the_samples_own_where_they_are() -> None:
+    (question, *_) = samples._questions()
+    own = a_document(question["document"])
+    assert question["question"] in samples.suggestions([own])
+    assert all("Bridges" in suggestion for suggestion in samples.suggestions([a_document()]))
+    assert samples.suggestions([]) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 B"), (999, "999 B"), (4_400, "4.4 KB"), (27_000, "27 KB"), (1_300_000, "1.3 MB")]
+)
+def test_sizes(number: int, said: str) -> None:
+    assert words.size(number) == said
+
+
+def test_days() -> None:
+    now = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
+    assert words.day(now, now).startswith("today ")
+    assert words.day(datetime(2026, 3, 1, 12, tzinfo=UTC), now) == "1 Mar"
+    assert words.day(datetime(2025, 3, 1, 12, tzinfo=UTC), now) == "1 Mar 2025"
+    assert words.day(None) == ""
+
+
+def test_shortening_cuts_at_a_word() -> None:
+    assert words.shorten("a bridge of steel and stone", 18) == "a bridge of steel…"
+    assert words.shorten("short", 18) == "short"
+    assert len(words.shorten("x" * 100, 18)) == 18

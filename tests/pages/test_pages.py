@@ -1,0 +1,129 @@
+"""The two pages, drawn by AppTest over a played library."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import resources
+from rag_core.domain import Message, ModelStatus
+from rag_core.errors import StoreUnavailable
+from tests.conftest import PROJECT
+from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
+
+GEMINI = ModelStatus("gemini", "Gemini", False, "No key has been entered.", remote=True)
+
+
+def draw(page: str, **query: str) -> AppTest:
+    test = AppTest.from_file(str(PROJECT / "pages" / f"{page}.py"), default_timeout=20)
+    for name, value in query.items():
+        test.query_params[name] = value
+    test.run()
+    assert not test.exception
+    return test
+
+
+def said(test: AppTest) -> str:
+    return "\n".join(element.value for element in (*test.markdown, *test.caption, *test.text))
+
+
+def test_an_empty_library_says_what_lectern_does(library: FakeLibrary) -> None:
+    test = draw("upload")
+    assert "shows you the page and the passage" in said(test)
+    assert "up to 512 MB each" in said(test)
+    assert [button.label for button in test.button] == ["Add the sample library"]
+
+
+def test_the_samples_are_added_by_one_click(library: FakeLibrary) -> None:
+    draw("upload").button(key="upload_samples").click().run()
+    deadline = time.monotonic() + 10
+    while resources.jobs().busy and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "veyra-ferry-handbook.pdf" in library.calls[0][1][0]
+
+
+def test_a_filled_library_counts_and_offers_a_filter(library: FakeLibrary) -> None:
+    library.held = [a_document(f"document {number}.txt") for number in range(9)]
+    test = draw("upload")
+    assert "9 documents, 27 pages" in said(test)
+    test.text_input(key="upload_filter").set_value("nothing like it").run()
+    assert "No document matches." in said(test)
+
+
+def test_an_opened_document_names_the_pages_that_could_not_be_read(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    assert "Page 2 could not be read" in said(draw("upload", d="bridges.txt"))
+    assert "no longer in the library" in said(draw("upload", d="gone"))
+
+
+def test_a_store_that_does_not_answer_is_said(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise StoreUnavailable("PostgreSQL does not answer.")
+
+    monkeypatch.setattr(library, "documents", broken)
+    for page in ("upload", "chat"):
+        assert "PostgreSQL does not answer" in said(draw(page)).replace("\\", "")
+
+
+def test_chat_without_documents_leads_to_the_library(library: FakeLibrary) -> None:
+    test = draw("chat")
+    assert "Nothing to read yet" in said(test)
+    assert test.button(key="chat_to_library")
+
+
+def test_a_suggestion_is_asked_in_a_new_conversation(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    library.gate.clear()
+    test = draw("chat")
+    test.button(key="chat_suggestion_0").click().run()
+    asking = resources.questions().of(str(test.session_state["chat_current"]))
+    assert asking is not None
+    assert asking.question == "What is “Bridges” about?"
+    assert test.button(key="chat_stop").label == "Stop"
+    library.gate.set()
+
+
+def test_a_conversation_comes_back_by_its_address(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    library.kept = {"one": [Message("m1", "Why?", NOW, answer=an_answer())]}
+    test = draw("chat", c="one")
+    assert test.button(key="chat_entry_current_one")
+    test.button(key="chat_new").click().run()
+    assert "c" not in test.query_params
+    assert "What would you like to know?" in said(test)
+
+
+def test_models_say_what_is_missing(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    library.statuses = (*library.statuses, GEMINI)
+    test = draw("chat")
+    assert "No key has been entered" in said(test)
+    assert test.radio(key="chat_model").options == ["Quotes"]
+
+
+@pytest.mark.parametrize(("key", "agreed", "used"), [("k", True, True), ("k", False, False), (" ", True, False)])
+def test_gemini_needs_a_key_and_the_users_word(library: FakeLibrary, key: str, agreed: bool, used: bool) -> None:
+    library.statuses = (*library.statuses, GEMINI)
+    test = draw("chat")
+    test.text_input(key="chat_gemini_key").set_value(key)
+    test.checkbox(key="chat_gemini_agreed").set_value(agreed)
+    next(button for button in test.button if button.label == "Use Gemini").click().run()
+    assert [call for call in library.calls if call[0] == "use_gemini"] == (
+        [("use_gemini", (key, False))] if used else []
+    )
+
+
+def test_a_remote_model_is_named_on_the_page(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    library.statuses = (*library.statuses, ModelStatus("gemini", "Gemini", True, remote=True))
+    library.preferences["model"] = "gemini"
+    assert "leave this machine" in said(draw("chat"))
+
+
+def test_a_chosen_model_that_is_gone_gives_way_aloud(library: FakeLibrary) -> None:
+    library.preferences["model"] = "gguf:gone.gguf"
+    test = draw("chat")
+    assert "is not ready" in said(test)
+    assert test.radio(key="chat_model").value == "extractive"
