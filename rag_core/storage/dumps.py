@@ -93,6 +93,7 @@ class DumpStore:
             return Dump.open(self._path(document_id)).hashes[row].tobytes().hex()
         except (DumpError, OSError, IndexError) as error:
             raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
+        return hashed
 
     def describe(self) -> str:
         """What searches the dumps, in a few words."""
