@@ -90,7 +90,7 @@ class DumpStore:
     def md5(self, document_id: str, row: int) -> str:
         """The MD5 sum that a dump holds for a row. Raises StoreCorrupt when it cannot be read."""
         try:
-            return Dump.open(self._path(document_id)).hashes[row].tobytes().hex()
+            hashed: str = Dump.open(self._path(document_id)).hashes[row].tobytes().hex()
         except (DumpError, OSError, IndexError) as error:
             raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
         return hashed
