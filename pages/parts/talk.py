@@ -128,16 +128,18 @@ def _draw_message(conversation: str, index: int, message: Message) -> None:
 def _last(conversation: str, index: int, message: Message | None, under_way: bool) -> None:
     """Draw the last exchange, kept or growing. When it is whole the page is drawn anew, from what the library kept."""
     asking = resources.questions().of(conversation)
-    if asking is not None:
-        key = _key(conversation, index)
-        data = exchange.growing(asking)
-        kept = asking.answer.message_id if asking.answer else ""
-        exchange.draw(key, data, on_open=_opener(key, kept), on_retry=partial(ask, asking.question))
-    elif message is not None:
-        _draw_message(conversation, index, message)
     asked_for_more = st.session_state.pop("chat_whole_page", False)
     if asked_for_more or (under_way and (asking is None or asking.finished)):
         st.rerun()
+    if asking is not None:
+        data, retry = exchange.growing(asking), partial(ask, asking.question)
+        exchange.draw(_key(conversation, index), data, on_open=_ignore, on_retry=retry)
+    elif message is not None:
+        _draw_message(conversation, index, message)
+
+
+def _ignore() -> None:
+    """The numbers of a growing answer open nothing yet."""
 
 
 def _repeated(message: Message, question: str) -> bool:

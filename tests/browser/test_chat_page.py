@@ -26,6 +26,7 @@ def remote(open_page: Open, gemini: Script) -> Iterator[Page]:
     """A chat whose answers come, piece by piece, from the model that `gemini` plays."""
     gemini.status, gemini.hang_before, gemini.release = 200, -1, threading.Event()
     page = open_page("chat")
+    page.get_by_role("radiogroup").get_by_text("Quotes").wait_for()
     if not page.get_by_role("radiogroup").get_by_text("Gemini").count():
         page.locator(".st-key-chat_more_models summary").click()
         page.get_by_label("Gemini key").fill("AIza-a-key-for-tests")

@@ -97,6 +97,7 @@ def test_on_a_phone_nothing_is_cut_off(open_page: Open, filled: None, path: str)
 def test_the_keyboard_is_enough(open_page: Open, filled: None) -> None:
     page = open_page("chat")
     ask(page, "When is a ticket refunded in full?")
+    page.locator(".source").first.wait_for()
     page.locator(".cite").first.focus()
     page.keyboard.press("Enter")
     assert boxes(page) >= 1

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import resources
-from rag_core.domain import Message, ModelStatus
+from rag_core.domain import Message, ModelStatus, Piece
 from rag_core.errors import StoreUnavailable
 from tests.conftest import PROJECT
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
@@ -76,9 +76,10 @@ def test_chat_without_documents_leads_to_the_library(library: FakeLibrary) -> No
 def test_a_suggestion_is_asked_in_a_new_conversation(library: FakeLibrary) -> None:
     library.held = [a_document()]
     library.gate.clear()
+    library.pieces = [Piece(stage="answering")]
     test = draw("chat")
     test.button(key="chat_suggestion_0").click().run()
-    asking = resources.questions().of(str(test.session_state["chat_current"]))
+    asking = resources.questions().of(test.session_state["chat_current"])
     assert asking is not None
     assert asking.question == "What is “Bridges” about?"
     assert test.button(key="chat_stop").label == "Stop"
