@@ -9,11 +9,15 @@ from __future__ import annotations
 import hashlib
 import queue
 import shutil
+import stat
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rag_core.cancellation import Cancellation
 from rag_core.chunking import chunk_document
@@ -30,11 +34,13 @@ from rag_core.errors import (
 from rag_core.reading import Reader, detect
 from rag_core.settings import Settings
 from rag_core.storage import Storage, Stored
+from rag_core.storage.database import storable
 
 Source = str | Path | Upload
 _SUFFIXES = {".pdf", ".txt", ".text", ".md", ".markdown"}
 _WINDOW_CHUNKS = 256
 _WINDOW_DOCUMENTS = 128
+_REMOVED = "removed while it was added"
 
 
 @dataclass(slots=True)
@@ -82,7 +88,10 @@ class Adder:
 
     def close(self) -> None:
         """Stop every run at its next step and wait for it; what was accepted stays pending and is resumed."""
-        for run in list(self._runs):
+        runs = list(self._runs)
+        for run in runs:  # all at once: one may be waiting for another's turn
+            run.stop()
+        for run in runs:
             run.interrupt()
 
 
@@ -92,12 +101,14 @@ class _Run:
     def __init__(self, adder: Adder, password: str | None, cancellation: Cancellation) -> None:
         self._adder = adder
         self._storage = adder._storage
-        self._password = password
+        # What no document can have as its password is a wrong one, not a failure of a store.
+        self._password = storable(password) if password else None
         self._cancellation = cancellation
         self._interrupted = threading.Event()
         self._events: queue.SimpleQueue[AddEvent | None] = queue.SimpleQueue()
         self._window: list[_Work] = []
-        self._repeated: list[tuple[str, str]] = []
+        self._repeated: list[tuple[str, Source, str]] = []
+        self._claimed: set[str] = set()
         self._work: Future[None] | None = None
 
     def events(self, work: Callable[[], None]) -> Iterator[AddEvent]:
@@ -115,30 +126,26 @@ class _Run:
                 self.interrupt()
                 self._adder._runs.discard(self)
 
-    def interrupt(self) -> None:
-        """Stop without cancelling and wait for it: what was accepted stays pending."""
+    def stop(self) -> None:
+        """Ask for a stop without cancelling: what was accepted stays pending."""
         self._interrupted.set()
+
+    def interrupt(self) -> None:
+        """Stop and wait for it. However the work ended, other runs may take up what it held."""
+        self.stop()
         if self._work is not None:
             wait([self._work])
-        for item in self._window:
-            self._release(item.document.id)
+        for document_id in list(self._claimed):
+            self._release(document_id)
 
     def add(self, sources: Iterator[tuple[str, Source | LecternError]]) -> None:
         """Accept and process sources one after another."""
         for name, source in sources:
             if self._interrupted.is_set():
                 break
-            if self._cancellation.is_set(name):
-                self._tell(name, "cancelled")
-                continue
-            try:
-                work = self._accept(name, source)
-                if work is not None:
-                    self._read(work)
-            except LecternError as error:
-                self._tell(name, "failed", error=error)
+            self._take(name, source)
         self._flush()
-        self._await_repeated()
+        self._take_repeated()
 
     def finish(self, documents: list[Document]) -> None:
         """Process documents that were accepted before."""
@@ -146,18 +153,56 @@ class _Run:
             if self._interrupted.is_set():
                 break
             if self._claim(document.id):
-                self._read(_Work(document.sources[0] if document.sources else document.title, document))
+                self._finish_one(document.id)
         self._flush()
+
+    def _finish_one(self, document_id: str) -> None:
+        """Go on with an accepted document, as it is now: another run may have finished it meanwhile."""
+        document = self._storage.documents.get(document_id)
+        if document is not None and document.state == "pending":
+            self._read(_Work(_named(document), document))
+            return
+        self._release(document_id)
+        if document is not None and document.state == "ready":
+            self._tell(_named(document), "ready", document=document, note="already in the library")
+
+    def _take(self, name: str, source: Source | LecternError) -> None:
+        """Accept and read one source, unless it was cancelled."""
+        if self._cancellation.is_set(name):
+            self._tell(name, "cancelled")
+            return
+        try:
+            work = self._accept(name, source)
+            if work is not None:
+                self._read(work)
+        except LecternError as error:
+            self._tell(name, "failed", error=error)
+
+    def _take_repeated(self) -> None:
+        """Take those sources up again whose bytes another one was bringing in: mostly they are there by now.
+
+        Where that one was cancelled, interrupted or failed, this one goes its own way.
+        """
+        while self._repeated and not self._interrupted.is_set():
+            name, source, document_id = self._repeated.pop(0)
+            on_its_way = self._adder._active.get(document_id)
+            while on_its_way is not None and not on_its_way.wait(timeout=0.1):
+                if self._stopped(name):
+                    break
+            self._take(name, source)
+            self._flush()
 
     def _accept(self, name: str, source: Source | LecternError) -> _Work | None:
         """Keep a source's bytes and note it as pending. None when the document is there already or on its way."""
         self._tell(name, "reading")
+        if isinstance(source, LecternError):
+            raise source
         data = self._bytes(source)
         self._check_room(len(data))
         sha256 = hashlib.sha256(data).hexdigest()
         document_id = sha256[:32]
         if not self._claim(document_id):
-            self._repeated.append((name, document_id))
+            self._repeated.append((name, source, document_id))
             return None
         try:
             return self._note(name, data, sha256, document_id)
@@ -168,7 +213,7 @@ class _Run:
     def _note(self, name: str, data: bytes, sha256: str, document_id: str) -> _Work | None:
         known = self._storage.documents.get(document_id)
         if known is not None and known.state in ("removing", "stored"):
-            self._storage.settle()
+            self._storage.relay.carry_dumps()
             known = self._storage.documents.get(document_id)
         if known is not None and known.state == "ready":
             self._storage.documents.add_source(document_id, name)
@@ -185,7 +230,9 @@ class _Run:
         self._storage.documents.accept(document_id, sha256, name, media_type, len(data))
         self._storage.documents.retry(document_id)
         document = self._storage.documents.get(document_id)
-        return None if document is None else _Work(name, document)
+        if document is None:  # removed in this very moment
+            raise Cancelled("The document was removed while it was added.")
+        return _Work(name, document)
 
     def _read(self, work: _Work) -> None:
         """Read and cut one document and put it into the window, which is embedded when it is full."""
@@ -216,23 +263,35 @@ class _Run:
     def _flush(self) -> None:
         """Embed and commit what is in the window."""
         window, self._window = self._window, []
-        for item in [item for item in window if self._stopped(item.source)]:
-            window.remove(item)
-            self._give_up(item, Cancelled("Cancelled."))
+        self._drop_stopped(window)
         if not window:
             return
         try:
             with self._adder._turn:
                 self._embed_and_store(window)
-        except LecternError as error:
             for item in window:
+                self._tell_end(item)
+        except LecternError as error:
+            for item in [item for item in window if item.document.id in self._claimed]:
                 self._give_up(item, error)
-            return
-        for item in window:
-            self._release(item.document.id)
-            self._tell(item.source, "ready", document=self._storage.documents.get(item.document.id))
+
+    def _drop_stopped(self, window: list[_Work]) -> None:
+        """Take what was cancelled out of a window."""
+        for item in [item for item in window if self._stopped(item.source)]:
+            window.remove(item)
+            self._give_up(item, Cancelled("Cancelled."))
+
+    def _tell_end(self, work: _Work) -> None:
+        """Tell of a document that was committed, or left out as it had been removed meanwhile."""
+        document = self._storage.documents.get(work.document.id)
+        self._release(work.document.id)
+        if document is None or document.state in ("pending", "removing"):
+            self._tell(work.source, "cancelled", note=_REMOVED)
+        else:
+            self._tell(work.source, "ready", document=document)
 
     def _embed_and_store(self, window: list[_Work]) -> None:
+        """Embed and commit a window; what is cancelled meanwhile leaves it."""
         embedder = self._adder._embedder()
         alone = window[0].source if len(window) == 1 else None
 
@@ -243,20 +302,25 @@ class _Run:
 
         texts = [chunk.text for item in window for chunk in item.chunks]
         vectors = embedder.encode(texts, progress=tell, cancelled=lambda: self._stopped(alone))
-        batch, first = [], 0
+        rows = dict(zip((item.document.id for item in window), _parts(vectors, window), strict=True))
+        self._drop_stopped(window)
+        batch = []
         for item in window:
-            rows = vectors[first : first + len(item.chunks)]
-            first += len(item.chunks)
             if item.parsed is not None:
-                batch.append(Stored(item.document.id, item.parsed, item.chunks, rows))
+                batch.append(Stored(item.document.id, item.parsed, item.chunks, rows[item.document.id]))
             self._tell(item.source, "storing", len(item.chunks), len(item.chunks))
-        self._storage.commit(batch, embedder.profile)
+        if batch:
+            self._storage.commit(batch, embedder.profile)
 
     def _give_up(self, work: _Work, error: LecternError) -> None:
         """End a document's road: forgotten when cancelled, failed with its reason otherwise."""
         document_id = work.document.id
         try:
             if self._interrupted.is_set():
+                return
+            document = self._storage.documents.get(document_id)
+            if document is None or document.state == "removing":
+                self._tell(work.source, "cancelled", note=_REMOVED)
                 return
             if isinstance(error, Cancelled):
                 self._storage.remove(document_id)
@@ -270,34 +334,22 @@ class _Run:
         finally:
             self._release(document_id)
 
-    def _await_repeated(self) -> None:
-        """Tell how the documents ended that another source brought in at the same time."""
-        for name, document_id in self._repeated:
-            event = self._adder._active.get(document_id)
-            while event is not None and not event.wait(timeout=0.1):
-                if self._interrupted.is_set():
-                    return
-            document = self._storage.documents.get(document_id)
-            if document is not None and document.state == "ready":
-                self._storage.documents.add_source(document_id, name)
-                self._tell(name, "ready", document=document, note="already in the library")
-            else:
-                reason = document.error if document is not None and document.error else "The same file was cancelled."
-                self._tell(name, "failed", document=document, error=UnreadableDocument(reason))
-
-    def _bytes(self, source: Source | LecternError) -> bytes:
-        if isinstance(source, LecternError):
-            raise source
+    def _bytes(self, source: Source) -> bytes:
         if isinstance(source, Upload):
             self._check_size(len(source.data))
             return source.data
         path = Path(source)
         try:
-            self._check_size(path.stat().st_size)
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):  # a device or a pipe may never end
+                raise UnsupportedDocument("This is not an ordinary file.")
+            self._check_size(status.st_size)
             return path.read_bytes()
-        except OSError as error:
+        # ValueError: a name that no file system takes, as it holds NUL.
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
             raise UnreadableDocument(
-                f"The file cannot be read: {error.strerror or error}.", help="Check its name and your right to read it."
+                f"The file cannot be read: {reason}.", help="Check its name and your right to read it."
             ) from error
 
     def _check_size(self, size_bytes: int) -> None:
@@ -324,13 +376,15 @@ class _Run:
             if document_id in self._adder._active:
                 return False
             self._adder._active[document_id] = threading.Event()
+            self._claimed.add(document_id)
             return True
 
     def _release(self, document_id: str) -> None:
         with self._adder._active_lock:
-            event = self._adder._active.pop(document_id, None)
-        if event is not None:
-            event.set()
+            if document_id not in self._claimed:
+                return
+            self._claimed.remove(document_id)
+            self._adder._active.pop(document_id).set()
 
     def _tell(
         self,
@@ -346,6 +400,19 @@ class _Run:
         self._events.put(AddEvent(source, stage, done, total, document, error, note))
 
 
+def _named(document: Document) -> str:
+    """The name by which a document is told of."""
+    return document.sources[0] if document.sources else document.title
+
+
+def _parts(vectors: NDArray[np.float32], window: Sequence[_Work]) -> Iterator[NDArray[np.float32]]:
+    """The rows of each document in a window. vectors: float32 (chunks of all, d)."""
+    first = 0
+    for item in window:
+        yield vectors[first : first + len(item.chunks)]
+        first += len(item.chunks)
+
+
 def _expand(sources: Iterable[Source]) -> Iterator[tuple[str, Source | LecternError]]:
     """Sources with their names; folders become the files below them that Lectern reads."""
     for source in sources:
@@ -353,15 +420,25 @@ def _expand(sources: Iterable[Source]) -> Iterator[tuple[str, Source | LecternEr
             yield source.name, source
         elif isinstance(source, str) and source.startswith(("http://", "https://")):
             yield source, UnsupportedDocument("Web addresses are not read yet.", help="Save the page and add the file.")
-        elif Path(source).is_dir():
+        elif not str(source):  # Path would take it for the working directory
+            yield "", UnreadableDocument("The file has no name.", help="Name a file or a folder.")
+        elif _is(Path.is_dir, Path(source)):
             yield from _files(Path(source))
         else:
             yield Path(source).name, source
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Source | LecternError]]:
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix.lower() in _SUFFIXES)
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and _is(Path.is_file, path))
     if not found:
         yield str(folder), UnsupportedDocument("The folder holds no PDF, text or Markdown file.")
     for path in found:
         yield str(path.relative_to(folder)), path
+
+
+def _is(kind: Callable[[Path], bool], path: Path) -> bool:
+    """Whether a path is a folder or a file; no where the system refuses to say, as for a name that is too long."""
+    try:
+        return kind(path)
+    except OSError:
+        return False

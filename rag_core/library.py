@@ -85,9 +85,12 @@ class Library:
         self._adder.close()
         self._reader.close()
         with self._lock:
-            if self._embedder is not None:
-                self._embedder.close()
-            self._embedder = None
+            answerer, self._answerer = self._answerer, None
+            embedder, self._embedder = self._embedder, None
+        if answerer is not None:  # not under the lock: an answer in progress may need it to end
+            answerer.close()
+        if embedder is not None:
+            embedder.close()
         self._storage.close()
 
     def __enter__(self) -> Library:
@@ -136,6 +139,8 @@ class Library:
     def neighbours(self, chunk_id: str) -> tuple[Chunk | None, Chunk | None]:
         """The chunks before and after one, None at the document's ends."""
         document_id, _, number = chunk_id.rpartition(":")
+        if not (number.isascii() and number.isdigit()):
+            raise KeyError(chunk_id)
         index = int(number)
         around = self._storage.documents.chunks_at([(document_id, index - 1), (document_id, index + 1)])
         found = {place[1]: chunk for place, (chunk, _) in around.items()}
@@ -202,12 +207,13 @@ class Library:
         """
         question = check_question(question, self.settings)
         history = self.messages(conversation) if conversation else []
-        conversation, message = self._storage.conversations.ask(conversation, question)
         token = cancellation or Cancellation()
+        # Before the question is kept: one that cannot be answered at all is refused here.
         pieces = self._answer().stream(
             question, history=history, model=model or self._model(), cancelled=token.is_set,
             settings=self._effective(),
         )  # fmt: skip
+        conversation, message = self._storage.conversations.ask(conversation, question)
         written: list[str] = []
         kept = False
         try:

@@ -67,7 +67,7 @@ def _first_answer(
 def _order(storage: Storage, wanted: str, notes: list[str]) -> list[str]:
     """The engines to ask, one after the other."""
     names = ["dumps", "pgvector"] if wanted == "auto" else list(dict.fromkeys([wanted, "dumps", "pgvector"]))
-    waiting = storage.relay.waiting("chroma")[0] if names[0] == "chroma" else 0
+    waiting = storage.behind_in_chroma() if names[0] == "chroma" else 0
     if waiting:
         notes.append(f"Chroma lacks {waiting} documents still; the dumps answered.")
         names.remove("chroma")

@@ -25,7 +25,10 @@ _HNSW = {"space": "cosine", "sync_threshold": 10_000_000, "ef_search": 400}
 class ChromaUnavailable(StoreUnavailable):
     """Chroma does not answer; the rest of the library does."""
 
-    default_help = "Search goes on with the dump files. Check CHROMA_URL, or start Lectern again."
+    default_help = (
+        "Search goes on with the dump files. Check CHROMA_URL; without it, close Lectern and remove the folder chroma"
+        " of the library: it is made anew."
+    )
 
 
 @dataclass(slots=True)
@@ -132,6 +135,7 @@ def _translated() -> Iterator[None]:
 
     try:
         yield
-    # Chroma raises ValueError where its server cannot be reached, and RuntimeError for faults of its Rust core.
-    except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError) as error:
+    # Chroma raises ValueError where its server cannot be reached, RuntimeError for faults of its Rust core, and
+    # AttributeError on clearing away what it could not open, a damaged folder.
+    except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError, AttributeError) as error:
         raise ChromaUnavailable(f"Chroma does not answer: {error}") from error

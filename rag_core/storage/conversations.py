@@ -19,6 +19,8 @@ _CITATION = (
     " score_kind"
 )
 _TITLE_CHARS = 60
+# PostgreSQL's index takes 2,700 bytes, and a character may have four.
+_ID_CHARS = 500
 
 
 class ConversationStore:
@@ -29,7 +31,7 @@ class ConversationStore:
 
     def ask(self, conversation_id: str | None, question: str) -> tuple[str, str]:
         """Note a question; begins a conversation where there is none. Returns conversation and message ids."""
-        conversation_id = conversation_id or uuid.uuid4().hex
+        conversation_id = _id(conversation_id or uuid.uuid4().hex)
         message_id = uuid.uuid4().hex
         with self._database.transaction() as connection:
             connection.execute(
@@ -82,7 +84,7 @@ class ConversationStore:
             rows = connection.execute(
                 "SELECT id, question, created_at, answer, error FROM messages WHERE conversation_id = %s"
                 " ORDER BY created_at, id",
-                (conversation_id,),
+                (_id(conversation_id),),
             ).fetchall()
             citations: dict[str, list[Citation]] = {row[0]: [] for row in rows}
             for row in connection.execute(
@@ -106,31 +108,36 @@ class ConversationStore:
         if title.strip():
             with self._database.transaction() as connection:
                 connection.execute(
-                    "UPDATE conversations SET title = %s WHERE id = %s", (_title(title), conversation_id)
+                    "UPDATE conversations SET title = %s WHERE id = %s", (_title(title), _id(conversation_id))
                 )
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation with its messages and citations."""
         with self._database.transaction() as connection:
-            connection.execute("DELETE FROM conversations WHERE id = %s", (conversation_id,))
+            connection.execute("DELETE FROM conversations WHERE id = %s", (_id(conversation_id),))
 
     def preference(self, name: str) -> str | None:
         """A value that the user chose, or None."""
         with self._database.transaction() as connection:
-            row = connection.execute("SELECT value FROM preferences WHERE name = %s", (name,)).fetchone()
+            row = connection.execute("SELECT value FROM preferences WHERE name = %s", (_id(name),)).fetchone()
         return row[0] if row else None
 
     def set_preference(self, name: str, value: str | None) -> None:
         """Keep a value that the user chose; None forgets it."""
         with self._database.transaction() as connection:
             if value is None:
-                connection.execute("DELETE FROM preferences WHERE name = %s", (name,))
+                connection.execute("DELETE FROM preferences WHERE name = %s", (_id(name),))
             else:
                 connection.execute(
                     "INSERT INTO preferences (name, value) VALUES (%s, %s)"
                     " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                    (name, storable(value)),
+                    (_id(name), storable(value)),
                 )
+
+
+def _id(name: str) -> str:
+    """A caller's name for something as one that PostgreSQL takes as a key."""
+    return storable(name)[:_ID_CHARS]
 
 
 def _title(text: str) -> str:
@@ -169,9 +176,13 @@ def _pack(answer: Answer) -> dict[str, Any]:
         "sentences": [[storable(s.text), list(s.citations), s.supported] for s in answer.sentences],
         "confidence": answer.confidence,
         "abstained": answer.abstained,
-        "model": answer.model,
+        "model": storable(answer.model),
         "stopped": answer.stopped,
-        "trace": {**asdict(answer.trace), "query": storable(answer.trace.query)},
+        "trace": {
+            **asdict(answer.trace),
+            "query": storable(answer.trace.query),
+            "notes": [storable(note) for note in answer.trace.notes],
+        },
     }
 
 

@@ -37,9 +37,13 @@ class Database:
         self._settings = settings
         try:
             self._owner = self._own()
-            self._migrate()
         except psycopg.Error as error:
             raise unavailable(error) from error
+        try:
+            self._migrate()
+        except psycopg.Error as error:
+            self._owner.close()  # or the database would stay owned for as long as this process lives
+            raise _unusable(error) from error
         self._pool: ConnectionPool[Connection[TupleRow]] = ConnectionPool(
             url,
             min_size=1,
@@ -72,7 +76,7 @@ class Database:
 
     def _options(self) -> dict[str, Any]:
         return {
-            "connect_timeout": int(self._settings.connect_timeout_s),
+            "connect_timeout": max(1, round(self._settings.connect_timeout_s)),  # 0 would be for ever
             "options": f"-c statement_timeout={int(self._settings.statement_timeout_s * 1000)}",
         }
 
@@ -101,8 +105,22 @@ class Database:
 
 def unavailable(error: Exception) -> StoreUnavailable:
     """PostgreSQL's complaint as one line without the password that an address may hold."""
-    reason = re.sub(r"password=\S+|://[^@\s]+@", "", str(error).strip().splitlines()[0] if str(error).strip() else "")
     return StoreUnavailable(
-        f"PostgreSQL does not answer: {reason or type(error).__name__}",
+        f"PostgreSQL does not answer: {_reason(error)}",
         help="Check that the server of DATABASE_URL runs and lets you in; without DATABASE_URL, start Lectern again.",
     )
+
+
+def _unusable(error: psycopg.Error) -> StoreUnavailable:
+    """Why a database that answers cannot hold a library."""
+    if isinstance(error, psycopg.OperationalError):
+        return unavailable(error)
+    return StoreUnavailable(
+        f"The database cannot hold a library: {_reason(error)}",
+        help="It needs the extension pgvector, and a user who may make tables and add extensions.",
+    )
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return re.sub(r"password=\S+|:/{0,2}[^@\s]+@", "", lines[0]) if lines else type(error).__name__

@@ -23,6 +23,8 @@ _DOCUMENT = """
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name) AS sources
     FROM documents
 """
+# PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
+_SOURCE_CHARS = 500
 _CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, md5, token_count"
 
 
@@ -42,11 +44,20 @@ class DocumentStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._ready: dict[str, Document] = {}
+        self._changes = 0
         self._lock = threading.Lock()
 
     def accept(self, document_id: str, sha256: str, source: str, media_type: str, byte_size: int) -> bool:
-        """Note a source of a document, which is pending when it is new. Returns whether it is new."""
+        """Note a source of a document, which is pending when it is new. Returns whether it is new.
+
+        One that is still being removed begins anew: Chroma lets go of the old chunks before it takes the new ones.
+        """
         with self._database.transaction() as connection:
+            gone = connection.execute(
+                "DELETE FROM documents WHERE id = %s AND state = 'removing' RETURNING id", (document_id,)
+            ).fetchone()
+            if gone:
+                connection.execute("DELETE FROM outbox WHERE document_id = %s AND store = 'dumps'", (document_id,))
             new = connection.execute(
                 "INSERT INTO documents (id, sha256, title, media_type, byte_size, state)"
                 " VALUES (%s, %s, %s, %s, %s, 'pending') ON CONFLICT DO NOTHING RETURNING id",
@@ -63,21 +74,25 @@ class DocumentStore:
         self._forget(document_id)
 
     def retry(self, document_id: str) -> None:
-        """Make a failed document pending again."""
-        self._update(document_id, "state = 'pending', error = NULL, help = ''")
+        """Make a failed document pending again; one in another state stays as it is."""
+        self._update(document_id, "failed", "state = 'pending', error = NULL, help = ''")
 
     def fail(self, document_id: str, message: str, help: str) -> None:
-        """Mark a document as failed, with the reason and what to do."""
-        self._update(document_id, "state = 'failed', error = %s, help = %s", storable(message), storable(help))
+        """Mark a pending document as failed, with the reason and what to do; one in another state stays as it is."""
+        self._update(
+            document_id, "pending", "state = 'failed', error = %s, help = %s", storable(message), storable(help)
+        )
 
     def keep_password(self, document_id: str, password: str) -> None:
         """Keep the password that opened a document: its page pictures need it."""
-        self._update(document_id, "password = %s", password)
+        self._update(document_id, "pending", "password = %s", storable(password))
 
     def password(self, document_id: str) -> str | None:
         """The password that opened a document, if it needed one."""
         with self._database.transaction() as connection:
-            row = connection.execute("SELECT password FROM documents WHERE id = %s", (document_id,)).fetchone()
+            row = connection.execute(
+                "SELECT password FROM documents WHERE id = %s", (storable(document_id),)
+            ).fetchone()
         return row[0] if row else None
 
     def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
@@ -107,7 +122,7 @@ class DocumentStore:
 
     def get(self, document_id: str) -> Document | None:
         """One document in whatever state, or None."""
-        found = self._fetch("WHERE id = %s", (document_id,))
+        found = self._fetch("WHERE id = %s", (storable(document_id),))
         return found[0] if found else None
 
     def pending(self) -> list[Document]:
@@ -118,11 +133,13 @@ class DocumentStore:
         """The ready documents among some ids."""
         with self._lock:
             known = {key: self._ready[key] for key in ids if key in self._ready}
+            changes = self._changes
         missing = [key for key in ids if key not in known]
         if missing:
             fetched = self._fetch("WHERE id = ANY(%s) AND state = 'ready'", (missing,))
             with self._lock:
-                self._ready.update((document.id, document) for document in fetched)
+                if changes == self._changes:  # or what was fetched may be out of date already
+                    self._ready.update((document.id, document) for document in fetched)
             known |= {document.id: document for document in fetched}
         return known
 
@@ -137,12 +154,22 @@ class DocumentStore:
             ).fetchone()
         return row or (0, 0, 0, 0)
 
+    def chunks_carried(self, store: str) -> int:
+        """How many chunks a derived store has taken: those of ready documents that are not in its outbox."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "SELECT coalesce(sum(chunk_count), 0)::bigint FROM documents d WHERE state = 'ready'"
+                " AND NOT EXISTS (SELECT FROM outbox o WHERE o.document_id = d.id AND o.store = %s)",
+                (store,),
+            ).fetchone()
+        return row[0] if row else 0
+
     def chunks(self, document_id: str, first: int = 0, limit: int | None = None) -> list[Chunk]:
         """Chunks of a document from index `first` on, in order."""
         with self._database.transaction() as connection:
             rows = connection.execute(
                 f"SELECT {_CHUNK} FROM chunks WHERE document_id = %s AND index >= %s ORDER BY index LIMIT %s",
-                (document_id, first, limit),
+                (storable(document_id), _within(first), None if limit is None else _within(max(limit, 0))),
             ).fetchall()
         return [_chunk(row) for row in rows]
 
@@ -155,7 +182,7 @@ class DocumentStore:
                 " JOIN chunks c USING (document_id, index)"
                 " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
                 " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
-                ([place[0] for place in places], [place[1] for place in places]),
+                ([storable(place[0]) for place in places], [_within(place[1]) for place in places]),
             ).fetchall()
         return {(row[0], row[1]): (_chunk(row[:-1]), row[-1]) for row in rows}
 
@@ -165,7 +192,7 @@ class DocumentStore:
             rows = connection.execute(
                 "SELECT number, text, label, width_pt, height_pt, error FROM pages WHERE document_id = %s"
                 " AND (%s::int IS NULL OR number = %s) ORDER BY number",
-                (document_id, number, number),
+                (storable(document_id), *[None if number is None else _within(number)] * 2),
             ).fetchall()
         return [Page(number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5]) for r in rows]
 
@@ -214,13 +241,14 @@ class DocumentStore:
         return Profile(*row) if row else None
 
     def start_removal(self, document_id: str) -> bool:
-        """Take a document out of sight and queue the sweep. Returns whether there was one."""
+        """Take a document out of sight and queue the sweep. Returns whether there was one in sight."""
         with self._database.transaction() as connection:
             found = connection.execute(
-                "UPDATE documents SET state = 'removing' WHERE id = %s RETURNING id", (document_id,)
+                "UPDATE documents SET state = 'removing' WHERE id = %s AND state <> 'removing' RETURNING id",
+                (storable(document_id),),
             ).fetchone()
-            connection.execute("DELETE FROM outbox WHERE document_id = %s", (document_id,))
             if found:
+                connection.execute("DELETE FROM outbox WHERE document_id = %s", (document_id,))
                 connection.execute(
                     "INSERT INTO outbox (document_id, store, action) VALUES (%s, 'dumps', 'remove'),"
                     " (%s, 'chroma', 'remove')",
@@ -232,7 +260,7 @@ class DocumentStore:
     def delete(self, document_id: str) -> None:
         """Forget a document that no derived store holds any longer."""
         with self._database.transaction() as connection:
-            connection.execute("DELETE FROM documents WHERE id = %s", (document_id,))
+            connection.execute("DELETE FROM documents WHERE id = %s AND state = 'removing'", (document_id,))
         self._forget(document_id)
 
     def _mark_stored(self, connection: Connection[TupleRow], item: Stored, profile: Profile) -> bool:
@@ -253,14 +281,16 @@ class DocumentStore:
     def _add_source(self, connection: Connection[TupleRow], document_id: str, source: str) -> None:
         connection.execute(
             "INSERT INTO sources (document_id, name) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            (document_id, storable(source)),
+            (document_id, storable(source)[-_SOURCE_CHARS:]),
         )
 
-    def _update(self, document_id: str, assignment: str, *values: object) -> None:
+    def _update(self, document_id: str, state: str, assignment: str, *values: object) -> None:
+        """Change a document that is in this state. The assignment is this module's own text."""
         with self._database.transaction() as connection:
             connection.execute(
-                f"UPDATE documents SET {assignment} WHERE id = %s".encode(), (*values, document_id)
-            )  # the assignment is this module's own text
+                f"UPDATE documents SET {assignment} WHERE id = %s AND state = %s".encode(),
+                (*values, document_id, state),
+            )
         self._forget(document_id)
 
     def _fetch(self, condition: str, values: tuple[object, ...]) -> list[Document]:
@@ -270,7 +300,13 @@ class DocumentStore:
 
     def _forget(self, document_id: str) -> None:
         with self._lock:
+            self._changes += 1
             self._ready.pop(document_id, None)
+
+
+def _within(number: int) -> int:
+    """A number that a caller asks for as one that PostgreSQL can look up; beyond its range there is nothing anyway."""
+    return min(max(number, -(2**31)), 2**31 - 1)
 
 
 def _document(row: Mapping[str, Any]) -> Document:

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from accelerator.atomic import remove_leftovers
 from accelerator.dump import Dump, write_dump
 from accelerator.errors import DumpError
 from accelerator.scanner import Match, Scanner
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt
-from rag_core.storage.files import disk_failure
+from rag_core.storage.files import disk_failure, prepare_folder, remove_file
 
 Vectors = Callable[[str], tuple[NDArray[np.float32], list[str]]]
 
@@ -26,8 +25,7 @@ class DumpStore:
         self._folder = folder
         self._profile: Profile | None = None
         self._scanner: Scanner | None = None
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        remove_leftovers(folder)
+        prepare_folder(folder)
 
     def use(self, profile: Profile) -> None:
         """Set the profile that every dump must carry. A second call with the same profile changes nothing."""
@@ -72,9 +70,9 @@ class DumpStore:
         self._searchable().add(document_id, dump)
 
     def remove(self, document_id: str) -> None:
-        """Remove a document's dump; harmless when there is none."""
+        """Remove a document's dump; harmless when there is none. Raises StoreUnavailable."""
         self.hide(document_id)
-        self._path(document_id).unlink(missing_ok=True)
+        remove_file(self._path(document_id))
 
     def hide(self, document_id: str) -> None:
         """Search a document no longer, from this instant."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from accelerator.atomic import remove_leftovers, write_atomically
-from rag_core.errors import StoreUnavailable
+from rag_core.errors import ConfigurationError, StoreUnavailable
 
 
 class FileStore:
@@ -14,8 +14,7 @@ class FileStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        remove_leftovers(folder)
+        prepare_folder(folder)
 
     def path(self, document_id: str) -> Path:
         """Where a document's bytes are kept."""
@@ -29,8 +28,28 @@ class FileStore:
             raise disk_failure(error) from error
 
     def remove(self, document_id: str) -> None:
-        """Remove a document's bytes; harmless when there are none."""
-        self.path(document_id).unlink(missing_ok=True)
+        """Remove a document's bytes; harmless when there are none. Raises StoreUnavailable."""
+        remove_file(self.path(document_id))
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make a store's folder where there is none, and clear what a killed writer left. Raises ConfigurationError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        remove_leftovers(folder)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The folder {folder} cannot be used: {error.strerror or error}.",
+            help="Move what is in its place out of the way, or give yourself the right to write there.",
+        ) from error
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file; harmless when there is none. Raises StoreUnavailable."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise disk_failure(error) from error
 
 
 def disk_failure(error: OSError) -> StoreUnavailable:

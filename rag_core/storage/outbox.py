@@ -37,6 +37,7 @@ class Relay:
         self._files = files
         self._dumps_lock = threading.Lock()
         self._chroma_lock = threading.Lock()
+        self._chroma_counted = False
 
     def carry_dumps(self) -> None:
         """Carry what the dump files have yet to take or let go. Raises StoreUnavailable."""
@@ -50,14 +51,25 @@ class Relay:
         Where Chroma fails its rows are put off. Raises StoreUnavailable for PostgreSQL alone.
         """
         with self._chroma_lock:
-            for action, step in (("put", self._put_chroma), ("remove", self._remove_chroma)):
+            # A document that was removed and added again has both rows: the old chunks go first.
+            for action, step in (("remove", self._remove_chroma), ("put", self._put_chroma)):
                 self._attempt(action, step)
             self._sweep()
+
+    def requeue_lost(self) -> bool:
+        """Queue every ready document anew where Chroma holds fewer chunks than it took, as after its folder was lost.
+
+        Looked at once; no where Chroma does not answer. Returns whether it was so. Raises StoreUnavailable.
+        """
+        with self._chroma_lock:
+            return self._requeue_lost()
 
     def waiting(self, store: str) -> tuple[int, str | None]:
         """How many documents wait for a store, and the last reason."""
         with self._database.transaction() as connection:
-            row = connection.execute("SELECT count(*), max(error) FROM outbox WHERE store = %s", (store,)).fetchone()
+            row = connection.execute(
+                "SELECT count(DISTINCT document_id), max(error) FROM outbox WHERE store = %s", (store,)
+            ).fetchone()
         return (row[0], row[1]) if row else (0, None)
 
     def _batches(self, store: str, action: str, step: Callable[[Sequence[str]], None]) -> None:
@@ -92,10 +104,30 @@ class Relay:
             self._dumps.remove(document_id)
             self._files.remove(document_id)
 
+    def _requeue_lost(self) -> bool:
+        profile = self._documents.profile()
+        if self._chroma_counted or profile is None:
+            return False
+        try:
+            held = self._chroma.count(profile)
+        except ChromaUnavailable:
+            return False  # said when it is asked for more than a count
+        self._chroma_counted = True
+        if held >= self._documents.chunks_carried("chroma"):
+            return False
+        _log.warning("Chroma has lost chunks: every document is carried there again.")
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO outbox (document_id, store, action)"
+                " SELECT id, 'chroma', 'put' FROM documents WHERE state = 'ready' ON CONFLICT DO NOTHING"
+            )
+        return True
+
     def _put_chroma(self, ids: Sequence[str]) -> None:
         profile = self._documents.profile()
         if profile is None:
             return
+        self._requeue_lost()
         batch = ChromaBatch()
         for document_id in ids:
             chunks = self._documents.chunks(document_id)
@@ -124,8 +156,9 @@ class Relay:
     def _due(self, store: str, action: str) -> list[str]:
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT document_id FROM outbox WHERE store = %s AND action = %s AND next_attempt_at <= now()"
-                " ORDER BY id LIMIT %s",
+                "SELECT document_id FROM outbox o WHERE store = %s AND action = %s AND next_attempt_at <= now()"
+                " AND (action = 'remove' OR NOT EXISTS (SELECT FROM outbox r WHERE r.document_id = o.document_id"
+                " AND r.store = o.store AND r.action = 'remove')) ORDER BY id LIMIT %s",
                 (store, action, _BATCH),
             ).fetchall()
         return [row[0] for row in rows]

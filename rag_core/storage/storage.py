@@ -31,6 +31,7 @@ class Storage:
         self._server: EmbeddedServer | None = None
         self._database: Database | None = None
         self._feeder: Feeder | None = None
+        self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
         self._closed = False
         self._ownership = Ownership(folder)
         self._ownership.take()
@@ -68,6 +69,12 @@ class Storage:
         self.relay.carry_dumps()
         self.relay.carry_chroma()
 
+    def behind_in_chroma(self) -> int:
+        """How many documents Chroma has yet to take; what it lost is queued anew first."""
+        if self.relay.requeue_lost() and self._feeder is not None:
+            self._feeder.wake()
+        return self.relay.waiting("chroma")[0]
+
     def describe(self) -> tuple[str, str]:
         """PostgreSQL and Chroma in a few words each."""
         waiting, reason = self.relay.waiting("chroma")
@@ -84,8 +91,8 @@ class Storage:
         self._closed = True
         if self._feeder is not None:
             self._feeder.stop()
+        self.chroma.close()
         if self._database is not None:
-            self.chroma.close()
             self._database.close()
         if self._server is not None:
             self._server.stop()
@@ -102,7 +109,6 @@ class Storage:
         self.conversations = ConversationStore(database)
         self.files = FileStore(folder / "files")
         self.dumps = DumpStore(folder / "dumps")
-        self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
         self.relay = Relay(database, self.documents, self.dumps, self.chroma, self.files)
         self.notes = self._recover()
         self._feeder = Feeder(self.relay.carry_chroma)
@@ -110,10 +116,11 @@ class Storage:
     def _recover(self) -> tuple[str, ...]:
         """Carry what was committed and map the dumps, mending what is missing. Returns what the user should know."""
         profile = self.documents.profile()
+        if profile is not None:
+            self.dumps.use(profile)
+        self.relay.carry_dumps()
         if profile is None:
             return ()
-        self.dumps.use(profile)
-        self.relay.carry_dumps()
         ready = [document.id for document in self.documents.all() if document.state == "ready"]
         mended = self.dumps.load(ready, self.documents.vectors)
         return (f"{len(mended)} damaged or missing dump files were written anew.",) if mended else ()
