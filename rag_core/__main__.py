@@ -2,6 +2,7 @@
 
 import sys
 
-from rag_core.cli import main
+from rag_core.cli import main, stop_on_sigterm
 
+stop_on_sigterm()
 sys.exit(main())

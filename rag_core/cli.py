@@ -1,7 +1,7 @@
 """The command line: the words of the library from a shell.
 
-Exit codes: 0 done, 1 failed (the reason stands on standard error), 2 wrong usage, 130 stopped by Ctrl-C. With `--json`
-every line of standard output is one JSON object.
+Exit codes: 0 done, 1 failed (the reason stands on standard error), 2 wrong usage, 130 stopped by Ctrl-C, 143 by
+SIGTERM. With `--json` every line of standard output is one JSON object.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import getpass
+import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from types import FrameType
 from typing import Any
 
 from rag_core.domain import AddEvent, Answer
@@ -27,6 +30,7 @@ _NOT_SHOWN = {"boxes", "png", "sections"}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code."""
     options = _parser().parse_args(arguments)
+    _print_any_name()
     try:
         settings = Settings.load(**({"data_dir": options.data_dir} if options.data_dir else {}))
         with Library.open(settings) as library:
@@ -41,6 +45,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` closed the other end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def stop_on_sigterm() -> None:
+    """Let SIGTERM end this process in order, so that stores are closed and the embedded PostgreSQL is stopped."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
+
+
+def _print_any_name() -> None:
+    """Names of files may hold bytes that are no text; they are printed as escapes, which JSON reads as well."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _parser() -> argparse.ArgumentParser:
