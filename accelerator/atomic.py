@@ -12,7 +12,7 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 WORK_SUFFIX = ".lectern-tmp"
@@ -21,11 +21,18 @@ WORK_SUFFIX = ".lectern-tmp"
 _WRITE_BYTES = 2**26
 
 
-def write_atomically(path: Path, parts: Iterable[bytes | memoryview], *, mode: int = 0o600) -> None:
+def write_atomically(
+    path: Path,
+    parts: Iterable[bytes | memoryview],
+    *,
+    mode: int = 0o600,
+    check: Callable[[Path], None] | None = None,
+) -> None:
     """Write `parts` one after another as the file `path`, replacing an older one in one step.
 
     A reader sees the old file or the whole new one, whatever happens in between. Raises OSError; the temporary file is
-    then gone and an older `path` unchanged (unless it was the last step, syncing the folder, that failed).
+    then gone and an older `path` unchanged (unless it was the last step, syncing the folder, that failed). `check`
+    is given the temporary file once it is on the disk; what it raises keeps the file from taking its place.
     """
     work = work_path(path)
     descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -36,6 +43,8 @@ def write_atomically(path: Path, parts: Iterable[bytes | memoryview], *, mode: i
             sync_descriptor(descriptor)
         finally:
             os.close(descriptor)
+        if check is not None:
+            check(work)
         work.replace(path)
     except BaseException:
         work.unlink(missing_ok=True)

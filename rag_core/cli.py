@@ -19,8 +19,8 @@ from datetime import datetime
 from types import FrameType
 from typing import Any
 
-from rag_core.domain import AddEvent, Answer
-from rag_core.errors import EncryptedDocument, LecternError
+from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report
+from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
 from rag_core.library import Library
 from rag_core.settings import Settings
 
@@ -33,8 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _print_any_name()
     try:
         settings = Settings.load(**({"data_dir": options.data_dir} if options.data_dir else {}))
+        command: Callable[[Any, argparse.Namespace], int] = options.command
+        if command in (_backup, _restore):  # an application may have it open, or the archive is looked at first
+            return command(settings, options)
         with Library.open(settings) as library:
-            command: Callable[[Library, argparse.Namespace], int] = options.command
             return command(library, options)
     except LecternError as error:
         _complain(error)
@@ -70,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rag_core", description="Ask questions of your own documents.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, run: Callable[[Library, argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
+    def command(name: str, run: Callable[[Any, argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help, parents=[shared])
         sub.set_defaults(command=run)
         return sub
@@ -95,6 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+    backup = command("backup", _backup, "Write everything into one verified archive, while the library is in use.")
+    backup.add_argument("file", metavar="FILE")
+    backup.add_argument("--replace", action="store_true", help="replace the file if it exists")
+    restore = command("restore", _restore, "Fill an empty library from an archive.")
+    restore.add_argument("file", metavar="FILE")
 def _add(library: Library, options: argparse.Namespace) -> int:
     failed = 0
     show = _show_json if options.json else _progress()
@@ -230,6 +237,28 @@ def _progress() -> Callable[[AddEvent], None]:
             line = f"{event.source}: {event.stage}" + (f" {unit}{event.done} of {event.total}" if event.total else "")
         over = event.stage in ("ready", "failed", "cancelled")
         if live:
+def _backup(settings: Settings, options: argparse.Namespace) -> int:
+    try:
+        with Library.open(settings) as library:
+            report = library.backup(options.file, replace=options.replace)
+    except LibraryInUse:
+        report = Library.backup_beside(options.file, settings, replace=options.replace)
+    _report_archive(options, report, "Written and read back")
+    return 0
+
+
+def _restore(settings: Settings, options: argparse.Namespace) -> int:
+    _report_archive(options, Library.restore(options.file, settings), "Restored")
+    return 0
+
+
+def _report_archive(options: argparse.Namespace, report: BackupReport, done: str) -> None:
+    parts = f"{report.documents} documents, {report.chunks} chunks, {report.files} files, "
+    size = f"{report.size_bytes / 2**20:,.1f} MB"
+    notes = "".join(f"\nnote: {note}" for note in report.notes)
+    _report(options, _plain(report), f"{done}: {parts}{report.conversations} conversations, {size}.{notes}")
+
+
             sys.stdout.write(f"\r\x1b[K{line}" + ("\n" if over else ""))
             sys.stdout.flush()
         elif over:

@@ -284,3 +284,27 @@ class PagePicture:
     width_px: int
     height_px: int
     boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of long work on the library. `done` of `total` counts chunks when embedding, documents otherwise."""
+
+    stage: str
+    done: int = 0
+    total: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """What an archive holds. `notes` tells of originals that were missing or damaged when it was made."""
+
+    path: str
+    size_bytes: int
+    created_at: datetime
+    documents: int
+    chunks: int
+    files: int
+    conversations: int
+    notes: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ import dataclasses
 import logging
 import threading
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import (
     AddEvent,
     Answer,
+    BackupReport,
     Chunk,
     Conversation,
     Document,
@@ -81,6 +83,34 @@ class Library:
         return cls(settings, Storage(settings), Reader(settings.reading))
 
     def close(self) -> None:
+    @classmethod
+    def restore(cls, path: str | Path, settings: Settings | None = None) -> BackupReport:
+        """Make a backup the content of the empty, closed library of `settings.data_dir`.
+
+        The archive is checked before anything is touched, and nothing is embedded again. Raises StoreCorrupt (the
+        archive is damaged), ConfigurationError (no archive of ours, or the library is not empty), LimitExceeded (the
+        disk), LibraryInUse, StoreUnavailable.
+        """
+        from rag_core.storage import Archive, Storage, check_known, report
+
+        settings = settings or Settings.load()
+        with Archive(Path(path)) as archive:
+            check_known(archive)
+            storage = Storage(settings)
+            try:
+                storage.restore(archive)
+            finally:
+                storage.close()
+            Storage(settings).close()  # makes the dumps
+            return report(archive)
+
+    @classmethod
+    def backup_beside(cls, path: str | Path, settings: Settings, *, replace: bool = False) -> BackupReport:
+        """The same as `backup` for a library that another process has open; neither disturbs the other."""
+        from rag_core.storage import back_up_beside
+
+        return back_up_beside(settings, Path(path).expanduser().absolute(), replace=replace)
+
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._adder.close()
         self._reader.close()
@@ -177,6 +207,14 @@ class Library:
         self._storage.remove(document_id)
 
     # Questions
+    def backup(self, path: str | Path, *, replace: bool = False) -> BackupReport:
+        """Write one verified archive of documents, conversations and settings of the library, which stays in use.
+
+        It holds the passwords of encrypted documents, but never the Gemini key. An existing file is kept unless
+        `replace`. Raises ConfigurationError (the place), StoreUnavailable (nothing is left behind), StoreCorrupt.
+        """
+        return self._storage.backup(Path(path).expanduser().absolute(), replace=replace)
+
 
     def search(self, question: str, *, k: int | None = None, engine: str | None = None) -> list[Hit]:
         """The best `k` chunks for a question. Raises InvalidQuestion, StoreUnavailable, ModelUnavailable."""

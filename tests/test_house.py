@@ -66,7 +66,7 @@ def test_the_public_names() -> None:
         "open", "close", "add", "resume", "retry", "documents", "document", "chunks", "neighbours", "page", "pages",
         "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
         "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
-        "notes", "warm_up",
+        "notes", "warm_up", "backup", "backup_beside", "restore",
     }  # fmt: skip
 
 
@@ -96,4 +96,4 @@ def test_every_command_of_the_readme_exists() -> None:
         [sys.executable, "-m", "rag_core", "--help"], cwd=PROJECT, capture_output=True, text=True, check=True
     ).stdout
     assert shown
-    assert all(f"    {command} " in usage for command in shown)
+    assert shown <= {line.split()[0] for line in usage.splitlines() if line.startswith("    ") and line[4] != " "}

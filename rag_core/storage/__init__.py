@@ -1,6 +1,9 @@
 """Where the library is kept: PostgreSQL is the truth, Chroma and the dump files are made from it."""
 
+from rag_core.storage.archive import Archive
+from rag_core.storage.backup import back_up_beside, report
 from rag_core.storage.documents import Stored
+from rag_core.storage.restore import check_known
 from rag_core.storage.storage import Storage
 
-__all__ = ["Storage", "Stored"]
+__all__ = ["Archive", "Storage", "Stored", "back_up_beside", "check_known", "report"]

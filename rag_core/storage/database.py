@@ -95,12 +95,23 @@ class Database:
             "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())"
         )
         applied = {row[0] for row in connection.execute("SELECT name FROM migrations")}
-        folder = resources.files("rag_core.storage") / "migrations"
-        for script in sorted((item for item in folder.iterdir() if item.name.endswith(".sql")), key=lambda i: i.name):
-            if script.name not in applied:
+        for name, script in migrations().items():
+            if name not in applied:
                 with connection.transaction():
-                    connection.execute(script.read_text(encoding="utf-8").encode())
-                    connection.execute("INSERT INTO migrations (name) VALUES (%s)", (script.name,))
+                    migrate(connection, name, script)
+
+
+def migrations() -> dict[str, bytes]:
+    """Every migration, by name, in the order in which they are applied."""
+    folder = resources.files("rag_core.storage") / "migrations"
+    scripts = sorted((item for item in folder.iterdir() if item.name.endswith(".sql")), key=lambda item: item.name)
+    return {script.name: script.read_text(encoding="utf-8").encode() for script in scripts}
+
+
+def migrate(connection: Connection[TupleRow], name: str, script: bytes) -> None:
+    """Apply one migration and note it, in the transaction that is open."""
+    connection.execute(script)
+    connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
 
 
 def unavailable(error: Exception) -> StoreUnavailable:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_core.domain import Profile
+from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
+from rag_core.storage.archive import Archive
+from rag_core.storage.backup import Backup
 from rag_core.storage.chroma import ChromaIndex
 from rag_core.storage.conversations import ConversationStore
 from rag_core.storage.database import Database
@@ -18,6 +20,7 @@ from rag_core.storage.files import FileStore
 from rag_core.storage.outbox import Relay
 from rag_core.storage.ownership import Ownership
 from rag_core.storage.server import EmbeddedServer
+from rag_core.storage.restore import Restore
 
 
 class Storage:
@@ -33,6 +36,7 @@ class Storage:
         self._feeder: Feeder | None = None
         self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
         self._closed = False
+        self._min_free_bytes = settings.storage.min_free_bytes
         self._ownership = Ownership(folder)
         self._ownership.take()
         try:
@@ -100,6 +104,19 @@ class Storage:
 
     def _open(self, folder: Path, settings: Settings) -> None:
         if settings.database_url is None:
+    def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
+        """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
+        return Backup(self._required().transaction, self.files.path).write(path, replace=replace)
+
+    def restore(self, archive: Archive) -> None:
+        """Fill this empty library from an archive; then close it: the next owner makes what is derived.
+
+        See `restore.Restore.run` for the errors.
+        """
+        if self._feeder is not None:
+            self._feeder.stop()
+        Restore(self._required(), self.files).run(archive, self._min_free_bytes)
+
             self._server = EmbeddedServer(folder / "postgres")
             url = self._server.start()
         else:
