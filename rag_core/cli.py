@@ -94,14 +94,14 @@ def _parser() -> argparse.ArgumentParser:
     remove = command("remove", _remove, "Remove documents by id (or its beginning) or title.")
     remove.add_argument("documents", nargs="+", metavar="DOCUMENT")
     command("status", _status, "Tell how the library is.")
-    return parser
-
-
     backup = command("backup", _backup, "Write everything into one verified archive, while the library is in use.")
     backup.add_argument("file", metavar="FILE")
     backup.add_argument("--replace", action="store_true", help="replace the file if it exists")
     restore = command("restore", _restore, "Fill an empty library from an archive.")
     restore.add_argument("file", metavar="FILE")
+    return parser
+
+
 def _add(library: Library, options: argparse.Namespace) -> int:
     failed = 0
     show = _show_json if options.json else _progress()
@@ -202,6 +202,28 @@ def _status(library: Library, options: argparse.Namespace) -> int:
     return 0
 
 
+def _backup(settings: Settings, options: argparse.Namespace) -> int:
+    try:
+        with Library.open(settings) as library:
+            report = library.backup(options.file, replace=options.replace)
+    except LibraryInUse:
+        report = Library.backup_beside(options.file, settings, replace=options.replace)
+    _report_archive(options, report, "Written and read back")
+    return 0
+
+
+def _restore(settings: Settings, options: argparse.Namespace) -> int:
+    _report_archive(options, Library.restore(options.file, settings), "Restored")
+    return 0
+
+
+def _report_archive(options: argparse.Namespace, report: BackupReport, done: str) -> None:
+    parts = f"{report.documents} documents, {report.chunks} chunks, {report.files} files, "
+    size = f"{report.size_bytes / 2**20:,.1f} MB"
+    notes = "".join(f"\nnote: {note}" for note in report.notes)
+    _report(options, _plain(report), f"{done}: {parts}{report.conversations} conversations, {size}.{notes}")
+
+
 def _answer(library: Library, options: argparse.Namespace, question: str, conversation: str | None) -> Answer:
     answer: Answer | None = None
     for piece in library.stream(question, conversation=conversation, model=options.model):
@@ -237,28 +259,6 @@ def _progress() -> Callable[[AddEvent], None]:
             line = f"{event.source}: {event.stage}" + (f" {unit}{event.done} of {event.total}" if event.total else "")
         over = event.stage in ("ready", "failed", "cancelled")
         if live:
-def _backup(settings: Settings, options: argparse.Namespace) -> int:
-    try:
-        with Library.open(settings) as library:
-            report = library.backup(options.file, replace=options.replace)
-    except LibraryInUse:
-        report = Library.backup_beside(options.file, settings, replace=options.replace)
-    _report_archive(options, report, "Written and read back")
-    return 0
-
-
-def _restore(settings: Settings, options: argparse.Namespace) -> int:
-    _report_archive(options, Library.restore(options.file, settings), "Restored")
-    return 0
-
-
-def _report_archive(options: argparse.Namespace, report: BackupReport, done: str) -> None:
-    parts = f"{report.documents} documents, {report.chunks} chunks, {report.files} files, "
-    size = f"{report.size_bytes / 2**20:,.1f} MB"
-    notes = "".join(f"\nnote: {note}" for note in report.notes)
-    _report(options, _plain(report), f"{done}: {parts}{report.conversations} conversations, {size}.{notes}")
-
-
             sys.stdout.write(f"\r\x1b[K{line}" + ("\n" if over else ""))
             sys.stdout.flush()
         elif over:

@@ -82,7 +82,6 @@ class Library:
         settings = settings or Settings.load()
         return cls(settings, Storage(settings), Reader(settings.reading))
 
-    def close(self) -> None:
     @classmethod
     def restore(cls, path: str | Path, settings: Settings | None = None) -> BackupReport:
         """Make a backup the content of the empty, closed library of `settings.data_dir`.
@@ -111,6 +110,7 @@ class Library:
 
         return back_up_beside(settings, Path(path).expanduser().absolute(), replace=replace)
 
+    def close(self) -> None:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._adder.close()
         self._reader.close()
@@ -206,7 +206,6 @@ class Library:
         """Remove a document from every store. Old answers keep the passages they cite."""
         self._storage.remove(document_id)
 
-    # Questions
     def backup(self, path: str | Path, *, replace: bool = False) -> BackupReport:
         """Write one verified archive of documents, conversations and settings of the library, which stays in use.
 
@@ -215,6 +214,7 @@ class Library:
         """
         return self._storage.backup(Path(path).expanduser().absolute(), replace=replace)
 
+    # Questions
 
     def search(self, question: str, *, k: int | None = None, engine: str | None = None) -> list[Hit]:
         """The best `k` chunks for a question. Raises InvalidQuestion, StoreUnavailable, ModelUnavailable."""

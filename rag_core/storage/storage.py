@@ -19,8 +19,8 @@ from rag_core.storage.feeder import Feeder
 from rag_core.storage.files import FileStore
 from rag_core.storage.outbox import Relay
 from rag_core.storage.ownership import Ownership
-from rag_core.storage.server import EmbeddedServer
 from rag_core.storage.restore import Restore
+from rag_core.storage.server import EmbeddedServer
 
 
 class Storage:
@@ -35,8 +35,8 @@ class Storage:
         self._database: Database | None = None
         self._feeder: Feeder | None = None
         self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
-        self._closed = False
         self._min_free_bytes = settings.storage.min_free_bytes
+        self._closed = False
         self._ownership = Ownership(folder)
         self._ownership.take()
         try:
@@ -88,6 +88,19 @@ class Storage:
         where = "embedded" if self._server else "by DATABASE_URL"
         return f"{self._required().version()}, {where}", chroma
 
+    def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
+        """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
+        return Backup(self._required().transaction, self.files.path).write(path, replace=replace)
+
+    def restore(self, archive: Archive) -> None:
+        """Fill this empty library from an archive; then close it: the next owner makes what is derived.
+
+        See `restore.Restore.run` for the errors.
+        """
+        if self._feeder is not None:
+            self._feeder.stop()
+        Restore(self._required(), self.files).run(archive, self._min_free_bytes)
+
     def close(self) -> None:
         """Close every store and let the folder go; harmless when done twice."""
         if self._closed:
@@ -104,19 +117,6 @@ class Storage:
 
     def _open(self, folder: Path, settings: Settings) -> None:
         if settings.database_url is None:
-    def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
-        """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
-        return Backup(self._required().transaction, self.files.path).write(path, replace=replace)
-
-    def restore(self, archive: Archive) -> None:
-        """Fill this empty library from an archive; then close it: the next owner makes what is derived.
-
-        See `restore.Restore.run` for the errors.
-        """
-        if self._feeder is not None:
-            self._feeder.stop()
-        Restore(self._required(), self.files).run(archive, self._min_free_bytes)
-
             self._server = EmbeddedServer(folder / "postgres")
             url = self._server.start()
         else:
