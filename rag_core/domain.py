@@ -277,6 +277,36 @@ class LibraryStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """Where a store differs from what it should hold. `store` is "PostgreSQL", "Dumps", "Files" or "Chroma".
+
+    `document_id` is empty where the whole store is meant. What is not `repairable` says in `help` what the user can do.
+    """
+
+    store: str
+    document_id: str
+    title: str
+    message: str
+    repairable: bool
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a comparison of all stores found: nothing, or findings. `deep` ones read every text and every vector.
+
+    `mended` are the findings of the report before that a repair put right.
+    """
+
+    documents: int
+    chunks: int
+    findings: tuple[Finding, ...]
+    deep: bool
+    took_s: float
+    mended: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PagePicture:
     """A page drawn as PNG, with the boxes of the passage asked for, in fractions of its size."""
 
