@@ -43,6 +43,11 @@ _NUMBERED_TITLE = re.compile(
 )
 _CELL_GAP = re.compile(r"\s*\|\s*|\t+|\s{3,}")
 _FIGURE = re.compile(r"(?<!\w)[($€£+-]*\d[\d.,]*[%)]*(?!\w)")
+_DATE = re.compile(
+    r"(?:\d{1,2}\s+)?(?:January|February|March|April|May|June|July|August|September|October|November|December)\s+"
+    r"(?:\d{1,2},?\s+)?\d{4}",
+    re.I,
+)
 _ENDS_OPEN = re.compile(
     r"(?:[,;(–—-]|\b(?:and|or|of|the|a|an|in|to|for|with|by|on|at|from|as|is|are|was|were|that|its))$"
 )
@@ -127,7 +132,8 @@ def _is_row(line: str) -> bool:
     """Whether a line looks like a row of a table: cells, or mostly figures."""
     if line.count("|") >= 2 or "\t" in line or re.search(r"\S {3,}\S", line):
         return True
-    figures = len(_FIGURE.findall(line))
+    # "December 31, 2018" is no figure: a row of dates is a table's head, and a title may hold one.
+    figures = len(_FIGURE.findall(_DATE.sub("", line)))
     return figures >= 2 and figures >= 0.3 * len(line.split()) and line[-1] not in ".!?"
 
 

@@ -29,6 +29,7 @@ from rag_core.settings import Settings
 from tests.benchmarks.measure import SHARED, emit
 
 DATA = SHARED / "data"
+_SEARCH, _ANSWERS = Settings().retrieval, Settings().answering
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Encoder:
 
 
 class Shelf:
-    """Chunks of documents with search as the product does it: fetch 20, MMR 6, lambda 0.5."""
+    """Chunks of documents with the search that answers get: fetch_k, k and lambda of the settings."""
 
     def __init__(self, texts: dict[str, list[str]], encode: Encoder) -> None:
         self.hits = [hit for name, pages in texts.items() for hit in _chunks(name, pages)]
@@ -82,7 +83,7 @@ class Shelf:
         query = self.encode([question])[0]
         scores = np.where(self.owners == without, -2, self.vectors @ query)
         top = np.argsort(-scores, kind="stable")[:20]
-        chosen = maximal_marginal_relevance(query, self.vectors[top], 6, 0.5)
+        chosen = maximal_marginal_relevance(query, self.vectors[top], _SEARCH.k, _ANSWERS.mmr_lambda)
         return [replace(self.hits[top[i]], score=float(scores[top[i]])) for i in chosen]
 
 
