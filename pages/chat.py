@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import conversations, models, resources, talk, words
+from pages.parts import conversations, frame, models, resources, talk, words
 from rag_core.errors import LecternError
 
 
 def main() -> None:
     """Draw the page."""
+    frame.insist()
     library = resources.library()
     chosen = conversations.current()
     try:

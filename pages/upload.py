@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import adding, document, resources, shelf, words
+from pages.parts import adding, document, frame, resources, shelf, words
 from rag_core.errors import LecternError
 
 PURPOSE = (
@@ -15,6 +15,7 @@ PURPOSE = (
 
 def main() -> None:
     """Draw the page."""
+    frame.insist()
     library, board = resources.library(), resources.jobs()
     board.resume()
     opened = st.query_params.get("d")

@@ -47,7 +47,7 @@ class AskingBoard:
 
     def __init__(self, library: Callable[[], Library]) -> None:
         self._library = library
-        self._lock = threading.RLock()
+        self._lock = threading.Condition()
         self._askings: dict[str, Asking] = {}
         self._cancellations: dict[str, Cancellation] = {}
 
@@ -55,6 +55,11 @@ class AskingBoard:
         """The question of a conversation that is being answered, or that failed and was not yet dismissed."""
         with self._lock:
             return self._askings.get(conversation)
+
+    def await_change(self, conversation: str, seen: Asking | None, timeout_s: float) -> None:
+        """Wait until a question is no longer as it was seen, at most `timeout_s`; cheaper than looking often."""
+        with self._lock:
+            self._lock.wait_for(lambda: self._askings.get(conversation) is not seen, timeout_s)
 
     def ask(self, conversation: str, question: str, model: str | None) -> Asking:
         """Begin to answer; a question still under way in this conversation is left to go on and returned."""
@@ -127,3 +132,4 @@ class AskingBoard:
             current = self._askings.get(asking.conversation)
             if current is not None and current.id == asking.id:
                 self._askings[asking.conversation] = replace(current, **changes)  # type: ignore[arg-type]
+                self._lock.notify_all()

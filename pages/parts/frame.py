@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts import resources
 from pages.parts.opening import Opening
 
 PARTS = Path(__file__).parent
@@ -16,6 +17,12 @@ def dress() -> None:
     st.html(PARTS / "style.css")
     shade = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(PARTS / f"art/wordmark-{shade}.svg", size="large", icon_image=PARTS / f"art/wordmark-{shade}.svg")
+
+
+def insist() -> None:
+    """Let app.py run first: a process's very first run takes pages/ for Streamlit's older kind of app and skips it."""
+    if resources.opening().state != "open":
+        st.rerun()
 
 
 def waiting(opening: Opening) -> None:

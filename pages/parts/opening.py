@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 from collections.abc import Callable
@@ -23,6 +24,16 @@ def open_library() -> Library:
     from rag_core.library import Library
 
     return Library.open()
+
+
+def settle() -> None:
+    """Take what is loaded by now out of the garbage collector's sight.
+
+    Streamlit collects all generations after every run of a script or fragment. Over the modules of langchain and others
+    that takes a tenth of a second each time, with every other thread waiting; over what is left it takes nothing.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class Opening:
@@ -72,8 +83,10 @@ class Opening:
         threading.Thread(target=self._open, name="lectern-opening", daemon=True).start()
 
     def _open(self) -> None:
+        settle()
         try:
             library = self._opener()
+            settle()
         except LecternError as error:
             self._fail(error)
         except Exception:
@@ -96,6 +109,7 @@ class Opening:
     def _warm_up(self) -> None:
         try:
             self.library.warm_up()
+            settle()
         except LecternError as error:
             # Whoever asks the first question is told; here nobody is looking.
             logger.warning("Warming up: %s", error)

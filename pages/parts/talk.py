@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 REFRESH_S = 0.15
+WAIT_S = 0.5  # as long as a click may have to wait
 
 
 def exchanges(library: Library, conversation: str | None) -> bool:
@@ -127,7 +128,10 @@ def _draw_message(conversation: str, index: int, message: Message) -> None:
 
 def _last(conversation: str, index: int, message: Message | None, under_way: bool) -> None:
     """Draw the last exchange, kept or growing. When it is whole the page is drawn anew, from what the library kept."""
-    asking = resources.questions().of(conversation)
+    board = resources.questions()
+    if under_way:
+        board.await_change(conversation, st.session_state.get("chat_seen"), WAIT_S)
+    asking = st.session_state["chat_seen"] = board.of(conversation)
     asked_for_more = st.session_state.pop("chat_whole_page", False)
     if asked_for_more or (under_way and (asking is None or asking.finished)):
         st.rerun()

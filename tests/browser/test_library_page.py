@@ -125,7 +125,7 @@ def test_removing_asks_first(open_page: Open, filled: None) -> None:
 def test_a_library_in_use_is_explained(browser, server: Server, tmp_path: Path) -> None:
     with serve(server.data_dir, tmp_path / "log") as second:
         page = browser.new_page()
-        page.goto(second.url)
+        page.goto(f"{second.url}/chat")  # a bookmark, and the first page this process draws
         expect(page.get_by_text("The library cannot be opened")).to_be_visible(timeout=30_000)
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_text("The library cannot be opened")).to_be_visible(timeout=30_000)
