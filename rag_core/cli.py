@@ -93,6 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     command("documents", _documents, "List the documents.")
     remove = command("remove", _remove, "Remove documents by id (or its beginning) or title.")
     remove.add_argument("documents", nargs="+", metavar="DOCUMENT")
+    verify = command("verify", _verify, "Compare all stores; the exit code is 1 when something differs.")
+    verify.add_argument("--deep", action="store_true", help="read every text, vector and file")
+    command("repair", _repair, "Make again what differs from PostgreSQL; nothing is embedded.")
     command("status", _status, "Tell how the library is.")
     backup = command("backup", _backup, "Write everything into one verified archive, while the library is in use.")
     backup.add_argument("file", metavar="FILE")
@@ -185,6 +188,38 @@ def _remove(library: Library, options: argparse.Namespace) -> int:
         library.remove(found[0].id)
         _report(options, {"removed": found[0].id, "title": found[0].title}, f"Removed {found[0].title}.")
     return code
+
+
+def _verify(library: Library, options: argparse.Namespace) -> int:
+    return _show_report(library, library.verify(options.deep), options)
+
+
+def _repair(library: Library, options: argparse.Namespace) -> int:
+    return _show_report(library, library.repair(), options)
+
+
+def _show_report(library: Library, report: Report, options: argparse.Namespace) -> int:
+    code = 1 if report.findings else 0
+    if options.json:
+        _emit(_plain(report))
+        return code
+    for note in library.notes():
+        print(f"note: {note}")
+    for finding in report.mended:
+        print(f"mended: {_finding(finding)}")
+    for finding in report.findings:
+        print(f"{_finding(finding)} {'`repair` mends it.' if finding.repairable else finding.help}")
+    differ = len({finding.document_id for finding in report.findings})
+    print(
+        f"{report.documents} documents, {report.chunks} chunks compared in {report.took_s:.1f} s:"
+        f" {f'{differ} differ' if differ else 'no difference'}"
+    )
+    return code
+
+
+def _finding(finding: Finding) -> str:
+    about = f"{finding.document_id[:10]} {finding.title}".strip()
+    return f"{finding.store}: {about}: {finding.message}" if about else f"{finding.store}: {finding.message}"
 
 
 def _status(library: Library, options: argparse.Namespace) -> int:

@@ -29,6 +29,7 @@ from rag_core.domain import (
     PagePicture,
     Piece,
     Profile,
+    Report,
 )
 from rag_core.errors import (
     Cancelled,
@@ -330,6 +331,24 @@ class Library:
     def set_preference(self, name: str, value: str | None) -> None:
         """Keep a value that the user chose; None forgets it."""
         self._storage.conversations.set_preference(name, value)
+
+    def verify(self, deep: bool = False) -> Report:
+        """Compare every document across PostgreSQL, Chroma, dumps and files; nothing is written.
+
+        `deep` reads every text, vector and file; otherwise vectors are a sample. Raises StoreUnavailable.
+        """
+        from rag_core.storage.doctor import verify
+
+        return verify(self._storage, deep)
+
+    def repair(self) -> Report:
+        """Compare thoroughly and make again what differs, from PostgreSQL and without embedding anything.
+
+        Returns the comparison after that: its findings could not be mended. Raises StoreUnavailable.
+        """
+        from rag_core.storage.doctor import repair, verify
+
+        return repair(self._storage, verify(self._storage, deep=True))
 
     def status(self) -> LibraryStatus:
         """Counts, profile, engine, stores, models, and whatever is worth saying."""

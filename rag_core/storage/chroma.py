@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +19,12 @@ from rag_core.errors import ConfigurationError, StoreUnavailable
 
 # Chroma takes at most 5461 rows in one call.
 _BATCH = 5000
+_HEARTBEAT_S = 5.0
+_TIMEOUT_S = 60.0
 # Written early, its index files can be damaged by a kill for good; kept in its write-ahead log they are not.
 _HNSW = {"space": "cosine", "sync_threshold": 10_000_000, "ef_search": 400}
+# How long a search that was asked for with Chroma waits for its index to be judged.
+_PATIENCE_S = 15.0
 
 
 class ChromaUnavailable(StoreUnavailable):
@@ -48,20 +53,85 @@ class ChromaBatch:
         self.vectors.append(vectors)
 
 
+@dataclass(frozen=True, slots=True)
+class ChromaRows:
+    """Rows as Chroma holds them. `vectors` is float32 (n, d)."""
+
+    ids: list[str]
+    texts: list[str]
+    vectors: NDArray[np.float32]
+
+
 class ChromaIndex:
-    """One collection per embedding profile, opened when it is first needed (importing Chroma takes a second)."""
+    """One collection per embedding profile, opened when it is first needed (importing Chroma takes a second).
+
+    Its folder is opened once a guard has judged it: damaged index files can end the process. After a failure it is
+    closed and must be judged again.
+    """
 
     def __init__(self, folder: Path, url: str | None) -> None:
         self._folder = folder
-        self._url = url
+        self._url = url or None
+        self._address = _address(url) if url else None
         self._client: Any = None
         self._collection: Any = None
         self._lock = threading.RLock()
+        self._trusted = threading.Event()
+        self._told = threading.Event()
+        if url is not None:
+            self.trust()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its files are; None for a server's."""
+        return None if self._url else self._folder
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it may be opened in this process."""
+        return self._trusted.is_set()
+
+    def trust(self) -> None:
+        """It was judged and may be opened."""
+        self._trusted.set()
+        self._told.set()
+
+    def distrust(self) -> None:
+        """Close it; it is opened again once it was judged. A server's is only closed: it cannot end this process."""
+        with self._lock:
+            if self._url is None:
+                self._trusted.clear()
+                self._told.clear()
+            self.close()
+
+    def await_judgement(self) -> bool:
+        """Wait some seconds for an index that is being judged. Returns whether it may be opened."""
+        self._told.wait(_PATIENCE_S)
+        return self.trusted
+
+    def set_aside(self, profile: Profile, moment: str) -> None:
+        """Begin anew with an empty index; the old files are kept as `chroma.broken-MOMENT`, those before are removed.
+
+        On a server the collection is deleted. Raises ChromaUnavailable, OSError.
+        """
+        with self._lock:
+            self.distrust()
+            if self._url is None:
+                for older in self._folder.parent.glob(f"{self._folder.name}.broken-*"):
+                    shutil.rmtree(older, ignore_errors=True)
+                if self._folder.exists():
+                    self._folder.rename(self._folder.with_name(f"{self._folder.name}.broken-{moment}"))
+                self.trust()
+                return
+            with self._guarded():
+                self._open(profile)
+                self._client.delete_collection(collection_name(profile))
+            self.close()
 
     def add(self, profile: Profile, batch: ChromaBatch) -> None:
         """Write chunks; those whose id is there already are left, as they are the same. Raises ChromaUnavailable."""
         vectors = np.concatenate(batch.vectors)
-        with self._lock, _translated():
+        with self._lock, self._guarded():
             collection = self._open(profile)
             for first in range(0, len(batch.ids), _BATCH):
                 part = slice(first, first + _BATCH)
@@ -75,19 +145,52 @@ class ChromaIndex:
 
     def remove(self, profile: Profile, document_ids: Sequence[str]) -> None:
         """Remove every chunk of some documents. Raises ChromaUnavailable."""
-        with self._lock, _translated():
+        with self._lock, self._guarded():
             self._open(profile).delete(where={"document": {"$in": list(document_ids)}})
+
+    def remove_rows(self, profile: Profile, ids: Sequence[str]) -> None:
+        """Remove rows by their ids; unknown ones are no error. Raises ChromaUnavailable."""
+        with self._lock, self._guarded():
+            collection = self._open(profile)
+            for first in range(0, len(ids), _BATCH):
+                collection.delete(ids=list(ids[first : first + _BATCH]))
+
+    def places(self, profile: Profile) -> Iterator[tuple[str, str]]:
+        """Id and document of every row. Raises ChromaUnavailable."""
+        first = 0
+        while True:
+            with self._lock, self._guarded():
+                part = self._open(profile).get(include=["metadatas"], limit=_BATCH, offset=first)
+            if not part["ids"]:
+                return
+            for row, metadata in zip(part["ids"], part["metadatas"], strict=True):
+                yield row, str((metadata or {}).get("document"))
+            first += len(part["ids"])
+
+    def rows(self, profile: Profile, ids: Sequence[str]) -> ChromaRows:
+        """The rows among some ids, in any order. Raises ChromaUnavailable."""
+        found: list[str] = []
+        texts: list[str] = []
+        vectors = [np.empty((0, profile.dimensions), np.float32)]
+        for first in range(0, len(ids), _BATCH):
+            wanted = list(ids[first : first + _BATCH])
+            with self._lock, self._guarded():
+                part = self._open(profile).get(ids=wanted, include=["documents", "embeddings"])
+                vectors.append(np.asarray(part["embeddings"], dtype=np.float32).reshape(-1, profile.dimensions))
+            found += part["ids"]
+            texts += [text or "" for text in part["documents"]]
+        return ChromaRows(found, texts, np.concatenate(vectors))
 
     def nearest(self, profile: Profile, query: NDArray[np.float32], k: int) -> list[tuple[str, int]]:
         """About the k nearest chunks: (document id, index). query: float32 (d,). Raises ChromaUnavailable."""
-        with self._lock, _translated():
+        with self._lock, self._guarded():
             found = self._open(profile).query(query_embeddings=[query], n_results=k, include=[])
         places = (key.rpartition(":") for key in found["ids"][0])
         return [(document_id, int(index)) for document_id, _, index in places]
 
     def count(self, profile: Profile) -> int:
         """How many chunks it holds. Raises ChromaUnavailable."""
-        with self._lock, _translated():
+        with self._lock, self._guarded():
             return int(self._open(profile).count())
 
     def where(self) -> str:
@@ -103,29 +206,68 @@ class ChromaIndex:
             self._client = self._collection = None
 
     def _open(self, profile: Profile) -> Any:
+        if not self.trusted:
+            raise ChromaUnavailable("Chroma's index is being looked over.", help="It is ready in a moment.")
         if self._collection is None:
             self._client = self._connect()
             self._collection = self._client.get_or_create_collection(
-                f"lectern-{profile.id}", embedding_function=None, configuration={"hnsw": _HNSW}
+                collection_name(profile), embedding_function=None, configuration={"hnsw": _HNSW}
             )
         return self._collection
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Chroma's complaints as ChromaUnavailable; an index that failed is not trusted any longer."""
+        was_trusted = self.trusted
+        try:
+            with _translated():
+                yield
+        except ChromaUnavailable:
+            if was_trusted:
+                self.distrust()
+            raise
 
     def _connect(self) -> Any:
         import chromadb
         from chromadb.config import Settings as ChromaSettings
 
         quiet = ChromaSettings(anonymized_telemetry=False)
-        if self._url is None:
+        if self._address is None:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             return chromadb.PersistentClient(str(self._folder), settings=quiet)
-        address = urlparse(self._url if "//" in self._url else f"http://{self._url}")
-        if not address.hostname:
-            raise ConfigurationError(
-                f"CHROMA_URL is not an address: {self._url}", help="Write it like http://127.0.0.1:8000"
-            )
-        secure = address.scheme == "https"
-        port = address.port or (443 if secure else 8000)
-        return chromadb.HttpClient(host=address.hostname, port=port, ssl=secure, settings=quiet)
+        # Chroma's own requests have no limit of time: a server that hangs would hang whoever closes the library.
+        _await_heartbeat(*self._address)
+        host, port, secure = self._address
+        client = chromadb.HttpClient(host=host, port=port, ssl=secure, settings=quiet)
+        with contextlib.suppress(AttributeError):
+            client._server._session.timeout = _TIMEOUT_S  # type: ignore[attr-defined]
+        return client
+
+
+def collection_name(profile: Profile) -> str:
+    """The collection that holds the vectors of a profile."""
+    return f"lectern-{profile.id}"
+
+
+def _address(url: str) -> tuple[str, int, bool]:
+    """Host, port and whether it is HTTPS. Raises ConfigurationError."""
+    address = urlparse(url if "//" in url else f"http://{url}")
+    try:
+        host, port = address.hostname, address.port
+    except ValueError:
+        host, port = None, None
+    if not host or address.scheme not in ("http", "https"):
+        raise ConfigurationError(f"CHROMA_URL is not an address: {url}", help="Write it like http://127.0.0.1:8000")
+    secure = address.scheme == "https"
+    return host, port or (443 if secure else 8000), secure
+
+
+def _await_heartbeat(host: str, port: int, secure: bool) -> None:
+    import httpx
+
+    place = f"[{host}]" if ":" in host else host
+    url = f"http{'s' if secure else ''}://{place}:{port}/api/v2/heartbeat"
+    httpx.get(url, timeout=_HEARTBEAT_S).raise_for_status()
 
 
 @contextlib.contextmanager
@@ -139,3 +281,8 @@ def _translated() -> Iterator[None]:
     # AttributeError on clearing away what it could not open, a damaged folder.
     except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError, AttributeError) as error:
         raise ChromaUnavailable(f"Chroma does not answer: {error}") from error
+    except BaseException as error:
+        # A panic of its Rust core is no Exception, and its class cannot be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ChromaUnavailable(f"Chroma failed: {error}") from error

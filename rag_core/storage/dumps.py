@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt
 from rag_core.storage.files import disk_failure, prepare_folder, remove_file
 
+_log = logging.getLogger(__name__)
+_SUFFIX = ".dump"
 Vectors = Callable[[str], tuple[NDArray[np.float32], list[str]]]
 
 
@@ -36,15 +40,20 @@ class DumpStore:
     def load(self, ids: Iterable[str], vectors: Vectors) -> list[str]:
         """Map the dumps of ready documents; what is missing or damaged is written anew from `vectors`.
 
-        Returns the ids of the documents whose dump was written anew.
+        Returns the ids of the documents whose dump was written anew. One whose chunks PostgreSQL itself has lost is
+        left out: a comparison of the stores tells of it.
         """
         mended = []
         for document_id in ids:
             try:
                 self.show(document_id)
             except StoreCorrupt:
-                self.mend(document_id, vectors)
-                mended.append(document_id)
+                try:
+                    self.mend(document_id, vectors)
+                except StoreCorrupt as error:
+                    _log.warning("A document cannot be searched: %s", error)
+                else:
+                    mended.append(document_id)
         return mended
 
     def mend(self, document_id: str, vectors: Vectors) -> None:
@@ -55,24 +64,42 @@ class DumpStore:
     def write(self, document_id: str, vectors: NDArray[np.float32], md5: list[str]) -> None:
         """Write a document's dump: vectors float32 (n, d) and the MD5 sums of its texts. Raises StoreUnavailable."""
         hashes = np.frombuffer(bytes.fromhex("".join(md5)), np.uint8).reshape(len(md5), 16)
+        path = self._path(document_id)
         try:
-            write_dump(self._path(document_id), vectors, hashes, profile=self._required().id)
+            if path.is_dir():  # a file cannot take a folder's place
+                shutil.rmtree(path)
+            write_dump(path, vectors, hashes, profile=self._required().id)
         except OSError as error:
             raise disk_failure(error) from error
 
     def show(self, document_id: str) -> None:
         """Map a document's dump and search it from now on. Raises StoreCorrupt when it cannot be used."""
+        self._searchable().add(document_id, self.open(document_id))
+
+    def open(self, document_id: str) -> Dump:
+        """A document's dump, mapped anew. Raises StoreCorrupt when it cannot be used."""
         profile = self._required()
         try:
-            dump = Dump.open(self._path(document_id), profile=profile.id, dimensions=profile.dimensions)
+            return Dump.open(self._path(document_id), profile=profile.id, dimensions=profile.dimensions)
         except (DumpError, OSError) as error:
             raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
-        self._searchable().add(document_id, dump)
+
+    def held(self) -> set[str]:
+        """The documents that have a file here, usable or not."""
+        return {path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"[!.]*{_SUFFIX}")}
+
+    def searched(self) -> set[str]:
+        """The documents whose dumps a search looks at."""
+        return set() if self._scanner is None else self._scanner.keys()
 
     def remove(self, document_id: str) -> None:
         """Remove a document's dump; harmless when there is none. Raises StoreUnavailable."""
         self.hide(document_id)
-        remove_file(self._path(document_id))
+        path = self._path(document_id)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            remove_file(path)
 
     def hide(self, document_id: str) -> None:
         """Search a document no longer, from this instant."""
@@ -100,7 +127,7 @@ class DumpStore:
         return f"dumps on the {self._scanner.backend.name}, {len(self._scanner)} vectors"
 
     def _path(self, document_id: str) -> Path:
-        return self._folder / f"{document_id}.dump"
+        return self._folder / f"{document_id}{_SUFFIX}"
 
     def _required(self) -> Profile:
         if self._profile is None:

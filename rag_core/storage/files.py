@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from accelerator.atomic import remove_leftovers, write_atomically
 from rag_core.errors import ConfigurationError, StoreUnavailable
+
+_ID = re.compile("[0-9a-f]{32}")
 
 
 class FileStore:
@@ -19,6 +23,25 @@ class FileStore:
     def path(self, document_id: str) -> Path:
         """Where a document's bytes are kept."""
         return self._folder / document_id
+
+    def held(self) -> dict[str, tuple[int, float]]:
+        """What is kept here by document id: its size in bytes and when it was written, seconds since 1970."""
+        found = {}
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                if _ID.fullmatch(entry.name):
+                    status = entry.stat()
+                    found[entry.name] = (status.st_size if entry.is_file() else -1, status.st_mtime)
+        return found
+
+    def keep(self, document_id: str, data: bytes) -> None:
+        """Keep a document's bytes where they are missing or damaged. Raises StoreUnavailable."""
+        try:
+            sound = self.path(document_id).read_bytes() == data
+        except OSError:
+            sound = False
+        if not sound:
+            self.write(document_id, [data])
 
     def write(self, document_id: str, parts: Iterable[bytes | memoryview]) -> None:
         """Keep a document's bytes. Raises StoreUnavailable when the disk refuses them."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from rag_core.storage.chroma import ChromaBatch, ChromaIndex, ChromaUnavailable
 from rag_core.storage.database import Database
@@ -36,7 +37,7 @@ class Relay:
         self._chroma = chroma
         self._files = files
         self._dumps_lock = threading.Lock()
-        self._chroma_lock = threading.Lock()
+        self._chroma_lock = threading.RLock()
         self._chroma_counted = False
 
     def carry_dumps(self) -> None:
@@ -44,6 +45,23 @@ class Relay:
         with self._dumps_lock:
             self._batches("dumps", "put", self._put_dumps)
             self._batches("dumps", "remove", self._remove_dumps)
+
+    @property
+    def chroma_turn(self) -> AbstractContextManager[object]:
+        """Held by whoever writes to Chroma or looks at its files."""
+        return self._chroma_lock
+
+    def mend_dump(self, document_id: str) -> None:
+        """Write a ready document's dump anew and search it; any other's is removed.
+
+        Raises StoreUnavailable, or StoreCorrupt where PostgreSQL itself has no chunks for it.
+        """
+        with self._dumps_lock:
+            document = self._documents.get(document_id)
+            if document is not None and document.state == "ready":
+                self._dumps.mend(document_id, self._documents.vectors)
+            elif document is None or document.state != "stored":
+                self._dumps.remove(document_id)
 
     def carry_chroma(self) -> None:
         """Carry what is due for Chroma, and forget the documents that nothing holds any longer.
@@ -131,6 +149,8 @@ class Relay:
         batch = ChromaBatch()
         for document_id in ids:
             chunks = self._documents.chunks(document_id)
+            if not chunks:  # PostgreSQL lost them, or the document was removed meanwhile
+                continue
             batch.add(document_id, [chunk.text for chunk in chunks], self._documents.vectors(document_id)[0])
             if len(batch.ids) >= _CHROMA_ROWS:
                 self._chroma.add(profile, batch)

@@ -11,6 +11,7 @@ from rag_core.settings import Settings
 from rag_core.storage.archive import Archive
 from rag_core.storage.backup import Backup
 from rag_core.storage.chroma import ChromaIndex
+from rag_core.storage.chroma_guard import ChromaGuard
 from rag_core.storage.conversations import ConversationStore
 from rag_core.storage.database import Database
 from rag_core.storage.documents import DocumentStore, Stored
@@ -66,15 +67,30 @@ class Storage:
 
     def mend_dump(self, document_id: str) -> None:
         """Write a document's dump anew from PostgreSQL. Raises StoreUnavailable or StoreCorrupt."""
-        self.dumps.mend(document_id, self.documents.vectors)
+        self.relay.mend_dump(document_id)
 
     def settle(self) -> None:
         """Wait until Chroma has taken what is due. Raises StoreUnavailable for PostgreSQL alone."""
         self.relay.carry_dumps()
-        self.relay.carry_chroma()
+        self._feed()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What happened, on opening and to Chroma since, that the user should know. Raises StoreUnavailable."""
+        note = self.guard.note()
+        return (*self._notes, note) if note else self._notes
+
+    @property
+    def database(self) -> Database:
+        """The tables, for those who compare the stores."""
+        return self._required()
 
     def behind_in_chroma(self) -> int:
         """How many documents Chroma has yet to take; what it lost is queued anew first."""
+        if self._feeder is not None and not self.chroma.trusted:
+            self._feeder.wake()  # whoever asks for Chroma does not wait for the feeder's leisure
+        if not self.chroma.await_judgement():
+            return 0  # its engine says why it cannot answer
         if self.relay.requeue_lost() and self._feeder is not None:
             self._feeder.wake()
         return self.relay.waiting("chroma")[0]
@@ -107,6 +123,7 @@ class Storage:
             return
         self._closed = True
         if self._feeder is not None:
+            self.guard.stop()
             self._feeder.stop()
         self.chroma.close()
         if self._database is not None:
@@ -116,7 +133,7 @@ class Storage:
         self._ownership.release()
 
     def _open(self, folder: Path, settings: Settings) -> None:
-        if settings.database_url is None:
+        if settings.database_url is None or not settings.database_url.get_secret_value().strip():
             self._server = EmbeddedServer(folder / "postgres")
             url = self._server.start()
         else:
@@ -127,8 +144,14 @@ class Storage:
         self.files = FileStore(folder / "files")
         self.dumps = DumpStore(folder / "dumps")
         self.relay = Relay(database, self.documents, self.dumps, self.chroma, self.files)
-        self.notes = self._recover()
-        self._feeder = Feeder(self.relay.carry_chroma)
+        self.guard = ChromaGuard(database, self.documents, self.chroma, self.relay)
+        self._notes = self._recover()
+        self._feeder = Feeder(self._feed)
+
+    def _feed(self) -> None:
+        """Give Chroma what is due, once its index is known to be sound."""
+        self.guard.heal()
+        self.relay.carry_chroma()
 
     def _recover(self) -> tuple[str, ...]:
         """Carry what was committed and map the dumps, mending what is missing. Returns what the user should know."""

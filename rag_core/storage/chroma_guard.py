@@ -1,0 +1,194 @@
+"""Keeps Chroma honest: judges its index before it is opened, sets a damaged one aside, and has it fed anew.
+
+Whatever is done here holds the relay's turn for Chroma, so that nobody writes to it meanwhile. Documents are queued
+anew before anything is deleted or moved away, so that a kill in between loses nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from rag_core.storage.chroma import ChromaIndex, collection_name
+from rag_core.storage.chroma_probe import ProbeStopped, Verdict, probe
+from rag_core.storage.database import Database
+from rag_core.storage.documents import DocumentStore
+from rag_core.storage.files import disk_failure
+from rag_core.storage.outbox import Relay
+
+_log = logging.getLogger(__name__)
+# Opening reads the index's log again, which takes a second for some thousand rows.
+_PROBE_S = 60.0
+_PROBE_ROWS_PER_S = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How Chroma's rows differ from the chunks that it took.
+
+    `missing` counts the rows that each document lacks; `foreign` are the ids of rows that belong to no chunk.
+    """
+
+    missing: dict[str, int]
+    foreign: list[str]
+
+    @property
+    def strays(self) -> dict[str, int]:
+        """How many foreign rows name each document."""
+        counts: dict[str, int] = {}
+        for row in self.foreign:
+            document_id = row.rpartition(":")[0]
+            counts[document_id] = counts.get(document_id, 0) + 1
+        return counts
+
+
+class ChromaGuard:
+    """Judges and mends the index of one library. Thread-safe."""
+
+    def __init__(self, database: Database, documents: DocumentStore, chroma: ChromaIndex, relay: Relay) -> None:
+        self._database = database
+        self._documents = documents
+        self._chroma = chroma
+        self._relay = relay
+        self._stopped = threading.Event()
+        self._rebuilt = ""
+
+    def stop(self) -> None:
+        """End a judgement that is under way: the library is being closed."""
+        self._stopped.set()
+
+    def judge(self, *, again: bool = False) -> Verdict:
+        """Look at the index in a child process, unless it is trusted already; `again` does so in any case.
+
+        A sound index may be opened from then on. Raises StoreUnavailable, ProbeStopped.
+        """
+        with self._relay.chroma_turn:
+            profile, folder = self._documents.profile(), self._chroma.folder
+            if profile is None or folder is None or (self._chroma.trusted and not again):
+                return Verdict()
+            self._chroma.distrust()
+            verdict = Verdict()
+            if folder.exists():
+                timeout_s = _PROBE_S + self._documents.counts()[1] / _PROBE_ROWS_PER_S
+                verdict = probe(folder, collection_name(profile), timeout_s, self._stopped)
+            if not verdict.fault:
+                self._chroma.trust()
+            return verdict
+
+    def heal(self) -> None:
+        """Judge the index where that was not done yet; have a damaged one made anew, and mend one that lost rows.
+
+        Raises StoreUnavailable.
+        """
+        with self._relay.chroma_turn:
+            if self._chroma.trusted:
+                return
+            try:
+                verdict = self.judge()
+            except ProbeStopped:
+                return
+            if verdict.fault:
+                self.rebuild(verdict.fault)
+            elif not self._fits(verdict.rows):
+                _log.warning("Chroma's index lost rows or holds foreign ones: it is mended.")
+                self.mend(self.compare())
+
+    def rebuild(self, reason: str) -> None:
+        """Set the index aside and queue every document for a new one. Raises StoreUnavailable."""
+        with self._relay.chroma_turn:
+            profile = self._documents.profile()
+            if profile is None:
+                return
+            _log.warning("Chroma's index is set aside and made again: %s", reason)
+            self._queue(None)
+            try:
+                self._chroma.set_aside(profile, datetime.now().astimezone().strftime("%Y%m%d-%H%M%S"))
+            except OSError as error:
+                raise disk_failure(error) from error
+            self._rebuilt = reason
+
+    def mend(self, difference: Difference, suspects: Collection[str] = ()) -> None:
+        """Remove foreign rows, and have documents that lack rows or are suspect fed anew. Raises StoreUnavailable."""
+        with self._relay.chroma_turn:
+            profile = self._documents.profile()
+            if profile is None:
+                return
+            wrong = {*difference.missing, *suspects}
+            self._queue(wrong)
+            counts = self._counts()
+            rows = [f"{document_id}:{index}" for document_id in wrong for index in range(counts.get(document_id, 0))]
+            # On a server, rows of unknown documents may be another library's.
+            own = [row for row in difference.foreign if self._chroma.folder or row.rpartition(":")[0] in counts]
+            self._chroma.remove_rows(profile, [*rows, *own])
+
+    def compare(self, among: Collection[str] | None = None) -> Difference:
+        """Compare the ids of all rows with the chunks of ready documents, or some of them; what waits is left out.
+
+        Raises ChromaUnavailable, StoreUnavailable.
+        """
+        with self._relay.chroma_turn:
+            profile = self._documents.profile()
+            if profile is None:
+                return Difference({}, [])
+            counts, waiting = self._counts(), self._waiting()
+            expected = {key: n for key, n in counts.items() if key not in waiting and (among is None or key in among)}
+            seen: dict[str, int] = dict.fromkeys(expected, 0)
+            foreign: list[str] = []
+            for row, document in self._chroma.places(profile):
+                document_id, _, index = row.rpartition(":")
+                if document_id in waiting or (document_id in counts and document_id not in expected):
+                    continue
+                if document == document_id and index.isdecimal() and int(index) < expected.get(document_id, 0):
+                    seen[document_id] += 1
+                else:
+                    foreign.append(row)
+            return Difference({key: n - seen[key] for key, n in expected.items() if seen[key] < n}, foreign)
+
+    def note(self) -> str | None:
+        """What the user should know of a rebuild. Raises StoreUnavailable."""
+        if not self._rebuilt:
+            return None
+        waiting, _ = self._relay.waiting("chroma")
+        if waiting:
+            return (
+                f"Chroma's index was damaged and is being made again: {waiting} documents to go. The dump files answer"
+                " meanwhile."
+            )
+        return "Chroma's index was damaged and has been made again."
+
+    def _fits(self, rows: int | None) -> bool:
+        """Whether a number of rows is possible, given what Chroma took and what waits."""
+        counts, waiting = self._counts(), self._waiting()
+        taken = sum(count for document_id, count in counts.items() if document_id not in waiting)
+        # Of what waits some rows may be there, and of what is being removed some may be left.
+        return (rows or 0) == taken if not waiting else (rows or 0) >= taken
+
+    def _counts(self) -> dict[str, int]:
+        """How many chunks each ready document has."""
+        with self._database.transaction() as connection:
+            rows: Sequence[tuple[str, int]] = connection.execute(
+                "SELECT c.document_id, count(*) FROM chunks c JOIN documents d ON d.id = c.document_id"
+                " WHERE d.state = 'ready' GROUP BY c.document_id"
+            ).fetchall()
+        return dict(rows)
+
+    def _waiting(self) -> set[str]:
+        with self._database.transaction() as connection:
+            rows: Iterable[tuple[str]] = connection.execute(
+                "SELECT document_id FROM outbox WHERE store = 'chroma'"
+            ).fetchall()
+        return {row[0] for row in rows}
+
+    def _queue(self, ids: Collection[str] | None) -> None:
+        """Queue ready documents for Chroma, at once; all of them for None."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO outbox (document_id, store, action)"
+                " SELECT id, 'chroma', 'put' FROM documents"
+                " WHERE state = 'ready' AND (%s::text[] IS NULL OR id = ANY(%s))"
+                " ON CONFLICT (document_id, store, action) DO UPDATE SET next_attempt_at = now(), error = NULL",
+                (None if ids is None else list(ids),) * 2,
+            )

@@ -1,0 +1,146 @@
+"""Opens a Chroma folder in a child process: damaged index files can end a whole process with SIGSEGV, or hang it.
+
+`probe` starts `python -m rag_core.storage.chroma_probe FOLDER COLLECTION`, which counts the rows, reads vectors back,
+queries with them and prints one line of JSON. It writes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_SAMPLE = 512
+_PART = 64
+_WITHIN = 1e-4  # Chroma's cosine distance of a vector to itself is below 1e-6
+_LOOK_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How many rows the index holds, None where there is no collection, and what is wrong with it, if anything."""
+
+    rows: int | None = None
+    fault: str = ""
+
+
+class ProbeStopped(RuntimeError):
+    """The library was closed before the index could be judged."""
+
+
+def probe(folder: Path, collection: str, timeout_s: float, stopped: threading.Event) -> Verdict:
+    """Judge a folder in a child process that is killed after `timeout_s` seconds. Raises ProbeStopped."""
+    root = str(Path(__file__).resolve().parents[2])
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rag_core.storage.chroma_probe", str(folder), collection],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )  # fmt: skip
+    try:
+        output = _output(child, time.monotonic() + timeout_s, stopped)
+        return _verdict(child.returncode, output)
+    except subprocess.TimeoutExpired:
+        return Verdict(fault=f"it did not open within {timeout_s:.0f} s")
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def _output(child: subprocess.Popen[bytes], deadline: float, stopped: threading.Event) -> bytes:
+    while True:
+        try:
+            return child.communicate(timeout=_LOOK_S)[0]
+        except subprocess.TimeoutExpired:
+            if stopped.is_set():
+                raise ProbeStopped from None
+            if time.monotonic() > deadline:
+                raise
+
+
+def _verdict(code: int | None, output: bytes) -> Verdict:
+    try:
+        return Verdict(**json.loads(output.splitlines()[-1]))
+    except (ValueError, IndexError, TypeError):
+        ended = signal.Signals(-code).name if code and code < 0 else f"code {code}"
+        return Verdict(fault=f"opening it ended the process ({ended})")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Judge a folder in this process and print the verdict."""
+    os.nice(10)  # whoever waits for a page or an answer goes first
+    folder, collection = arguments
+    verdict = _judge(Path(folder), collection)
+    sys.stdout.write(json.dumps(asdict(verdict)) + "\n")
+    sys.stdout.flush()
+    # Not through the interpreter's end: Chroma's threads may be stuck in a damaged index.
+    os._exit(0)
+
+
+def _judge(folder: Path, collection: str) -> Verdict:
+    from chromadb.errors import ChromaError, NotFoundError
+
+    try:
+        fault = _database_fault(folder / "chroma.sqlite3")
+        return Verdict(fault=fault) if fault else _index_verdict(folder, collection)
+    except NotFoundError:
+        return Verdict()
+    except (ChromaError, OSError, ValueError, RuntimeError, sqlite3.Error) as error:
+        return Verdict(fault=" ".join(str(error).split())[:200] or type(error).__name__)
+
+
+def _database_fault(file: Path) -> str:
+    if not file.is_file():
+        return f"{file.name} is missing"
+    if not file.stat().st_size:
+        return f"{file.name} is empty"
+    connection = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)
+    try:
+        row = connection.execute("PRAGMA quick_check(1)").fetchone()
+    finally:
+        connection.close()
+    return "" if row == ("ok",) else f"{file.name} is damaged: {' '.join(str(row[0]).split())}"
+
+
+def _index_verdict(folder: Path, name: str) -> Verdict:
+    import chromadb
+    from chromadb.config import Settings as ChromaSettings
+
+    client = chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
+    collection = client.get_collection(name, embedding_function=None)
+    rows = int(collection.count())
+    step = max(rows * _PART // _SAMPLE, _PART)
+    for first in range(0, rows, step):
+        fault = _part_fault(collection, first)
+        if fault:
+            return Verdict(rows, fault)
+    return Verdict(rows)
+
+
+def _part_fault(collection: Any, first: int) -> str:
+    """Read some vectors back and query with them: each must find itself, or what equals it."""
+    part = collection.get(include=["embeddings"], limit=_PART, offset=first)
+    vectors = np.asarray(part["embeddings"], dtype=np.float32)
+    if not len(vectors):
+        return "it counts rows that cannot be read"
+    lengths = np.linalg.norm(vectors, axis=1)
+    if not np.isfinite(lengths).all() or not lengths.all():
+        return "it holds vectors without direction"
+    found = collection.query(query_embeddings=vectors, n_results=1, include=["distances"])
+    lost = sum(1 for distances in found["distances"] if not distances or not abs(distances[0]) < _WITHIN)
+    return f"{lost} of {len(vectors)} rows are not found by their own vectors" if lost else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
