@@ -66,7 +66,7 @@ BELIEF: dict[str, float] = {
 }  # fmt: skip
 """Of the log odds that the quoted sentences hold the answer."""
 
-ABSTAIN_BELOW = 0.12
+ABSTAIN_BELOW = 0.17
 """Lower probabilities are not answered: half of the questions that only look as if the library knew, and nearly all
 that it knows nothing of, fall below."""
 
