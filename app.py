@@ -30,7 +30,7 @@ def main() -> None:
     )
     opening = resources.opening()
     if opening.state == "open":
-        page.run()
+        frame.run(page)
         opening.warm_up()
     elif opening.state == "opening":
         frame.waiting(opening)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.parts import resources
 from pages.parts.opening import Opening
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import Page
+
+logger = logging.getLogger(__name__)
 
 PARTS = Path(__file__).parent
 
@@ -23,6 +30,18 @@ def insist() -> None:
     """Let app.py run first: a process's very first run takes pages/ for Streamlit's older kind of app and skips it."""
     if resources.opening().state != "open":
         st.rerun()
+
+
+def run(page: Page) -> None:
+    """Run the page. What nobody foresaw is logged, and said in Lectern's own words instead of Streamlit's."""
+    try:
+        page.run()
+    except Exception:
+        logger.exception("A page could not be drawn")
+        with st.container(key="frame_failed"):
+            st.markdown("#### :material/error: This page could not be drawn")
+            st.text("Your documents and conversations are safe. The log says what happened.")
+            st.button("Draw it again", icon=":material/refresh:", type="primary", key="frame_again")
 
 
 def waiting(opening: Opening) -> None:
