@@ -13,6 +13,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +41,7 @@ Source = str | Path | Upload
 _SUFFIXES = {".pdf", ".txt", ".text", ".md", ".markdown"}
 _WINDOW_CHUNKS = 256
 _WINDOW_DOCUMENTS = 128
+_COUNT_CHUNKS = 1000
 _REMOVED = "removed while it was added"
 
 
@@ -85,6 +87,11 @@ class Adder:
         run = _Run(self, password, cancellation or Cancellation())
         self._storage.documents.retry(document.id)
         return run.events(lambda: run.finish([document]))
+
+    @property
+    def turn(self) -> AbstractContextManager[object]:
+        """Held while a window is embedded and committed: whoever holds it keeps documents from coming in."""
+        return self._turn
 
     def close(self) -> None:
         """Stop every run at its next step and wait for it; what was accepted stays pending and is resumed."""
@@ -249,8 +256,9 @@ class _Run:
             embedder = self._adder._embedder()
             work.parsed = parsed
             work.chunks = chunk_document(
-                document_id, parsed, self._adder._settings.chunking, count_tokens=embedder.count_tokens
-            )
+                document_id, parsed, self._adder._settings.chunking,
+                count_tokens=lambda texts: self._count_tokens(embedder, work.source, texts),
+            )  # fmt: skip
             if not work.chunks:
                 raise UnreadableDocument("The document holds no text.")
         except LecternError as error:
@@ -259,6 +267,15 @@ class _Run:
         self._window.append(work)
         if sum(len(item.chunks) for item in self._window) >= _WINDOW_CHUNKS or len(self._window) >= _WINDOW_DOCUMENTS:
             self._flush()
+
+    def _count_tokens(self, embedder: Embedder, source: str, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text. A long document takes many seconds, so that it can be cancelled in between."""
+        counts: list[int] = []
+        for first in range(0, len(texts), _COUNT_CHUNKS):
+            if self._stopped(source):
+                raise Cancelled("Cancelled.")
+            counts += embedder.count_tokens(texts[first : first + _COUNT_CHUNKS])
+        return counts
 
     def _flush(self) -> None:
         """Embed and commit what is in the window."""

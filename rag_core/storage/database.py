@@ -116,6 +116,8 @@ def migrate(connection: Connection[TupleRow], name: str, script: bytes) -> None:
 
 def unavailable(error: Exception) -> StoreUnavailable:
     """PostgreSQL's complaint as one line without the password that an address may hold."""
+    if isinstance(error, psycopg.errors.DiskFull):
+        return StoreUnavailable("The disk of the database is full.", help="Make room there and try again.")
     return StoreUnavailable(
         f"PostgreSQL does not answer: {_reason(error)}",
         help="Check that the server of DATABASE_URL runs and lets you in; without DATABASE_URL, start Lectern again.",

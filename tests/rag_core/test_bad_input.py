@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
@@ -29,7 +32,37 @@ from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
 CHESS = TEXTS["chess.txt"].encode()
-LONG = "\n\n".join(f"Paragraph {n} tells of the number {n * 7} at some length, as texts do. " * 9 for n in range(200))
+LONG = "\n\n".join(f"Paragraph {n} tells of the number {n * 7} at some length, as texts do. " * 9 for n in range(70))
+
+
+@pytest.fixture(scope="module")
+def open_library(
+    tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]
+) -> Iterator[Callable[[], Library]]:
+    """Opens libraries that several tests share."""
+    with ExitStack() as stack:
+
+        def opened() -> Library:
+            folder = tmp_path_factory.mktemp("shared")
+            settings = Settings(_env_file=None, data_dir=folder, database_url=new_database())
+            return stack.enter_context(Library.open(settings))
+
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def shelf(open_library: Callable[[], Library]) -> Library:
+    """A library that gathers whatever files the tests add."""
+    return open_library()
+
+
+@pytest.fixture(scope="module")
+def asked(open_library: Callable[[], Library]) -> Library:
+    """A library of the small texts; tests ask it and leave its documents alone."""
+    library = open_library()
+    for name, text in TEXTS.items():
+        add_text(library, name, text)
+    return library
 
 
 def ends(events: Iterable[AddEvent]) -> dict[str, AddEvent]:
@@ -76,7 +109,7 @@ def test_a_file_cancelled_after_its_twin_came_does_not_take_the_twin_along(libra
             token.cancel("a.txt")
         told[event.source] = event.stage
     assert told == {"a.txt": "cancelled", "b.txt": "ready"}
-    assert library.search("number 700")
+    assert library.search("number 420")
 
 
 def test_a_twin_goes_its_own_way_when_the_first_run_is_left(library: Library) -> None:
@@ -103,7 +136,7 @@ def test_a_document_removed_while_it_is_embedded_stays_removed(library: Library)
     assert last is not None
     assert last.stage == "cancelled"
     assert library.documents() == []
-    assert library.search("number 700") == []
+    assert library.search("number 420") == []
     assert add_text(library, "long.txt", LONG).state == "ready"
 
 
@@ -125,7 +158,7 @@ def test_cancelling_at_any_stage_leaves_a_whole_document_or_none(library: Librar
         last = event
     assert last is not None
     assert last.stage in ("cancelled", "ready")
-    assert len(library.documents()) == len(library.search("number 700", k=1)) == (last.stage == "ready")
+    assert len(library.documents()) == len(library.search("number 420", k=1)) == (last.stage == "ready")
 
 
 def test_adding_removing_and_searching_at_once(library: Library) -> None:
@@ -222,12 +255,13 @@ def test_an_encrypted_pdf_asks_for_its_password_and_opens_with_it(library: Libra
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_odd_files_are_read_or_refused_with_a_reason(
-    library: Library, name: str, data: bytes, error: type[LecternError] | None
+    shelf: Library, name: str, data: bytes, error: type[LecternError] | None
 ) -> None:
-    *_, last = library.add([Upload(name, data)])
+    *_, last = shelf.add([Upload(name, data)])
     if error is None:
         assert last.stage == "ready", last.error
-        assert library.search("words", k=1)
+        assert last.document is not None
+        assert shelf.chunks(last.document.id)
     else:
         assert type(last.error) is error
         assert last.error.help
@@ -264,7 +298,8 @@ def test_a_name_longer_than_an_index_takes_is_kept_by_its_end(library: Library) 
 
 
 @pytest.mark.parametrize("odd", ["", "none", "a\0b", "\ud800", "x" * 10_000, "'; DROP TABLE documents; --", "../.."])
-def test_ids_that_name_nothing(library: Library, odd: str) -> None:
+def test_ids_that_name_nothing(asked: Library, odd: str) -> None:
+    library, before = asked, asked.documents()
     for call in (
         lambda: library.document(odd),
         lambda: library.page(odd, 1),
@@ -280,21 +315,20 @@ def test_ids_that_name_nothing(library: Library, odd: str) -> None:
     library.delete_conversation(odd)
     library.set_preference(odd, odd)
     assert library.preference(odd) is not None
-    assert library.documents() == []
+    assert library.documents() == before
 
 
 @pytest.mark.parametrize("odd", ["a\0b", "\ud800", "x" * 10_000, "'; DROP TABLE messages; --", "🗿"])
-def test_a_conversation_of_any_name_goes_on(library: Library, odd: str) -> None:
-    first = library.ask("Is there anything?", conversation=odd)
-    library.ask("And here?", conversation=odd)
-    (conversation,) = library.conversations()
-    assert first.conversation == conversation.id
-    assert len(library.messages(odd)) == len(library.messages(conversation.id)) == 2
+def test_a_conversation_of_any_name_goes_on(asked: Library, odd: str) -> None:
+    first = asked.ask("Is there anything?", conversation=odd)
+    asked.ask("And here?", conversation=odd)
+    assert first.conversation in {conversation.id for conversation in asked.conversations()}
+    assert len(asked.messages(odd)) == len(asked.messages(first.conversation)) == 2
 
 
 @pytest.mark.parametrize("far", [-(10**12), -1, 0, 10**12])
-def test_numbers_out_of_range(library: Library, far: int) -> None:
-    document = add_text(library, "chess.txt", CHESS.decode())
+def test_numbers_out_of_range(asked: Library, far: int) -> None:
+    library, document = asked, asked.documents()[0]
     with pytest.raises(KeyError):
         library.page(document.id, far)
     assert len(library.chunks(document.id, first=far)) == (far <= 0)
@@ -303,21 +337,12 @@ def test_numbers_out_of_range(library: Library, far: int) -> None:
 
 
 @pytest.mark.parametrize("k", [0, -1, 10**9])
-def test_a_number_of_hits_out_of_bounds_is_refused(library: Library, k: int) -> None:
+def test_a_number_of_hits_out_of_bounds_is_refused(asked: Library, k: int) -> None:
     with pytest.raises(ConfigurationError, match="k"):
-        library.search("anything", k=k)
+        asked.search("anything", k=k)
 
 
 # Questions
-
-
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Iterator[Library]:
-    folder = tmp_path_factory.mktemp("asked")
-    with Library.open(Settings(_env_file=None, data_dir=folder, database_url=new_database())) as library:
-        for name, text in TEXTS.items():
-            add_text(library, name, text)
-        yield library
 
 
 @pytest.mark.parametrize(
@@ -448,6 +473,26 @@ def test_a_damaged_chroma_folder_keeps_nothing_back(settings: Settings, damage: 
         for engine in ("chroma", "dumps", "pgvector"):
             assert len(library.search("bishop", engine=engine)) == 2, engine
         assert library.status().chroma
+
+
+@pytest.mark.parametrize("address", ["http://", "http://host:nonsense", "http://host:99999", "ftp://host"])
+def test_an_address_that_is_no_chroma_is_said_on_opening(settings: Settings, address: str) -> None:
+    with pytest.raises(ConfigurationError, match="CHROMA_URL") as refused:
+        Library.open(settings.model_copy(update={"chroma_url": address}))
+    assert refused.value.help
+
+
+def test_a_chroma_server_that_hangs_holds_nobody_up(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_core.storage.chroma._HEARTBEAT_S", 0.5)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        with Library.open(settings.model_copy(update={"chroma_url": url})) as library:
+            add_text(library, "chess.txt", CHESS.decode())
+            assert library.search("bishop", engine="chroma")
+        assert time.monotonic() - began < 15
 
 
 def test_bytes_that_are_gone_cost_the_picture_alone(library: Library, settings: Settings) -> None:
