@@ -22,12 +22,7 @@ def main() -> None:
         menu_items={"About": ABOUT},
     )
     frame.dress()
-    page = st.navigation(
-        [
-            st.Page(HERE / "pages/upload.py", title="Library", icon=":material/library_books:", default=True),
-            st.Page(HERE / "pages/chat.py", title="Chat", icon=":material/forum:", url_path="chat"),
-        ]
-    )
+    page = frame.navigation()
     opening = resources.opening()
     if opening.state == "open":
         frame.run(page)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PARTS = Path(__file__).parent
+PAGES = PARTS.parent
 
 
 def dress() -> None:
@@ -26,9 +27,24 @@ def dress() -> None:
     st.logo(PARTS / f"art/wordmark-{shade}.svg", size="large", icon_image=PARTS / f"art/wordmark-{shade}.svg")
 
 
+def navigation() -> Page:
+    """The pages there are; returns the one that was asked for."""
+    return st.navigation(
+        [
+            st.Page(PAGES / "upload.py", title="Library", icon=":material/library_books:", default=True),
+            st.Page(PAGES / "chat.py", title="Chat", icon=":material/forum:", url_path="chat"),
+        ]
+    )
+
+
 def insist() -> None:
-    """Let app.py run first: a process's very first run takes pages/ for Streamlit's older kind of app and skips it."""
+    """Let app.py run first.
+
+    Until `st.navigation` was called once in a process, Streamlit takes the folder pages/ for its older kind of app and
+    runs the page of a bookmark without app.py. The library is not open then.
+    """
     if resources.opening().state != "open":
+        navigation()
         st.rerun()
 
 
