@@ -119,10 +119,10 @@ class ChromaGuard:
             wrong = {*difference.missing, *suspects}
             self._queue(wrong)
             counts = self._counts()
-            rows = [f"{document_id}:{index}" for document_id in wrong for index in range(counts.get(document_id, 0))]
+            rows = {f"{document_id}:{index}" for document_id in wrong for index in range(counts.get(document_id, 0))}
             # On a server, rows of unknown documents may be another library's.
-            own = [row for row in difference.foreign if self._chroma.folder or row.rpartition(":")[0] in counts]
-            self._chroma.remove_rows(profile, [*rows, *own])
+            rows |= {row for row in difference.foreign if self._chroma.folder or row.rpartition(":")[0] in counts}
+            self._chroma.remove_rows(profile, sorted(rows))
 
     def compare(self, among: Collection[str] | None = None) -> Difference:
         """Compare the ids of all rows with the chunks of ready documents, or some of them; what waits is left out.

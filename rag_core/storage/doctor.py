@@ -102,7 +102,7 @@ def _mend_chroma(storage: Storage, wrong: list[Finding]) -> bool:
     except ChromaUnavailable as error:
         _log.warning("Chroma's rows cannot be mended: %s", error)
     try:
-        storage.guard.rebuild("; ".join(_reasons(wrong)))
+        storage.guard.rebuild("; ".join(_reasons(wrong)) or "its rows cannot be mended")
     except StoreUnavailable as error:
         _log.warning("Chroma's index cannot be set aside: %s", error)
         return False

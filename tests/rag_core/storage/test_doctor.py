@@ -1,0 +1,343 @@
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_core import Settings
+from rag_core.domain import Finding, Report
+from rag_core.storage import Storage, chroma
+from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
+from rag_core.storage.chroma_probe import ProbeStopped, probe
+from rag_core.storage.doctor import repair, verify
+from tests.rag_core.storage.filled import (
+    PROFILE,
+    cut_to,
+    delete,
+    empty,
+    fill,
+    flip,
+    make_unreadable,
+    truncate,
+    zero,
+)
+
+Damage = Callable[[Path], None]
+HEADER, ROW, HASH, ROWS = 64, 32, 16, 3
+VECTORS_END = HEADER + ROWS * ROW
+DUMP_DAMAGES: dict[str, Damage] = {
+    "cut in the header": cut_to(10),
+    "cut after the header": cut_to(HEADER),
+    "cut after a row": cut_to(HEADER + ROW),
+    "cut after the vectors": cut_to(VECTORS_END),
+    "cut before its last byte": cut_to(VECTORS_END + ROWS * HASH - 1),
+    "bit of the magic number": flip(0),
+    "bit of the header": flip(20),
+    "bit of a vector": flip(HEADER + 40),
+    "bit of a hash": flip(-1),
+    "zeroed": zero,
+    "emptied": empty,
+    "deleted": delete,
+    "unreadable": make_unreadable,
+}
+
+
+@pytest.fixture
+def storage(settings: Settings) -> Iterator[Storage]:
+    opened = Storage(settings)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def filled(storage: Storage) -> list[str]:
+    return fill(storage)
+
+
+@pytest.fixture(scope="module")
+def lasting(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
+    """One filled library for damages that are mended at once."""
+    folder = tmp_path_factory.mktemp("lasting") / "library"
+    opened = Storage(Settings(_env_file=None, data_dir=folder, database_url=new_database()))
+    fill(opened)
+    yield opened
+    assert verify(opened, deep=True).findings == ()
+    opened.close()
+
+
+def execute(storage: Storage, query: str, *values: object) -> None:
+    with storage.database.transaction() as connection:
+        connection.execute(query.encode(), values)
+
+
+def places(report: Report) -> set[tuple[str, str]]:
+    return {(finding.store, finding.document_id) for finding in report.findings}
+
+
+def assert_mended(storage: Storage, report: Report) -> None:
+    after = repair(storage, report)
+    assert after.findings == ()
+    assert after.deep == report.deep
+    assert report.deep or verify(storage, deep=True).findings == ()
+
+
+def test_a_sound_library_has_no_findings(storage: Storage, filled: list[str]) -> None:
+    for deep in (False, True):
+        report = verify(storage, deep)
+        assert (report.documents, report.chunks, report.findings, report.deep) == (4, 12, (), deep)
+        assert report.took_s > 0
+
+
+def test_an_empty_library_has_no_findings(storage: Storage) -> None:
+    assert verify(storage, deep=True).findings == ()
+    assert repair(storage, verify(storage)).findings == ()
+
+
+@pytest.mark.parametrize("damage", DUMP_DAMAGES.values(), ids=DUMP_DAMAGES.keys())
+def test_a_damaged_dump_is_reported_and_made_again(lasting: Storage, damage: Damage) -> None:
+    (document,) = [item.id for item in lasting.documents.all() if item.title == "Title 1"]
+    damage(lasting.folder / "dumps" / f"{document}.dump")
+    report = verify(lasting)
+    assert places(report) == {("Dumps", document)}
+    assert report.findings[0].title == "Title 1"
+    after = repair(lasting, report)
+    assert (after.findings, after.mended) == ((), report.findings)
+    assert verify(lasting).findings == ()
+
+
+@pytest.mark.parametrize("damage", [delete, zero, make_unreadable, flip(HEADER + 40)])
+def test_dumps_damaged_while_closed_are_sound_after_opening_and_repair(
+    settings: Settings, filled: list[str], storage: Storage, damage: Damage
+) -> None:
+    storage.close()
+    damage(settings.data_dir / "dumps" / f"{filled[0]}.dump")
+    again = Storage(settings)
+    try:
+        assert repair(again, verify(again)).findings == ()
+        assert again.dumps.searched() == set(filled)
+    finally:
+        again.close()
+
+
+def test_a_dump_of_other_vectors_is_found(storage: Storage, filled: list[str]) -> None:
+    own = storage.folder / "dumps" / f"{filled[0]}.dump"
+    shutil.copyfile(storage.folder / "dumps" / f"{filled[1]}.dump", own)
+    report = verify(storage)
+    assert "another text" in report.findings[0].message
+    assert_mended(storage, report)
+    vectors, sums = storage.documents.vectors(filled[0])
+    storage.dumps.write(filled[0], -vectors, sums)
+    report = verify(storage, deep=True)
+    assert places(report) == {("Dumps", filled[0])}
+    assert "not the vector of chunk 1" in report.findings[0].message
+    assert_mended(storage, report)
+
+
+def test_dumps_that_are_not_searched_or_left_over(storage: Storage, filled: list[str]) -> None:
+    storage.dumps.hide(filled[0])
+    gone = "f" * 32
+    shutil.copyfile(storage.folder / "dumps" / f"{filled[1]}.dump", storage.folder / "dumps" / f"{gone}.dump")
+    storage.dumps.show(gone)
+    report = verify(storage)
+    assert places(report) == {("Dumps", filled[0]), ("Dumps", gone)}
+    assert_mended(storage, report)
+    assert storage.dumps.searched() == storage.dumps.held() == set(filled)
+
+
+def test_rows_missing_foreign_or_wrong_in_chroma(storage: Storage, filled: list[str]) -> None:
+    lacking, wrong_vector, wrong_text, moved = filled
+    storage.chroma.remove_rows(PROFILE, [f"{lacking}:1"])
+    for document, row, text in ((wrong_vector, 0, "chunk 0 of document 1"), (wrong_text, 2, "another text")):
+        storage.chroma.remove_rows(PROFILE, [f"{document}:{row}"])
+        vectors = storage.documents.vectors(document)[0]
+        vector = -vectors[row] if document == wrong_vector else vectors[row]
+        add_row(storage, f"{document}:{row}", document, text, vector)
+    storage.chroma.remove_rows(PROFILE, [f"{moved}:0"])
+    add_row(storage, f"{moved}:0", "another document", "chunk 0 of document 3", storage.documents.vectors(moved)[0][0])
+    for row in ("f" * 32 + ":0", f"{lacking}:7", "odd"):
+        add_row(storage, row, row.partition(":")[0], "foreign", vectors[0])
+    report = verify(storage, deep=True)
+    assert {item.store for item in report.findings} == {"Chroma"}
+    assert {item.document_id for item in report.findings} == {*filled, "f" * 32, "?"}
+    assert_mended(storage, report)
+    assert repair(storage, report).findings == ()
+    assert storage.chroma.count(PROFILE) == 12
+    assert not list(storage.folder.glob("chroma.broken-*"))
+
+
+def add_row(storage: Storage, row: str, document: str, text: str, vector: np.ndarray) -> None:
+    storage.chroma.add(PROFILE, ChromaBatch([row], [document], [text], [vector.reshape(1, -1)]))
+
+
+def test_files_missing_or_left_over(storage: Storage, filled: list[str]) -> None:
+    storage.files.path(filled[0]).unlink()
+    empty(storage.files.path(filled[1]))
+    flip(3)(storage.files.path(filled[2]))
+    left = storage.files.path("e" * 32)
+    left.write_bytes(b"left over")
+    coming = storage.files.path("d" * 32)
+    coming.write_bytes(b"of a document on its way")
+    os.utime(left, (time.time() - 3600,) * 2)
+    report = verify(storage, deep=True)
+    assert places(report) == {("Files", item) for item in (*filled[:3], "e" * 32)}
+    after = repair(storage, report)
+    assert not left.exists()
+    assert coming.exists()
+    assert places(after) == {("Files", item) for item in filled[:3]}
+    assert all("Add the same file again" in item.help and not item.repairable for item in after.findings)
+    assert {item.document_id for item in after.mended} == {"e" * 32}
+
+
+def test_an_outbox_row_without_document_is_forgotten(storage: Storage, filled: list[str]) -> None:
+    execute(storage, "INSERT INTO outbox (document_id, store, action) VALUES (%s, 'dumps', 'put')", "c" * 32)
+    report = verify(storage)
+    assert places(report) == {("PostgreSQL", "c" * 32)}
+    assert_mended(storage, report)
+
+
+@pytest.mark.parametrize(
+    ("query", "deep"),
+    [
+        ("DELETE FROM chunks WHERE document_id = %s AND index = 1", False),
+        ("DELETE FROM chunks WHERE document_id = %s", False),
+        ("DELETE FROM pages WHERE document_id = %s", False),
+        ("UPDATE documents SET page_count = 9 WHERE id = %s", False),
+        ("UPDATE chunks SET page = 5 WHERE document_id = %s AND index = 2", False),
+        ("UPDATE chunks SET text = 'another' WHERE document_id = %s AND index = 2", True),
+    ],
+)
+def test_what_postgresql_itself_lost_stays_in_the_report(
+    storage: Storage, settings: Settings, filled: list[str], query: str, deep: bool
+) -> None:
+    execute(storage, query, filled[0])
+    for report in (verify(storage, deep), repair(storage, verify(storage, deep))):
+        assert ("PostgreSQL", filled[0]) in places(report)
+        (own,) = [item for item in report.findings if item.store == "PostgreSQL"]
+        assert not own.repairable
+        assert "restore a backup" in own.help
+    (storage.folder / "dumps" / f"{filled[0]}.dump").unlink()
+    storage.close()
+    Storage(settings).close()
+
+
+def test_documents_on_their_way_are_not_wrong(storage: Storage, filled: list[str], monkeypatch) -> None:
+    storage.documents.accept("b" * 32, "b" * 64, "pending.txt", "text/plain", 4)
+    storage.files.write("b" * 32, [b"four"])
+    monkeypatch.setattr(storage.relay, "carry_chroma", lambda: None)
+    storage.documents.start_removal(filled[0])
+    storage.dumps.hide(filled[0])
+    assert verify(storage).findings == ()
+    storage.relay.carry_dumps()
+    assert verify(storage).findings == ()
+
+
+def test_adding_and_removing_while_stores_are_compared(storage: Storage, filled: list[str]) -> None:
+    done = threading.Event()
+    found: list[Finding] = []
+
+    def look() -> None:
+        while not done.is_set():
+            found.extend(verify(storage).findings)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    for _ in range(4):
+        for document_id in filled:
+            storage.remove(document_id)
+        storage.settle()
+        filled = fill(storage)
+    done.set()
+    thread.join()
+    assert found == []
+    assert verify(storage, deep=True).findings == ()
+
+
+CHROMA_DAMAGES: dict[str, tuple[str, Damage]] = {
+    "database truncated": ("chroma.sqlite3", truncate(0.5)),
+    "database zeroed": ("chroma.sqlite3", zero),
+    "database emptied": ("chroma.sqlite3", empty),
+    "database unreadable": ("chroma.sqlite3", make_unreadable),
+    "folder deleted": (".", shutil.rmtree),
+}
+
+
+@pytest.mark.parametrize(("name", "damage"), CHROMA_DAMAGES.values(), ids=CHROMA_DAMAGES.keys())
+def test_a_damaged_chroma_is_reported_and_made_again(
+    storage: Storage, filled: list[str], name: str, damage: Damage
+) -> None:
+    storage.chroma.distrust()
+    damage(storage.folder / "chroma" / name)
+    report = verify(storage)
+    assert {item.store for item in report.findings} == {"Chroma"}
+    assert repair(storage, report).findings == ()
+    assert storage.chroma.count(PROFILE) == 12
+
+
+def test_an_index_that_ends_its_process_heals_by_itself(
+    settings: Settings, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chroma, "_HNSW", {"space": "cosine", "sync_threshold": 3, "batch_size": 2})
+    fill(storage, 30, 3)
+    storage.close()
+    (links,) = (settings.data_dir / "chroma").glob("*/link_lists.bin")
+    zero(links)
+    verdict = probe(settings.data_dir / "chroma", "lectern-test", 60, threading.Event())
+    assert signal.Signals.SIGSEGV.name in verdict.fault
+    (settings.data_dir / "chroma.broken-before").mkdir()
+    again = Storage(settings)
+    try:
+        assert not again.chroma.trusted
+        with pytest.raises(ChromaUnavailable):
+            again.chroma.count(PROFILE)
+        again.guard.heal()
+        assert "90 to go" in again.notes[0] or "30 documents to go" in again.notes[0]
+        again.settle()
+        assert again.notes == ("Chroma's index was damaged and has been made again.",)
+        assert verify(again, deep=True).findings == ()
+        assert len(list(settings.data_dir.glob("chroma.broken-*"))) == 1
+    finally:
+        again.close()
+
+
+def test_an_index_that_lost_rows_is_mended_on_opening(settings: Settings, storage: Storage, filled: list[str]) -> None:
+    storage.chroma.remove_rows(PROFILE, [f"{filled[0]}:1"])
+    add_row(storage, "f" * 32 + ":0", "f" * 32, "foreign", storage.documents.vectors(filled[0])[0][0])
+    add_row(storage, "f" * 32 + ":1", "f" * 32, "foreign", storage.documents.vectors(filled[0])[0][0])
+    storage.close()
+    again = Storage(settings)
+    try:
+        again.settle()
+        assert verify(again).findings == ()
+        assert again.notes == ()
+    finally:
+        again.close()
+
+
+def test_a_probe_is_limited_in_time_and_can_be_stopped(storage: Storage, filled: list[str]) -> None:
+    folder = storage.folder / "chroma"
+    storage.chroma.close()
+    assert "did not open within" in probe(folder, "lectern-test", 0, threading.Event()).fault
+    stopped = threading.Event()
+    stopped.set()
+    with pytest.raises(ProbeStopped):
+        probe(folder, "lectern-test", 60, stopped)
+    assert probe(folder, "lectern-test", 60, threading.Event()).rows == 12
+    assert probe(folder, "lectern-other", 60, threading.Event()).rows is None
+
+
+def test_a_server_that_does_not_answer_is_told_of(settings: Settings) -> None:
+    storage = Storage(settings.model_copy(update={"chroma_url": "http://127.0.0.1:9"}))
+    try:
+        fill(storage)
+        (finding,) = repair(storage, verify(storage)).findings
+        assert (finding.store, finding.repairable) == ("Chroma", False)
+        assert "CHROMA_URL" in finding.help
+    finally:
+        storage.close()
