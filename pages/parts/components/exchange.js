@@ -105,7 +105,8 @@ const focusBack = (root, data) => {
   const closed = root.lastActive && !data.active ? root.lastActive : null;
   root.lastActive = data.active;
   const host = root.getRootNode();
-  const free = document.activeElement === document.body || document.activeElement === null;
+  const focused = document.activeElement; // the passage itself may still be there for a moment
+  const free = !focused || focused === document.body || focused.closest(".st-key-chat_passage");
   if (closed && free) host.querySelector(`.cite[data-number="${closed}"]`)?.focus({ preventScroll: true });
 };
 
