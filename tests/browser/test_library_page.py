@@ -60,10 +60,10 @@ def test_upload_shows_progress_survives_a_reload_and_can_be_cancelled(open_page:
     expect(line).to_contain_text("of 1200", timeout=60_000)
     expect(page.locator("[class*=st-key-upload_job_]", has_text="waiting")).to_be_visible()
     page.reload()
-    expect(line.get_by_text("Cancel")).to_be_visible()
+    expect(line.get_by_role("button", name="Cancel")).to_be_visible()
     other = open_page()
     expect(other.locator("[class*=st-key-upload_job_]", has_text="many bridges.pdf")).to_be_visible()
-    line.get_by_text("Cancel").click()
+    line.get_by_role("button", name="Cancel").click()
     expect(line).to_contain_text("cancelled", timeout=60_000)
     expect(row(page, "bridges.pdf")).to_contain_text("Ready", timeout=60_000)
     expect(row(page, "many bridges")).to_have_count(0)
@@ -81,7 +81,7 @@ def test_a_failed_file_says_why_and_can_be_dismissed(open_page: Open, tmp_path: 
     drop(page, tmp_path / "page.pdf")
     card = page.locator("[class*=st-key-upload_failed_]", has_text="page.pdf")
     expect(card).to_contain_text("HTML")
-    card.get_by_text("Dismiss").click()
+    card.get_by_role("button", name="Dismiss").click()
     expect(card).to_have_count(0)
 
 
