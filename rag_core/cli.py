@@ -97,6 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--deep", action="store_true", help="read every text, vector and file")
     command("repair", _repair, "Make again what differs from PostgreSQL; nothing is embedded.")
     command("status", _status, "Tell how the library is.")
+    reembed = command(
+        "reembed", _reembed, "Embed every document anew with another model; the old one answers meanwhile."
+    )
+    reembed.add_argument("--model", help="packaged model, or a folder; without it that of the settings")
+    reembed.add_argument("--precision", choices=["auto", "float32", "bf16", "int8"], help="precision of the model")
     backup = command("backup", _backup, "Write everything into one verified archive, while the library is in use.")
     backup.add_argument("file", metavar="FILE")
     backup.add_argument("--replace", action="store_true", help="replace the file if it exists")
@@ -234,6 +239,15 @@ def _status(library: Library, options: argparse.Namespace) -> int:
         print(f"{'model':12} {model.id}: {'ready' if model.ready else 'not ready. ' + model.reason}")
     for note in status.notes:
         print(f"{'note':12} {note}")
+    return 0
+
+
+def _reembed(library: Library, options: argparse.Namespace) -> int:
+    wanted = {name: value for name in ("model", "precision") if (value := getattr(options, name)) is not None}
+    chosen = library.settings.changed("embedding", **wanted).embedding if wanted else None
+    for step in library.reembed(chosen):
+        count = f" {step.done} of {step.total} chunks" if step.total else ""
+        _report(options, _plain(step), f"{step.stage}{count}. {step.note}".rstrip())
     return 0
 
 

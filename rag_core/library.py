@@ -28,7 +28,7 @@ from rag_core.domain import (
     Page,
     PagePicture,
     Piece,
-    Profile,
+    Progress,
     Report,
 )
 from rag_core.errors import (
@@ -40,13 +40,14 @@ from rag_core.errors import (
     StoreUnavailable,
     UnsupportedDocument,
 )
-from rag_core.settings import Settings
+from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
     from rag_core.adding import Adder, Source
     from rag_core.answering import Answerer
     from rag_core.embedding import Embedder
     from rag_core.reading import Reader
+    from rag_core.reembedding import Reembedding
     from rag_core.retrieval import Retrieval
     from rag_core.storage import Storage
 
@@ -65,10 +66,14 @@ class Library:
         self.settings = settings
         self._storage = storage
         self._reader = reader
-        self._adder: Adder = Adder(settings, storage, reader, self._embed)
+        self._adder: Adder = Adder(settings, storage, reader, self._embed_added)
         self._embedder: Embedder | None = None
         self._answerer: Answerer | None = None
         self._lock = threading.RLock()
+        self._noted = ""
+        self._reembedding = threading.Lock()
+        self._stepping = threading.Lock()
+        self._closing = threading.Event()
         self._consent = storage.conversations.preference("allow_remote") == "yes"
 
     @classmethod
@@ -113,8 +118,11 @@ class Library:
 
     def close(self) -> None:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
+        self._closing.set()
         self._adder.close()
         self._reader.close()
+        with self._stepping:  # a step of a re-embedding ends before its stores are closed
+            pass
         with self._lock:
             answerer, self._answerer = self._answerer, None
             embedder, self._embedder = self._embedder, None
@@ -206,6 +214,37 @@ class Library:
     def remove(self, document_id: str) -> None:
         """Remove a document from every store. Old answers keep the passages they cite."""
         self._storage.remove(document_id)
+
+    def reembed(
+        self, settings: EmbeddingSettings | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[Progress]:
+        """Embed every chunk anew with another model, from the stored texts, while the old vectors answer; then switch.
+
+        Without `settings` the model is that of the library's settings, or that of an interrupted run. The last step is
+        "done" or "cancelled". Whoever stops iterating, or is killed, keeps what was embedded: the next call goes on.
+        Raises ModelUnavailable, LimitExceeded (the disk), StoreUnavailable, and LecternError while another one runs.
+        """
+        from rag_core.embedding import open_embedder
+        from rag_core.reembedding import Reembedding, target
+
+        if not self._reembedding.acquire(blocking=False):
+            raise LecternError("The library is being embedded anew already.", help="Wait until it ends, or stop it.")
+        token = cancellation or Cancellation()
+        try:
+            wanted = settings or target(self._storage, self.settings.embedding)
+            embedder = open_embedder(wanted, self.settings.models_dir)
+            run = Reembedding(
+                self._storage, embedder, turn=self._adder.turn, adopted=lambda: self._adopt(embedder),
+                stopped=lambda: token.is_set() or self._closing.is_set(),
+                min_free_bytes=self.settings.storage.min_free_bytes,
+            )  # fmt: skip
+            try:
+                yield from self._steps(run)
+            finally:
+                if self._embedder is not embedder:
+                    embedder.close()
+        finally:
+            self._reembedding.release()
 
     def backup(self, path: str | Path, *, replace: bool = False) -> BackupReport:
         """Write one verified archive of documents, conversations and settings of the library, which stays in use.
@@ -364,7 +403,9 @@ class Library:
 
     def notes(self) -> tuple[str, ...]:
         """What happened on opening that the user should know, one line each."""
-        return self._storage.notes
+        from rag_core.reembedding import notes
+
+        return (*self._storage.notes, *notes(self._storage, self.settings.embedding))
 
     def warm_up(self) -> None:
         """Load the embedding model and what answers need, so that the first question finds them ready. Writes nothing
@@ -372,34 +413,72 @@ class Library:
         self._embed()
         self._answer().warm()
 
-    def _find(self, question: str, *, k: int | None = None, engine: str | None = None) -> Retrieval:
+    def _find(self, question: str, **wanted: object) -> Retrieval:
+        """Search with the library's settings for retrieval, save for what is `wanted` and not None."""
+        import psycopg
+
         from rag_core.retrieval import search
 
-        changes = {name: value for name, value in (("k", k), ("engine", engine)) if value is not None}
+        changes = {name: value for name, value in wanted.items() if value is not None}
         settings = self.settings.changed("retrieval", **changes).retrieval
         if settings.fetch_k < settings.k:
             settings = settings.model_copy(update={"fetch_k": settings.k})
-        return search(self._storage, self._embed().encode_query, question, settings)
+        while True:
+            epoch = self._storage.epoch.now()
+            try:
+                found = search(self._storage, self._embed().encode_query, question, settings)
+            # Where the model changed amid a search, a question's vector does not fit those of the chunks.
+            except (LecternError, ValueError, psycopg.DataError):
+                if not self._storage.epoch.passed(epoch):
+                    raise
+            else:
+                if not self._storage.epoch.passed(epoch):
+                    return found
+
+    def _passages(self, question: str) -> Retrieval:
+        """What an answer is made from: relevance weighs more than in a search, whose hits a person looks through."""
+        return self._find(question, mmr_lambda=self.settings.answering.mmr_lambda)
 
     def _embed(self) -> Embedder:
-        """The embedding model, loaded once. A library keeps the precision it was made with."""
+        """The embedding model, loaded once: the one that the library was made with, whatever the settings ask for."""
         with self._lock:
             if self._embedder is None:
                 from rag_core.embedding import open_embedder
+                from rag_core.reembedding import open_for
 
                 profile = self._storage.documents.profile()
-                wanted = self.settings.embedding
-                if profile is not None and wanted.precision == "auto":
-                    wanted = wanted.model_copy(update={"precision": profile.precision})
-                embedder = open_embedder(wanted, self.settings.models_dir)
-                if profile is not None and embedder.profile.id != profile.id:
-                    embedder.close()
-                    raise ModelUnavailable(
-                        f"This library was made with {_named(profile)}, not with {_named(embedder.profile)}.",
-                        help="Set LECTERN_EMBEDDING__MODEL back, or use another LECTERN_DATA_DIR for the other model.",
-                    )
-                self._embedder = embedder
+                if profile is None:
+                    self._embedder = open_embedder(self.settings.embedding, self.settings.models_dir)
+                else:
+                    noted = self._storage.new_vectors.model_of(profile)
+                    self._embedder = open_for(profile, noted, self.settings)
             return self._embedder
+
+    def _embed_added(self) -> Embedder:
+        """The embedding model for new documents. Where it was found is kept, for when the settings name another."""
+        embedder = self._embed()
+        if self._noted != embedder.profile.id:
+            self._storage.new_vectors.note_model(embedder.profile, embedder.model)
+            self._noted = embedder.profile.id
+        return embedder
+
+    def _steps(self, run: Reembedding) -> Iterator[Progress]:
+        """The steps of a re-embedding, none of which is amid when the library is closed."""
+        steps = run.steps()
+        while True:
+            with self._stepping:
+                step = next(steps, None)
+            if step is None:
+                return
+            yield step
+
+    def _adopt(self, embedder: Embedder) -> None:
+        """Embed questions with another model from now on. The old one goes when the last of its users is done."""
+        with self._lock:
+            self._embedder = embedder
+            self.settings = self.settings.changed(
+                "embedding", model=embedder.model, precision=embedder.profile.precision
+            )
 
     def _answer(self) -> Answerer:
         with self._lock:
@@ -409,7 +488,7 @@ class Library:
 
                 self._answerer = Answerer(
                     self.settings,
-                    make_retriever=lambda: LecternRetriever(find=self._find),
+                    make_retriever=lambda: LecternRetriever(find=self._passages),
                     encode=lambda texts: self._embed().encode(texts),
                 )
             return self._answerer
@@ -441,10 +520,6 @@ def check_question(question: str, settings: Settings) -> str:
             help="Shorten it, or add the long text as a document and ask about it.",
         )
     return words
-
-
-def _named(profile: Profile) -> str:
-    return f"{profile.name} ({profile.precision}, revision {profile.revision})"
 
 
 def _unfinished(question: str, text: str, conversation: str, message: str, model: str) -> Answer:

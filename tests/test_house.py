@@ -66,7 +66,7 @@ def test_the_public_names() -> None:
         "open", "close", "add", "resume", "retry", "documents", "document", "chunks", "neighbours", "page", "pages",
         "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
         "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
-        "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore",
+        "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
     }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Texts to vectors."""
 
 from rag_core.embedding.base import Embedder
-from rag_core.embedding.opening import open_embedder
+from rag_core.embedding.opening import open_embedder, open_profile
+from rag_core.embedding.source import PACKAGED
 
-__all__ = ["Embedder", "open_embedder"]
+__all__ = ["PACKAGED", "Embedder", "open_embedder", "open_profile"]

@@ -23,7 +23,8 @@ _WINDOW = 1024
 class Embedder(ABC):
     """A model that makes vectors of texts. Thread-safe.
 
-    profile: what stamps the vectors. engine: for people, such as "openvino int8". notes: what was replaced and why.
+    profile: what stamps the vectors. model: the setting by which it is found. engine: for people, such as
+    "openvino int8". notes: what was replaced and why.
     """
 
     kind: ClassVar[str]
@@ -38,6 +39,7 @@ class Embedder(ABC):
         notes: Sequence[str] = (),
     ) -> None:
         self.profile: Profile = source.profile(precision)
+        self.model = source.model
         self.engine = f"{self.kind} {precision}"
         self.notes = tuple(notes)
         self._source = source

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from rag_core.domain import Profile
 from rag_core.embedding.base import Embedder
 from rag_core.embedding.exported import exported_model
 from rag_core.embedding.processor import has_fast_int8
@@ -39,6 +40,25 @@ def open_embedder(settings: EmbeddingSettings, models_dir: Path) -> Embedder:
     reasons = "; ".join(map(str, failures)) or "this precision needs OpenVINO"
     help = failures[0].help if failures else "Set embedding.backend and embedding.precision to auto."
     raise ModelUnavailable(f"The embedding model cannot be loaded: {reasons}", help=help)
+
+
+def open_profile(profile: Profile, models: Sequence[str], settings: EmbeddingSettings, models_dir: Path) -> Embedder:
+    """Load the model of a profile from the first of some places that has it, with the other settings as they are.
+
+    Raises ModelUnavailable, which says why none will do.
+    """
+    failures: list[str] = []
+    for model in dict.fromkeys(filter(None, models)):
+        try:
+            if find_source(model).profile(profile.precision) != profile:
+                failures.append(f"{model} is another model, or its files have changed")
+                continue
+            backend = "auto" if profile.precision != "float32" else settings.backend
+            changes = {"model": model, "precision": profile.precision, "backend": backend}
+            return open_embedder(settings.model_copy(update=changes), models_dir)
+        except ModelUnavailable as error:
+            failures.append(str(error))
+    raise ModelUnavailable("; ".join(failures) or "nobody knows where it is")
 
 
 def _choices(settings: EmbeddingSettings) -> Iterator[tuple[str, str]]:

@@ -34,6 +34,11 @@ class ModelSource:
     query_prompt: str = ""
     text_prompt: str = ""
 
+    @property
+    def model(self) -> str:
+        """What the setting of the model must be for this one to be found: the packaged one's name, or a folder."""
+        return PACKAGED if _PACKAGE in self.folder.parts else str(self.folder.resolve())
+
     def profile(self, precision: str) -> Profile:
         """The profile of this model's vectors at a precision."""
         revision = f"{self.revision}-q{_INT8_RECIPE}" if precision == "int8" else self.revision

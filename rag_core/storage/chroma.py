@@ -155,6 +155,13 @@ class ChromaIndex:
             for first in range(0, len(ids), _BATCH):
                 collection.delete(ids=list(ids[first : first + _BATCH]))
 
+    def forget(self, stale: Profile, present: Profile) -> None:
+        """Delete the collection of a profile that is in use no longer. Raises ChromaUnavailable."""
+        with self._lock, self._guarded():
+            self._open(present)
+            if collection_name(stale) in {item.name for item in self._client.list_collections()}:
+                self._client.delete_collection(collection_name(stale))
+
     def places(self, profile: Profile) -> Iterator[tuple[str, str]]:
         """Id and document of every row. Raises ChromaUnavailable."""
         first = 0

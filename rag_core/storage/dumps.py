@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accelerator.atomic import sync_folder
 from accelerator.dump import Dump, write_dump
 from accelerator.errors import DumpError
 from accelerator.scanner import Match, Scanner
@@ -101,6 +102,26 @@ class DumpStore:
         else:
             remove_file(path)
 
+    def succeed(self, successor: DumpStore, ready: Collection[str]) -> None:
+        """Search what another store holds of ready documents, from this instant on. Its files are taken after that."""
+        for document_id in successor.searched() - set(ready):
+            successor.hide(document_id)
+        self._profile, self._scanner = successor._profile, successor._scanner
+
+    def take_files(self, successor: DumpStore, ids: Iterable[str]) -> None:
+        """Take the files of another store that fit this one's profile, and remove what is left of it.
+
+        Raises StoreUnavailable.
+        """
+        try:
+            for document_id in ids:
+                if self._fits(successor._path(document_id)):
+                    successor._path(document_id).replace(self._path(document_id))
+            sync_folder(self._folder)
+        except OSError as error:
+            raise disk_failure(error) from error
+        shutil.rmtree(successor._folder, ignore_errors=True)
+
     def hide(self, document_id: str) -> None:
         """Search a document no longer, from this instant."""
         if self._scanner is not None:
@@ -128,6 +149,14 @@ class DumpStore:
 
     def _path(self, document_id: str) -> Path:
         return self._folder / f"{document_id}{_SUFFIX}"
+
+    def _fits(self, path: Path) -> bool:
+        profile = self._required()
+        try:
+            Dump.open(path, profile=profile.id, dimensions=profile.dimensions)
+        except (DumpError, FileNotFoundError):
+            return False
+        return True
 
     def _required(self) -> Profile:
         if self._profile is None:

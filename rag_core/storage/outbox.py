@@ -47,6 +47,11 @@ class Relay:
             self._batches("dumps", "remove", self._remove_dumps)
 
     @property
+    def dumps_turn(self) -> AbstractContextManager[object]:
+        """Held by whoever writes dumps."""
+        return self._dumps_lock
+
+    @property
     def chroma_turn(self) -> AbstractContextManager[object]:
         """Held by whoever writes to Chroma or looks at its files."""
         return self._chroma_lock

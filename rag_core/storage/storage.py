@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import psycopg
+from psycopg import Connection
+from psycopg.rows import TupleRow
 
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
 from rag_core.storage.archive import Archive
 from rag_core.storage.backup import Backup
-from rag_core.storage.chroma import ChromaIndex
+from rag_core.storage.chroma import ChromaIndex, ChromaUnavailable
 from rag_core.storage.chroma_guard import ChromaGuard
 from rag_core.storage.conversations import ConversationStore
-from rag_core.storage.database import Database
+from rag_core.storage.database import Database, unavailable
 from rag_core.storage.documents import DocumentStore, Stored
 from rag_core.storage.dumps import DumpStore
+from rag_core.storage.epoch import Epoch
 from rag_core.storage.feeder import Feeder
 from rag_core.storage.files import FileStore
+from rag_core.storage.new_vectors import NewVectors, take_over
 from rag_core.storage.outbox import Relay
 from rag_core.storage.ownership import Ownership
 from rag_core.storage.restore import Restore
 from rag_core.storage.server import EmbeddedServer
+
+_log = logging.getLogger(__name__)
+_SUCCESSOR = "dumps-new"
 
 
 class Storage:
@@ -37,6 +48,7 @@ class Storage:
         self._feeder: Feeder | None = None
         self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
         self._min_free_bytes = settings.storage.min_free_bytes
+        self.epoch = Epoch()
         self._closed = False
         self._ownership = Ownership(folder)
         self._ownership.take()
@@ -51,6 +63,8 @@ class Storage:
 
         Raises StoreUnavailable; what was not committed is then still pending.
         """
+        if self.documents.profile() not in (None, profile):
+            raise StoreUnavailable("The library's embedding model was changed meanwhile.", help="Add it once more.")
         self.dumps.use(profile)
         self.documents.commit(batch, profile)
         self.relay.carry_dumps()
@@ -104,6 +118,51 @@ class Storage:
         where = "embedded" if self._server else "by DATABASE_URL"
         return f"{self._required().version()}, {where}", chroma
 
+    def successor(self, profile: Profile) -> DumpStore:
+        """Dumps of another profile, beside those in use; what an earlier run left is kept."""
+        dumps = DumpStore(self.folder / _SUCCESSOR)
+        dumps.use(profile)
+        return dumps
+
+    def abandon_successor(self) -> None:
+        """Remove what an unfinished re-embedding has made."""
+        self.new_vectors.keep_only(None)
+        shutil.rmtree(self.folder / _SUCCESSOR, ignore_errors=True)
+
+    def switch(self, profile: Profile, successor: DumpStore, adopted: Callable[[], None]) -> None:
+        """Put new vectors in the place of the old ones, in PostgreSQL, dumps and, later, Chroma.
+
+        The caller holds the turns of adding, dumps and Chroma. `adopted` is called in the same instant. Raises
+        StoreUnavailable; the old vectors then answer still.
+        """
+        switched = False
+        try:
+            with self._required().transaction() as connection:
+                ready = take_over(connection, profile)
+                with self.epoch.changing():
+                    self._commit_switch(connection, profile)
+                    self.dumps.succeed(successor, ready)
+                    self.chroma.close()
+                    adopted()
+                    switched = True
+        except StoreUnavailable:
+            if not switched:  # otherwise only the connection was lost, after its commit
+                raise
+        self.dumps.take_files(successor, ready)
+
+    def _commit_switch(self, connection: Connection[TupleRow], profile: Profile) -> None:
+        """Commit; one that is not acknowledged is looked up. Raises StoreUnavailable when it did not happen."""
+        try:
+            connection.commit()
+        except psycopg.OperationalError as error:
+            if self.documents.profile() != profile:
+                raise unavailable(error) from error
+
+    def wake(self) -> None:
+        """There is something to carry to Chroma."""
+        if self._feeder is not None:
+            self._feeder.wake()
+
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
         return Backup(self._required().transaction, self.files.path).write(path, replace=replace)
@@ -141,6 +200,7 @@ class Storage:
         self._database = database = Database(url, settings.storage)
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
+        self.new_vectors = NewVectors(database)
         self.files = FileStore(folder / "files")
         self.dumps = DumpStore(folder / "dumps")
         self.relay = Relay(database, self.documents, self.dumps, self.chroma, self.files)
@@ -152,18 +212,40 @@ class Storage:
         """Give Chroma what is due, once its index is known to be sound."""
         self.guard.heal()
         self.relay.carry_chroma()
+        self._forget_stale()
+
+    def _forget_stale(self) -> None:
+        """Delete Chroma's collections of profiles that are in use no longer; where it fails, the next time."""
+        with self.relay.chroma_turn:
+            present = self.documents.profile()
+            if present is None:
+                return
+            for profile in self.new_vectors.stale():
+                try:
+                    self.chroma.forget(profile, present)
+                except ChromaUnavailable as error:
+                    _log.warning("An old collection of Chroma is deleted later: %s", error)
+                    return
+                self.new_vectors.forget(profile)
 
     def _recover(self) -> tuple[str, ...]:
         """Carry what was committed and map the dumps, mending what is missing. Returns what the user should know."""
         profile = self.documents.profile()
         if profile is not None:
             self.dumps.use(profile)
+            self._finish_switch()
         self.relay.carry_dumps()
         if profile is None:
             return ()
         ready = [document.id for document in self.documents.all() if document.state == "ready"]
         mended = self.dumps.load(ready, self.documents.vectors)
         return (f"{len(mended)} damaged or missing dump files were written anew.",) if mended else ()
+
+    def _finish_switch(self) -> None:
+        """Take the dumps of a switch that was committed before a kill; those of an unfinished one are kept."""
+        if (self.folder / _SUCCESSOR).exists() and self.new_vectors.unfinished() is None:
+            known = [document.id for document in self.documents.all() if document.state == "ready"]
+            self.dumps.take_files(DumpStore(self.folder / _SUCCESSOR), known)
 
     def _required(self) -> Database:
         if self._database is None:

@@ -174,8 +174,8 @@ def test_migrations_run_once(settings: Settings) -> None:
         Storage(settings).close()
     assert settings.database_url is not None
     with psycopg.connect(settings.database_url.get_secret_value()) as connection:
-        rows = connection.execute("SELECT name FROM migrations").fetchall()
-    assert rows == [("0001_initial.sql",)]
+        rows = connection.execute("SELECT name FROM migrations ORDER BY name").fetchall()
+    assert rows == [("0001_initial.sql",), ("0002_reembedding.sql",)]
 
 
 def test_a_cut_connection_is_an_error_of_the_house_and_the_next_call_works(

@@ -1,0 +1,219 @@
+"""Embedding a library anew with another model, from the stored texts, while the old vectors answer.
+
+New vectors gather in PostgreSQL in committed batches and new dumps beside the old ones, so that whoever is stopped or
+killed goes on where it was. The switch is one transaction; whatever was added or removed until then is taken along.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+from rag_core.domain import Profile, Progress
+from rag_core.embedding import PACKAGED, Embedder, open_profile
+from rag_core.errors import Cancelled, LimitExceeded, ModelUnavailable, StoreCorrupt
+from rag_core.settings import EmbeddingSettings, Settings
+from rag_core.storage import Storage
+from rag_core.storage.dumps import DumpStore
+from rag_core.storage.new_vectors import Text
+
+_BATCH = 256
+_FLOAT_BYTES = 4
+# New vectors in a table, again in the chunks that they replace, in Chroma and in the dumps.
+_COPIES = 4
+
+
+class Reembedding:
+    """One run. Its steps are told as they are done; whoever stops iterating stops it, and a later run goes on.
+
+    `turn` is held while the library switches: it keeps documents from being committed. `adopted` is called in that
+    very instant, when questions must be embedded with the new model.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        embedder: Embedder,
+        *,
+        turn: AbstractContextManager[object],
+        adopted: Callable[[], None],
+        stopped: Callable[[], bool],
+        min_free_bytes: int,
+    ) -> None:
+        self._storage = storage
+        self._vectors = storage.new_vectors
+        self._embedder = embedder
+        self._turn = turn
+        self._adopted = adopted
+        self._stopped = stopped
+        self._min_free_bytes = min_free_bytes
+        self._dumps: DumpStore
+        self._written: dict[str, str] = {}
+
+    @property
+    def profile(self) -> Profile:
+        """What the library is to be embedded with."""
+        return self._embedder.profile
+
+    def steps(self) -> Iterator[Progress]:
+        """Embed, write dumps, switch. The last step is "done", or "cancelled" with what is kept.
+
+        Raises LimitExceeded (the disk), ModelUnavailable, StoreUnavailable.
+        """
+        present = self._storage.documents.profile()
+        if present in (None, self.profile):
+            self._storage.abandon_successor()
+            self._adopted()
+            yield Progress("done", note="Nothing was to be embedded anew.")
+            return
+        self._begin()
+        try:
+            yield from self._embed(self._stopped)
+            yield from self._write_dumps(self._stopped)
+        except Cancelled:
+            done, total = self._vectors.counts()
+            yield Progress("cancelled", done, total, "What was embedded is kept; the next time goes on from there.")
+            return
+        yield Progress("switching")
+        chunks = self._switch()
+        yield Progress("done", chunks, chunks)
+
+    def _begin(self) -> None:
+        self._vectors.keep_only(self.profile)
+        done, total = self._vectors.counts()
+        if not done:
+            self._storage.abandon_successor()
+        self._dumps = self._storage.successor(self.profile)
+        needed = (total - done) * self.profile.dimensions * _FLOAT_BYTES * _COPIES
+        free = shutil.disk_usage(self._storage.folder).free
+        if free - needed < self._min_free_bytes:
+            raise LimitExceeded(
+                f"Embedding anew needs about {needed / 2**20:.0f} MB; {free / 2**20:.0f} MB are free.",
+                help="Make room on the disk and start it again. Searching goes on.",
+            )
+
+    def _embed(self, stopped: Callable[[], bool]) -> Iterator[Progress]:
+        """Embed every chunk that has no new vector, those that come in meanwhile too. Raises Cancelled."""
+        done, total = self._vectors.counts()
+        yield Progress("embedding", done, total)
+        last: Text | None = None
+        while True:
+            texts = self._vectors.missing(last, _BATCH)
+            if not texts and last is None:
+                return
+            last = texts[-1] if texts else None  # at the end once more from the beginning
+            if texts:
+                self._embed_batch(texts, stopped)
+                done, total = self._vectors.counts()
+                yield Progress("embedding", done, total)
+
+    def _embed_batch(self, texts: list[Text], stopped: Callable[[], bool]) -> None:
+        if stopped():
+            raise Cancelled("Embedding anew was stopped.")
+        rows = self._embedder.encode([text.text for text in texts], cancelled=stopped)
+        for document_id in {text.document_id for text in texts}:
+            # First of all, so that a dump is never older than the vectors in PostgreSQL.
+            self._dumps.remove(document_id)
+            self._written.pop(document_id, None)
+        self._vectors.put(self.profile, self._embedder.model, texts, rows)
+
+    def _write_dumps(self, stopped: Callable[[], bool]) -> Iterator[Progress]:
+        """Write the dumps that are not there yet. Raises Cancelled."""
+        wanted = self._vectors.documents()
+        lacking = [key for key, digest in wanted.items() if self._written.get(key) != digest]
+        for done, document_id in enumerate(lacking):
+            if stopped():
+                raise Cancelled("Embedding anew was stopped.")
+            if done % _BATCH == 0:
+                yield Progress("writing", done, len(lacking))
+            if not self._fits(document_id, wanted[document_id]):
+                self._dumps.write(document_id, *self._vectors.of(document_id))
+            self._dumps.show(document_id)
+            self._written[document_id] = wanted[document_id]
+
+    def _fits(self, document_id: str, digest: str) -> bool:
+        """Whether an earlier run has left a dump that can be used."""
+        try:
+            hashes = self._dumps.open(document_id).hashes.tobytes().hex()
+        except StoreCorrupt:
+            return False
+        return hashlib.md5(hashes.encode(), usedforsecurity=False).hexdigest() == digest
+
+    def _switch(self) -> int:
+        """Take along what came in meanwhile and switch, while nothing is committed or carried. Returns the chunks."""
+        with ExitStack() as held:
+            held.enter_context(self._storage.relay.chroma_turn)
+            held.enter_context(self._turn)
+            held.enter_context(self._storage.relay.dumps_turn)
+            for _ in self._embed(_never):
+                pass
+            for _ in self._write_dumps(_never):
+                pass
+            chunks = self._vectors.counts()[1]
+            self._storage.switch(self.profile, self._dumps, self._adopted)
+        self._storage.wake()
+        return chunks
+
+
+def open_for(profile: Profile, noted: str, settings: Settings) -> Embedder:
+    """The model that a library was made with, wherever it is found: in the settings, where it was last, packaged.
+
+    Raises ModelUnavailable.
+    """
+    models = (settings.embedding.model, noted, PACKAGED if profile.name == PACKAGED else "")
+    try:
+        return open_profile(profile, models, settings.embedding, settings.models_dir)
+    except ModelUnavailable as error:
+        raise ModelUnavailable(
+            f"This library was made with {_named(profile)}, which cannot be loaded: {error}.",
+            help="Put that model back in its place, or have the library embedded anew with the model of the settings:"
+            " python -m rag_core reembed",
+        ) from error
+
+
+def target(storage: Storage, wanted: EmbeddingSettings) -> EmbeddingSettings:
+    """What to embed with when nobody says so: the settings' model if it is another one, else an interrupted run's."""
+    profile = storage.documents.profile()
+    unfinished = storage.new_vectors.unfinished()
+    if profile is None or _is_another(wanted, profile):
+        return wanted
+    if unfinished is not None:
+        other, model = unfinished
+        return wanted.model_copy(update={"model": model, "precision": other.precision, "backend": "auto"})
+    return wanted.model_copy(update={"precision": profile.precision})
+
+
+def notes(storage: Storage, wanted: EmbeddingSettings) -> tuple[str, ...]:
+    """What the user should know of the library's embedding model, one line each."""
+    profile = storage.documents.profile()
+    lines = []
+    if profile is not None and _is_another(wanted, profile):
+        lines.append(
+            f"The settings ask for the embedding model {wanted.model} ({wanted.precision}); this library was made with"
+            f" {profile.name} ({profile.precision}), which goes on answering until it is embedded anew:"
+            " python -m rag_core reembed"
+        )
+    if storage.new_vectors.unfinished() is not None:
+        done, total = storage.new_vectors.counts()
+        lines.append(
+            f"The library is being embedded anew, {done} of {total} chunks are done. If that was interrupted, it goes"
+            " on with: python -m rag_core reembed"
+        )
+    return tuple(lines)
+
+
+def _is_another(wanted: EmbeddingSettings, profile: Profile) -> bool:
+    """Whether settings ask for another model than a library's, as far as names tell."""
+    name = PACKAGED if wanted.model == PACKAGED else Path(wanted.model).expanduser().resolve().name
+    return name != profile.name or wanted.precision not in ("auto", profile.precision)
+
+
+def _named(profile: Profile) -> str:
+    return f"{profile.name} ({profile.precision}, revision {profile.revision})"
+
+
+def _never() -> bool:
+    return False
