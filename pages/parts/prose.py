@@ -20,6 +20,7 @@ _HEADING = re.compile(r"#{1,6}\s+")
 _INLINE = re.compile(
     r"\*\*(?P<strong>[^*\n]+)\*\*|`(?P<code>[^`\n]+)`|\s*\[(?P<cite>\d{1,3}(?:\s*,\s*\d{1,3})*)\]", re.UNICODE
 )
+_SKIPPED = re.compile(r"\s|[*`]|\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
 
 
 class Run(TypedDict):
@@ -58,16 +59,26 @@ def blocks(text: str, sentences: Sequence[Sentence] = ()) -> list[Block]:
 
 
 def _place(text: str, sentences: Sequence[Sentence]) -> tuple[str, list[tuple[Span, Sentence]]]:
-    """Find each sentence in the text; where one is not there word for word, the sentences alone become the text."""
+    """Find each sentence in the text, whatever marks and spaces stand between its letters; where one is not there, the
+    sentences alone become the text."""
+    letters, places = _letters(text)
     placed: list[tuple[Span, Sentence]] = []
     cursor = 0
     for sentence in sentences:
-        start = text.find(sentence.text, cursor)
-        if start < 0 or not sentence.text:
+        wanted, _ = _letters(sentence.text)
+        start = letters.find(wanted, cursor)
+        if start < 0 or not wanted:
             return _join_sentences(sentences)
-        cursor = start + len(sentence.text)
-        placed.append(((start, cursor), sentence))
+        cursor = start + len(wanted)
+        placed.append(((places[start], places[cursor - 1] + 1), sentence))
     return text, placed
+
+
+def _letters(text: str) -> tuple[str, list[int]]:
+    """The text without spaces and marks, and where each of its characters stands."""
+    skipped = {place for match in _SKIPPED.finditer(text) for place in range(*match.span())}
+    places = [place for place in range(len(text)) if place not in skipped]
+    return "".join(text[place] for place in places), places
 
 
 def _join_sentences(sentences: Sequence[Sentence]) -> tuple[str, list[tuple[Span, Sentence]]]:

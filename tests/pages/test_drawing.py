@@ -46,6 +46,17 @@ def test_sentences_that_are_not_in_the_text_word_for_word_are_drawn_themselves()
     ]
 
 
+def test_a_list_stays_a_list_when_it_is_whole() -> None:
+    text = "It is refunded [1].\n\n- Dogs go in **first class** [2].\n- Cats do not."
+    sentences = (Sentence("It is refunded.", (1,)), Sentence("Dogs go in first class.", (2,)), Sentence("Cats do not."))
+    assert text_of(prose.blocks(text, sentences)) == [
+        "It is refunded.<1>",
+        "Dogs go in first class.<2>",
+        "Cats do not.",
+    ]
+    assert [block["kind"] for block in prose.blocks(text)] == [block["kind"] for block in prose.blocks(text, sentences)]
+
+
 def test_an_unsupported_sentence_is_marked() -> None:
     (block,) = prose.blocks("Steel. Gold.", (Sentence("Steel.", (1,)), Sentence("Gold.", (), supported=False)))
     assert [run for run in block["runs"] if run.get("doubt")] == [{"text": "Gold.", "style": "", "doubt": True}]
