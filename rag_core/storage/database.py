@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -19,6 +20,8 @@ from rag_core.settings import StorageSettings
 
 # Any number that no other program is likely to use: it marks the database as owned by one library.
 _OWNER_KEY = 0x4C656374
+# A busy server lets go of a closed or killed owner's lock a moment after its connection ended.
+_OWNER_PATIENCE_S = 2.0
 # PostgreSQL refuses NUL and lone surrogates in text.
 _REFUSED = re.compile("[\x00\ud800-\udfff]")
 
@@ -83,11 +86,15 @@ class Database:
     def _own(self) -> Connection[TupleRow]:
         """Hold an advisory lock for as long as the library is open, so that one library writes to a database."""
         connection = psycopg.connect(self._url, autocommit=True, **self._options())
-        row = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWNER_KEY,)).fetchone()
-        if row is None or not row[0]:
-            connection.close()
-            raise LibraryInUse("Another Lectern uses this database.")
-        return connection
+        deadline = time.monotonic() + _OWNER_PATIENCE_S
+        while True:
+            row = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWNER_KEY,)).fetchone()
+            if row is not None and row[0]:
+                return connection
+            if time.monotonic() > deadline:
+                connection.close()
+                raise LibraryInUse("Another Lectern uses this database.")
+            time.sleep(0.05)
 
     def _migrate(self) -> None:
         connection = self._owner
