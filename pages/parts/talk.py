@@ -132,18 +132,18 @@ def _last(conversation: str, index: int, message: Message | None, under_way: boo
     if under_way:
         board.await_change(conversation, st.session_state.get("chat_seen"), WAIT_S)
     asking = st.session_state["chat_seen"] = board.of(conversation)
+    key = _key(conversation, index)
+    # Drawn before the page is: what a fragment leaves undrawn is taken off the page for a moment.
+    if asking is not None:
+        data, retry = exchange.growing(asking), partial(ask, asking.question)
+        exchange.draw(
+            key, data, on_open=_opener(key, asking.answer.message_id if asking.answer else ""), on_retry=retry
+        )
+    elif message is not None:
+        _draw_message(conversation, index, message)
     asked_for_more = st.session_state.pop("chat_whole_page", False)
     if asked_for_more or (under_way and (asking is None or asking.finished)):
         st.rerun()
-    if asking is not None:
-        data, retry = exchange.growing(asking), partial(ask, asking.question)
-        exchange.draw(_key(conversation, index), data, on_open=_ignore, on_retry=retry)
-    elif message is not None:
-        _draw_message(conversation, index, message)
-
-
-def _ignore() -> None:
-    """The numbers of a growing answer open nothing yet."""
 
 
 def _repeated(message: Message, question: str) -> bool:
