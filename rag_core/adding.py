@@ -223,6 +223,7 @@ class _Run:
             self._storage.relay.carry_dumps()
             known = self._storage.documents.get(document_id)
         if known is not None and known.state == "ready":
+            self._storage.files.keep(document_id, data)
             self._storage.documents.add_source(document_id, name)
             self._release(document_id)
             self._tell(name, "ready", document=known, note="already in the library")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.asking import AskingBoard
+from pages.parts.checking import CheckBoard
 from pages.parts.jobs import JobBoard
 from pages.parts.opening import Opening
 
@@ -40,6 +41,12 @@ def questions() -> AskingBoard:
     board = AskingBoard(library)
     atexit.register(board.close)
     return board
+
+
+@st.cache_resource(show_spinner=False)
+def checks() -> CheckBoard:
+    """The comparison of all stores."""
+    return CheckBoard(library)
 
 
 def library() -> Library:

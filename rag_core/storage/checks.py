@@ -140,8 +140,10 @@ class Checks:
         try:
             dump = self._storage.dumps.open(rows.document_id)
             dump.verify()
-        except (StoreCorrupt, DumpError) as error:
+        except StoreCorrupt as error:
             return str(error)
+        except DumpError as error:
+            return f"The dump file {str(error).removeprefix(f'{dump.path} ')}."
         return _hashes_fault(dump, rows) or _vectors_fault(dump, sample)
 
     def _sample(self) -> Iterator[Rows]:

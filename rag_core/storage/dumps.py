@@ -80,10 +80,15 @@ class DumpStore:
     def open(self, document_id: str) -> Dump:
         """A document's dump, mapped anew. Raises StoreCorrupt when it cannot be used."""
         profile = self._required()
+        path = self._path(document_id)
         try:
-            return Dump.open(self._path(document_id), profile=profile.id, dimensions=profile.dimensions)
-        except (DumpError, OSError) as error:
-            raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
+            return Dump.open(path, profile=profile.id, dimensions=profile.dimensions)
+        except FileNotFoundError as error:
+            raise StoreCorrupt("The dump file is missing.") from error
+        except OSError as error:
+            raise StoreCorrupt(f"The dump file cannot be read: {error.strerror or error}.") from error
+        except DumpError as error:
+            raise StoreCorrupt(f"The dump file {str(error).removeprefix(f'{path} ')}.") from error
 
     def held(self) -> set[str]:
         """The documents that have a file here, usable or not."""

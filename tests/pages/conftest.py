@@ -20,11 +20,13 @@ from rag_core.domain import (
     Citation,
     Conversation,
     Document,
+    LibraryStatus,
     Message,
     ModelStatus,
     Page,
     PagePicture,
     Piece,
+    Report,
     Sentence,
     Upload,
 )
@@ -68,6 +70,7 @@ class FakeLibrary:
         self.titles: dict[str, str] = {}
         self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
         self.preferences: dict[str, str] = {}
+        self.report: Report | Exception = Report(1, 5, (), False, 0.1)
 
     def documents(self) -> list[Document]:
         return list(self.held)
@@ -144,6 +147,24 @@ class FakeLibrary:
 
     def notes(self) -> tuple[str, ...]:
         return ()
+
+    def status(self) -> LibraryStatus:
+        return LibraryStatus(
+            data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",
+            postgresql="PostgreSQL 18", chroma="Chroma", models=self.statuses, notes=("Chroma is made again.",),
+        )  # fmt: skip
+
+    def verify(self, deep: bool = False) -> Report:
+        self.calls.append(("verify", deep))
+        self.gate.wait(10)
+        if isinstance(self.report, Exception):
+            raise self.report
+        return self.report
+
+    def repair(self) -> Report:
+        self.calls.append(("repair", None))
+        found = self.verify(True)
+        return replace(found, findings=(), mended=found.findings)
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,18 @@ from collections.abc import Callable
 import pytest
 
 from pages.parts.asking import AskingBoard
+from pages.parts.checking import CheckBoard
 from pages.parts.jobs import OWN_CALL_BYTES, Job, JobBoard
 from pages.parts.opening import Opening
 from rag_core.domain import AddEvent, Piece
-from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse, ModelUnavailable, UnreadableDocument
+from rag_core.errors import (
+    EncryptedDocument,
+    LecternError,
+    LibraryInUse,
+    ModelUnavailable,
+    StoreUnavailable,
+    UnreadableDocument,
+)
 from tests.pages.conftest import FakeLibrary, a_document, an_answer, upload
 
 
@@ -158,3 +166,27 @@ def test_opening_fails_in_words_and_can_be_tried_again(library: FakeLibrary) -> 
     opening.retry()
     until(lambda: opening.state == "open")
     assert opening.library is library
+
+
+def test_a_check_goes_on_by_itself_and_one_runs_at_a_time(library: FakeLibrary) -> None:
+    checks = CheckBoard(lambda: library)  # type: ignore[arg-type,return-value]
+    library.gate.clear()
+    checks.begin("deep")
+    checks.begin("repair")
+    assert checks.busy
+    library.gate.set()
+    until(lambda: not checks.busy)
+    assert library.calls == [("verify", True)]
+    assert checks.check
+    assert checks.check.report == library.report
+
+
+def test_a_check_that_fails_says_so(library: FakeLibrary, caplog: pytest.LogCaptureFixture) -> None:
+    checks = CheckBoard(lambda: library)  # type: ignore[arg-type,return-value]
+    for error, said in ((StoreUnavailable("PostgreSQL is gone."), "PostgreSQL is gone."), (OSError(), "unexpectedly")):
+        library.report = error
+        checks.begin("verify")
+        until(lambda: not checks.busy)
+        assert checks.check
+        assert said in str(checks.check.error)
+    assert "could not be compared" in caplog.text

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import resources
-from rag_core.domain import Message, ModelStatus, Piece
+from rag_core.domain import Finding, Message, ModelStatus, Piece, Report
 from rag_core.errors import StoreUnavailable
 from tests.conftest import PROJECT
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
@@ -128,3 +128,31 @@ def test_a_chosen_model_that_is_gone_gives_way_aloud(library: FakeLibrary) -> No
     test = draw("chat")
     assert "is not ready" in said(test)
     assert test.radio(key="chat_model").value == "extractive"
+
+
+def test_the_system_page_tells_what_differs_and_mends_it(library: FakeLibrary) -> None:
+    wrong = Finding("Dumps", "bridges.txt", "Bridges *and* more", "The dump file is missing.", True)
+    lost = Finding("Files", "roads.txt", "", "The original file is missing.", False, "Add the same file again.")
+    library.report = Report(2, 10, (wrong, lost), False, 0.2)
+    test = draw("system")
+    assert "1 document, 5 chunks, 2 waiting" in said(test)
+    assert "Chroma is made again" in said(test).replace("\\", "")
+    assert [button.label for button in test.button] == ["Verify", "Verify thoroughly", "Repair"]
+    checked(test, "system_verify")
+    assert "**2 differences**" in said(test)
+    (table,) = test.table
+    assert list(table.value["Document"]) == ["Bridges \\*and\\* more", "roads\\.txt"]
+    assert "Repair mends it" in table.value["What differs"][0]
+    assert "Add the same file again" in table.value["What differs"][1]
+    checked(test, "system_repair")
+    assert "**No difference**" in said(test)
+    assert "**2 differences mended**" in said(test)
+
+
+def checked(test: AppTest, button: str) -> None:
+    test.button(key=button).click().run()
+    deadline = time.monotonic() + 10
+    while resources.checks().busy and time.monotonic() < deadline:
+        time.sleep(0.01)
+    test.run()
+    assert not test.exception

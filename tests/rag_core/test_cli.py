@@ -112,6 +112,30 @@ def test_no_documents_yet_is_said(run: Run) -> None:
     assert "Not found in these documents" in run("ask", "Is there anything?")[1]
 
 
+def test_verify_and_repair(run: Run, tmp_path: Path) -> None:
+    run("add", "chess.txt", "bakery.md")
+    assert run("verify")[::2] == (0, "")
+    (dump, _) = sorted((tmp_path / "library" / "dumps").iterdir())
+    data = bytearray(dump.read_bytes())
+    data[70] ^= 1
+    dump.write_bytes(data)
+    (original,) = [p for p in (tmp_path / "library" / "files").iterdir() if p.name != dump.stem]
+    original.unlink()
+    code, out, _ = run("verify", "--deep")
+    assert code == 1
+    assert f"Dumps: {dump.stem[:10]}" in out
+    assert "checksum. `repair` mends it." in out
+    assert "2 documents, 2 chunks compared" in out
+    (report,) = lines(run("verify", "--json")[1])
+    assert {(item["store"], item["repairable"]) for item in report["findings"]} == {("Dumps", True), ("Files", False)}
+    code, out, _ = run("repair")
+    assert code == 1
+    assert f"mended: Dumps: {dump.stem[:10]}" in out
+    assert "The original file is missing. Add the same file again" in out
+    run("add", "chess.txt", "bakery.md")
+    assert "no difference" in run("verify", "--deep")[1]
+
+
 def test_the_sample_library_answers_its_questions(run: Run) -> None:
     samples = PROJECT / "data" / "samples"
     run("add", *(str(p) for p in samples.iterdir() if p.suffix in (".pdf", ".md", ".txt")))

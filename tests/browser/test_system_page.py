@@ -1,0 +1,50 @@
+"""The system page over a real library: sound, damaged, mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Server
+from tests.browser.test_looks import CONTRAST, PHONE
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+
+
+def outcome(page: Page, text: str) -> None:
+    expect(page.locator(".st-key-system_outcome")).to_contain_text(text, timeout=60_000)
+
+
+def test_a_damaged_library_is_reported_and_mended(open_page: Open, filled: None, server: Server) -> None:
+    page = open_page("system")
+    expect(page.locator(".st-key-system_facts")).to_contain_text("PostgreSQL")
+    page.get_by_role("button", name="Verify", exact=True).click()
+    outcome(page, "No difference")
+    dumps = sorted((server.data_dir / "dumps").iterdir())
+    dumps[0].unlink()
+    dumps[1].write_bytes(bytes(dumps[1].stat().st_size))
+    (server.data_dir / "dumps" / f"{'f' * 32}.dump").write_bytes(b"left over")
+    page.get_by_role("button", name="Verify", exact=True).click()
+    outcome(page, "3 differences")
+    expect(page.locator(".st-key-system_outcome tbody tr")).to_have_count(3)
+    for shown in (page, open_page("system", dark=True)):
+        expect(shown.locator(".st-key-system_outcome tbody tr")).to_have_count(3)
+        assert shown.evaluate(CONTRAST) == []
+    page.get_by_role("button", name="Repair").click()
+    page.get_by_role("link", name="Library").click()
+    expect(page.locator(".shelf")).to_be_visible()
+    page.get_by_role("link", name="System").click()
+    outcome(page, "3 differences mended")
+    outcome(page, "No difference")
+    page.get_by_role("button", name="Verify thoroughly").click()
+    outcome(page, "thoroughly")
+    outcome(page, "No difference")
+
+
+def test_on_a_phone_nothing_is_cut_off(open_page: Open, filled: None) -> None:
+    page = open_page("system", **PHONE)
+    page.locator(".st-key-system_buttons").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
