@@ -97,18 +97,20 @@ class Reembedding:
 
     def _embed(self, stopped: Callable[[], bool]) -> Iterator[Progress]:
         """Embed every chunk that has no new vector, those that come in meanwhile too. Raises Cancelled."""
+        last: Text | None = None
         done, total = self._vectors.counts()
         yield Progress("embedding", done, total)
-        last: Text | None = None
         while True:
             texts = self._vectors.missing(last, _BATCH)
-            if not texts and last is None:
-                return
-            last = texts[-1] if texts else None  # at the end once more from the beginning
             if texts:
                 self._embed_batch(texts, stopped)
+                last, done = texts[-1], done + len(texts)
+            elif last is None:
+                return
+            else:  # once more from the beginning, for what came in meanwhile
+                last = None
                 done, total = self._vectors.counts()
-                yield Progress("embedding", done, total)
+            yield Progress("embedding", min(done, total), total)
 
     def _embed_batch(self, texts: list[Text], stopped: Callable[[], bool]) -> None:
         if stopped():

@@ -68,6 +68,8 @@ class Grounding:
         if not written or not self._quotes:
             return [Sentence(one.text, one.cited, bool(_NO_CLAIM.fullmatch(one.text))) for one in written]
         vectors = self._encode([one.text for one in written])
+        if vectors.shape[1] != self._vectors.shape[1]:  # the library changed its embedding model amid the answer
+            self._vectors = self._encode([quote.text for quote in self._quotes])
         return [
             self._checked(one.text, one.cited, self._vectors @ vector, register)
             for one, vector in zip(written, vectors, strict=True)

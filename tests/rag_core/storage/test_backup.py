@@ -353,6 +353,26 @@ def test_a_forged_archive_that_is_sound_restores(sealed: bytes, other: Settings,
     assert Library.restore(tmp_path / "a.lectern", other).documents == 1
 
 
+def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
+    library: Library, other: Settings, tmp_path: Path
+) -> None:
+    add_text(library, "chess.txt", TEXTS["chess.txt"])
+    assert library._storage._feeder is not None
+    library._storage._feeder.stop()  # it knows the newer tables alone
+    with library._storage.database.transaction() as connection:
+        connection.execute("DROP TABLE new_vectors")
+        connection.execute("ALTER TABLE embedding_profiles DROP COLUMN model")
+        connection.execute("DELETE FROM migrations WHERE name > '0002'")
+    library.backup(tmp_path / "old.lectern")
+    with Archive(tmp_path / "old.lectern") as archive:
+        assert archive.manifest.migrations == ("0001_initial.sql",)
+    assert Library.restore(tmp_path / "old.lectern", other).documents == 1
+    with Library.open(other) as restored:
+        assert restored.search("How does the bishop move?")
+        assert not restored.notes()
+        assert restored.verify(deep=True).findings == ()
+
+
 @pytest.mark.parametrize(
     "name", ["../evil", "files/../../evil", "/tmp/evil", "files/evil", "tables/../evil", "tables/pg_class"]
 )
