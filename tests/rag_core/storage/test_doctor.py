@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rag_core import Settings
-from rag_core.domain import Finding, Report
+from rag_core.domain import Finding, Profile, Report
 from rag_core.storage import Storage, chroma
 from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
 from rag_core.storage.chroma_probe import ProbeStopped, probe
@@ -341,3 +341,24 @@ def test_a_server_that_does_not_answer_is_told_of(settings: Settings) -> None:
         assert "CHROMA_URL" in finding.help
     finally:
         storage.close()
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
+def test_a_repair_cut_short_is_finished_by_the_next(
+    storage: Storage, filled: list[str], monkeypatch: pytest.MonkeyPatch, done: bool
+) -> None:
+    (storage.folder / "dumps" / f"{filled[0]}.dump").unlink()
+    storage.chroma.remove_rows(PROFILE, [f"{filled[1]}:1"])
+    remove = storage.chroma.remove_rows
+
+    def killed(profile: Profile, ids: list[str]) -> None:
+        if done:
+            remove(profile, ids)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(storage.chroma, "remove_rows", killed)
+        repair(storage, verify(storage))
+    storage.settle()
+    assert repair(storage, verify(storage, deep=True)).findings == ()
+    assert storage.chroma.count(PROFILE) == 12
