@@ -166,6 +166,9 @@ class _Run:
     def _finish_one(self, document_id: str) -> None:
         """Go on with an accepted document, as it is now: another run may have finished it meanwhile."""
         document = self._storage.documents.get(document_id)
+        if document is not None and document.state == "stored":
+            self._storage.relay.carry_dumps()
+            document = self._storage.documents.get(document_id)
         if document is not None and document.state == "pending":
             self._read(_Work(_named(document), document))
             return

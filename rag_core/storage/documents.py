@@ -126,8 +126,8 @@ class DocumentStore:
         return found[0] if found else None
 
     def pending(self) -> list[Document]:
-        """Documents that were accepted and have yet to be read, oldest first."""
-        return self._fetch("WHERE state = 'pending' ORDER BY added_at, id", ())
+        """Documents that were accepted and are not ready yet, oldest first."""
+        return self._fetch("WHERE state IN ('pending', 'stored') ORDER BY added_at, id", ())
 
     def ready(self, ids: Collection[str]) -> Mapping[str, Document]:
         """The ready documents among some ids."""

@@ -46,11 +46,15 @@ def start(settings: Settings) -> Start:
         "LECTERN_DATA_DIR": str(settings.data_dir),
     }  # fmt: skip
 
-    def run(*arguments: str, **options: object) -> subprocess.Popen[str]:
+    def run(*arguments: str, preexec_fn: Callable[[], object] = lambda: None) -> subprocess.Popen[str]:
+        def prepare() -> None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell runs in the background
+            preexec_fn()
+
         return subprocess.Popen(
             [sys.executable, "-m", "rag_core", *arguments],
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=settings.data_dir.parent,
-            **options,
+            preexec_fn=prepare,
         )  # fmt: skip
 
     return run
