@@ -209,7 +209,7 @@ class Storage:
         self._feeder = Feeder(self._feed)
 
     def _feed(self) -> None:
-        """Carry what a broken connection left behind, then give Chroma what is due, once its index is known as sound."""
+        """Carry what a broken connection left behind, then give Chroma its due once its index is known as sound."""
         self.relay.carry_dumps()
         self.guard.heal()
         self.relay.carry_chroma()
