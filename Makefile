@@ -1,5 +1,6 @@
 # make run     set up what is missing and open Lectern on http://127.0.0.1:8501
 # make test    set up what is missing, then lint, types and tests
+# make test-faults   every damage and kill, some minutes more
 # make bench   every benchmark, one JSON line for each result
 # make format  lay out the code; make clean removes the environment, never the library
 
@@ -11,7 +12,7 @@ export HF_HUB_OFFLINE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # A browser is opened where there is a screen.
 HEADLESS := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname -s)),false,true)
-.PHONY: run test lint bench format setup setup-dev llama clean
+.PHONY: run test test-faults lint bench format setup setup-dev llama clean
 
 run: setup
 	@$(BIN)/python -m rag_core.port $(PORT)
@@ -24,6 +25,9 @@ lint: setup-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+test-faults: setup-dev
+	ALL_FAULTS=1 $(BIN)/python -m pytest tests/faults
 
 bench: setup-dev
 	$(BIN)/python -m tests.benchmarks

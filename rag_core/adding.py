@@ -9,20 +9,18 @@ from __future__ import annotations
 import hashlib
 import queue
 import shutil
-import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.cancellation import Cancellation
 from rag_core.chunking import chunk_document
-from rag_core.domain import AddEvent, Chunk, Document, ParsedDocument, Stage, Upload
+from rag_core.domain import AddEvent, Chunk, Document, ParsedDocument, Stage
 from rag_core.embedding import Embedder
 from rag_core.errors import (
     Cancelled,
@@ -30,15 +28,13 @@ from rag_core.errors import (
     LimitExceeded,
     StoreUnavailable,
     UnreadableDocument,
-    UnsupportedDocument,
 )
 from rag_core.reading import Reader, detect
 from rag_core.settings import Settings
+from rag_core.sources import Source, expand, read_source
 from rag_core.storage import Storage, Stored
 from rag_core.storage.database import storable
 
-Source = str | Path | Upload
-_SUFFIXES = {".pdf", ".txt", ".text", ".md", ".markdown"}
 _WINDOW_CHUNKS = 256
 _WINDOW_DOCUMENTS = 128
 _COUNT_CHUNKS = 1000
@@ -73,7 +69,7 @@ class Adder:
     ) -> Iterator[AddEvent]:
         """Add sources, telling of each step. A source that fails has an event with its error; the rest goes on."""
         run = _Run(self, password, cancellation or Cancellation())
-        return run.events(lambda: run.add(_expand(sources)))
+        return run.events(lambda: run.add(expand(sources)))
 
     def resume(self, *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
         """Finish the documents that were accepted by an earlier process and not committed."""
@@ -207,7 +203,7 @@ class _Run:
         self._tell(name, "reading")
         if isinstance(source, LecternError):
             raise source
-        data = self._bytes(source)
+        data = read_source(source, self._adder._settings.reading.max_file_bytes)
         self._check_room(len(data))
         sha256 = hashlib.sha256(data).hexdigest()
         document_id = sha256[:32]
@@ -268,9 +264,14 @@ class _Run:
         except LecternError as error:
             self._give_up(work, error)
             return
-        self._window.append(work)
-        if sum(len(item.chunks) for item in self._window) >= _WINDOW_CHUNKS or len(self._window) >= _WINDOW_DOCUMENTS:
+        if self._chunks_waiting() + len(work.chunks) > _WINDOW_CHUNKS:  # a long one is embedded, and told of, alone
             self._flush()
+        self._window.append(work)
+        if self._chunks_waiting() >= _WINDOW_CHUNKS or len(self._window) >= _WINDOW_DOCUMENTS:
+            self._flush()
+
+    def _chunks_waiting(self) -> int:
+        return sum(len(item.chunks) for item in self._window)
 
     def _count_tokens(self, embedder: Embedder, source: str, texts: Sequence[str]) -> list[int]:
         """Tokens of each text. A long document takes many seconds, so that it can be cancelled in between."""
@@ -355,29 +356,6 @@ class _Run:
         finally:
             self._release(document_id)
 
-    def _bytes(self, source: Source) -> bytes:
-        if isinstance(source, Upload):
-            self._check_size(len(source.data))
-            return source.data
-        path = Path(source)
-        try:
-            status = path.stat()
-            if not stat.S_ISREG(status.st_mode):  # a device or a pipe may never end
-                raise UnsupportedDocument("This is not an ordinary file.")
-            self._check_size(status.st_size)
-            return path.read_bytes()
-        # ValueError: a name that no file system takes, as it holds NUL.
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise UnreadableDocument(
-                f"The file cannot be read: {reason}.", help="Check its name and your right to read it."
-            ) from error
-
-    def _check_size(self, size_bytes: int) -> None:
-        most = self._adder._settings.reading.max_file_bytes
-        if size_bytes > most:
-            raise LimitExceeded(f"The file has {size_bytes / 2**20:.0f} MB; at most {most / 2**20:.0f} MB are taken.")
-
     def _check_room(self, size_bytes: int) -> None:
         """Refuse a document, before anything is written, when the disk is nearly full."""
         least = self._adder._settings.storage.min_free_bytes
@@ -432,34 +410,3 @@ def _parts(vectors: NDArray[np.float32], window: Sequence[_Work]) -> Iterator[ND
     for item in window:
         yield vectors[first : first + len(item.chunks)]
         first += len(item.chunks)
-
-
-def _expand(sources: Iterable[Source]) -> Iterator[tuple[str, Source | LecternError]]:
-    """Sources with their names; folders become the files below them that Lectern reads."""
-    for source in sources:
-        if isinstance(source, Upload):
-            yield source.name, source
-        elif isinstance(source, str) and source.startswith(("http://", "https://")):
-            yield source, UnsupportedDocument("Web addresses are not read yet.", help="Save the page and add the file.")
-        elif not str(source):  # Path would take it for the working directory
-            yield "", UnreadableDocument("The file has no name.", help="Name a file or a folder.")
-        elif _is(Path.is_dir, Path(source)):
-            yield from _files(Path(source))
-        else:
-            yield Path(source).name, source
-
-
-def _files(folder: Path) -> Iterator[tuple[str, Source | LecternError]]:
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and _is(Path.is_file, path))
-    if not found:
-        yield str(folder), UnsupportedDocument("The folder holds no PDF, text or Markdown file.")
-    for path in found:
-        yield str(path.relative_to(folder)), path
-
-
-def _is(kind: Callable[[Path], bool], path: Path) -> bool:
-    """Whether a path is a folder or a file; no where the system refuses to say, as for a name that is too long."""
-    try:
-        return kind(path)
-    except OSError:
-        return False

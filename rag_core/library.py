@@ -34,7 +34,6 @@ from rag_core.domain import (
 from rag_core.errors import (
     Cancelled,
     ConfigurationError,
-    InvalidQuestion,
     LecternError,
     ModelUnavailable,
     StoreUnavailable,
@@ -43,12 +42,13 @@ from rag_core.errors import (
 from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
-    from rag_core.adding import Adder, Source
+    from rag_core.adding import Adder
     from rag_core.answering import Answerer
     from rag_core.embedding import Embedder
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
     from rag_core.retrieval import Retrieval
+    from rag_core.sources import Source
     from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -258,7 +258,7 @@ class Library:
 
     def search(self, question: str, *, k: int | None = None, engine: str | None = None) -> list[Hit]:
         """The best `k` chunks for a question. Raises InvalidQuestion, StoreUnavailable, ModelUnavailable."""
-        return list(self._find(check_question(question, self.settings), k=k, engine=engine).hits)
+        return list(self._find(self._checked(question), k=k, engine=engine).hits)
 
     def ask(self, question: str, *, conversation: str | None = None, model: str | None = None) -> Answer:
         """Answer a question; the same as the end of `stream`."""
@@ -283,7 +283,7 @@ class Library:
         one under that id. Whoever stops iterating keeps what was answered so far. Raises InvalidQuestion,
         ModelUnavailable, StoreUnavailable.
         """
-        question = check_question(question, self.settings)
+        question = self._checked(question)
         history = self.messages(conversation) if conversation else []
         token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.
@@ -413,6 +413,11 @@ class Library:
         self._embed()
         self._answer().warm()
 
+    def _checked(self, question: str) -> str:
+        from rag_core.answering.questions import check_question
+
+        return check_question(question, self.settings.answering.max_question_chars)
+
     def _find(self, question: str, **wanted: object) -> Retrieval:
         """Search with the library's settings for retrieval, save for what is `wanted` and not None."""
         import psycopg
@@ -506,20 +511,6 @@ class Library:
             self._storage.conversations.answer(answer.message_id, answer, answer.trace.engine or "none", retrieval.k)
         except StoreUnavailable as error:
             _log.warning("An answer could not be kept: %s", error)
-
-
-def check_question(question: str, settings: Settings) -> str:
-    """The question without control characters and outer space. Raises InvalidQuestion."""
-    words = "".join(c if c.isprintable() or c in "\n\t" else " " for c in question).strip()
-    if not words:
-        raise InvalidQuestion("The question is empty.", help="Type a question in words.")
-    most = settings.answering.max_question_chars
-    if len(words) > most:
-        raise InvalidQuestion(
-            f"The question has {len(words):,} characters; at most {most:,} are taken.",
-            help="Shorten it, or add the long text as a document and ask about it.",
-        )
-    return words
 
 
 def _unfinished(question: str, text: str, conversation: str, message: str, model: str) -> Answer:

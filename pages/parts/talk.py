@@ -118,11 +118,11 @@ def _submit() -> None:
         ask(question)
 
 
-def _draw_message(conversation: str, index: int, message: Message) -> None:
+def _draw_message(conversation: str, index: int, message: Message, *, latest: bool = False) -> None:
     key = _key(conversation, index)
     chosen = st.session_state.get("chat_passage")
     active = chosen["number"] if chosen and chosen["message"] == message.id else None
-    data = exchange.kept(message, active)
+    data = exchange.kept(message, active) | {"latest": latest}
     exchange.draw(key, data, on_open=_opener(key, message.id), on_retry=partial(ask, message.question))
 
 
@@ -132,15 +132,15 @@ def _last(conversation: str, index: int, message: Message | None, under_way: boo
     if under_way:
         board.await_change(conversation, st.session_state.get("chat_seen"), WAIT_S)
     asking = st.session_state["chat_seen"] = board.of(conversation)
-    key = _key(conversation, index)
+    key, latest = _key(conversation, index), index > 0  # the only exchange stands where it is looked for already
     # Drawn before the page is: what a fragment leaves undrawn is taken off the page for a moment.
     if asking is not None:
-        data, retry = exchange.growing(asking), partial(ask, asking.question)
+        data, retry = exchange.growing(asking) | {"latest": latest}, partial(ask, asking.question)
         exchange.draw(
             key, data, on_open=_opener(key, asking.answer.message_id if asking.answer else ""), on_retry=retry
         )
     elif message is not None:
-        _draw_message(conversation, index, message)
+        _draw_message(conversation, index, message, latest=latest)
     asked_for_more = st.session_state.pop("chat_whole_page", False)
     if asked_for_more or (under_way and (asking is None or asking.finished)):
         st.rerun()

@@ -83,6 +83,15 @@ def test_reload_and_second_tab_show_the_same(open_page: Open) -> None:
     expect(page.locator(".exchange .body")).to_have_text(text, use_inner_text=True)
 
 
+def test_the_latest_question_comes_into_view(open_page: Open) -> None:
+    page = open_page("chat")
+    for number, question in enumerate([REFUND, "Is chlorine used in the water works?", "How does a boil notice end?"]):
+        ask(page, question)
+        page.locator(".exchange").nth(number).locator(".source").first.wait_for()
+        expect(page.locator(".question").nth(number)).to_be_in_viewport()
+        expect(page.locator(".exchange").nth(number).locator(".body")).to_be_in_viewport()
+
+
 def test_conversations_are_renamed_and_deleted(open_page: Open) -> None:
     page = open_page("chat")
     ask(page, REFUND)

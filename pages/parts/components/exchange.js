@@ -110,6 +110,14 @@ const focusBack = (root, data) => {
   if (closed && free) host.querySelector(`.cite[data-number="${closed}"]`)?.focus({ preventScroll: true });
 };
 
+// The latest question comes into view once, with room below for its answer; then nobody moves what is being read.
+const comeIntoView = (root, data) => {
+  root.dataset.latest = String(Boolean(data.latest));
+  if (!data.latest || root.cameFor === data.question) return;
+  root.cameFor = data.question;
+  requestAnimationFrame(() => root.scrollIntoView({ block: "start" }));
+};
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".exchange");
   const parts = root.parts || skeleton(root);
@@ -135,6 +143,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return row;
   });
   focusBack(root, data);
+  comeIntoView(root, data);
   root.onclick = (event) => {
     const number = event.target.closest("[data-number]");
     if (number && !number.disabled) setTriggerValue("open", Number(number.dataset.number));

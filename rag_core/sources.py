@@ -1,0 +1,69 @@
+"""What can be added: uploads, files and folders; their names, and their bytes."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from rag_core.domain import Upload
+from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
+
+Source = str | Path | Upload
+_SUFFIXES = {".pdf", ".txt", ".text", ".md", ".markdown"}
+
+
+def expand(sources: Iterable[Source]) -> Iterator[tuple[str, Source | LecternError]]:
+    """Sources with their names; folders become the files below them that Lectern reads."""
+    for source in sources:
+        if isinstance(source, Upload):
+            yield source.name, source
+        elif isinstance(source, str) and source.startswith(("http://", "https://")):
+            yield source, UnsupportedDocument("Web addresses are not read yet.", help="Save the page and add the file.")
+        elif not str(source):  # Path would take it for the working directory
+            yield "", UnreadableDocument("The file has no name.", help="Name a file or a folder.")
+        elif _is(Path.is_dir, Path(source)):
+            yield from _files(Path(source))
+        else:
+            yield Path(source).name, source
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Source | LecternError]]:
+    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and _is(Path.is_file, path))
+    if not found:
+        yield str(folder), UnsupportedDocument("The folder holds no PDF, text or Markdown file.")
+    for path in found:
+        yield str(path.relative_to(folder)), path
+
+
+def _is(kind: Callable[[Path], bool], path: Path) -> bool:
+    """Whether a path is a folder or a file; no where the system refuses to say, as for a name that is too long."""
+    try:
+        return kind(path)
+    except OSError:
+        return False
+
+
+def read_source(source: Source, max_bytes: int) -> bytes:
+    """The bytes of an upload or a file. Raises UnreadableDocument, UnsupportedDocument or LimitExceeded."""
+    if isinstance(source, Upload):
+        _check_size(len(source.data), max_bytes)
+        return source.data
+    path = Path(source)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # a device or a pipe may never end
+            raise UnsupportedDocument("This is not an ordinary file.")
+        _check_size(status.st_size, max_bytes)
+        return path.read_bytes()
+    # ValueError: a name that no file system takes, as it holds NUL.
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableDocument(
+            f"The file cannot be read: {reason}.", help="Check its name and your right to read it."
+        ) from error
+
+
+def _check_size(size_bytes: int, max_bytes: int) -> None:
+    if size_bytes > max_bytes:
+        raise LimitExceeded(f"The file has {size_bytes / 2**20:.0f} MB; at most {max_bytes / 2**20:.0f} MB are taken.")
