@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import secrets
-from collections.abc import Callable, Generator, Iterator
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +80,24 @@ class LlamaModel(LanguageModel):
                 help="Ask a shorter question, or raise generation.context_tokens.",
             )
         with self._stoppable(cancelled):
-            for part in self._llm.create_completion(
-                tokens,
-                max_tokens=min(max_tokens, room),
-                temperature=self._temperature,
-                stop=self._stop_at,
-                stream=True,
-            ):
-                yield part["choices"][0]["text"]
+            # Not create_completion: it turns the whole prompt back into text for every token that it streams.
+            yield from until_stop(self._texts(tokens, min(max_tokens, room)), self._stop_at)
+
+    def _texts(self, tokens: list[int], most: int) -> Iterator[str]:
+        """What the model writes after `tokens`, token by token; a character split among tokens comes once whole."""
+        decoder = getincrementaldecoder("utf-8")("replace")
+        for token in islice(self._llm.generate(tokens, temp=self._temperature), most):
+            if self._is_end(token):
+                break
+            if text := decoder.decode(self._llm._model.detokenize([token])):
+                yield text
+        if rest := decoder.decode(b"", final=True):
+            yield rest
+
+    def _is_end(self, token: int) -> bool:
+        from llama_cpp.llama_cpp import llama_vocab_is_eog
+
+        return bool(llama_vocab_is_eog(self._llm._model.vocab, token))
 
     @contextmanager
     def _stoppable(self, cancelled: Callable[[], bool]) -> Iterator[None]:
@@ -109,6 +121,23 @@ class LlamaModel(LanguageModel):
 
     def _free(self) -> None:
         self._llm.close()
+
+
+def until_stop(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
+    """Pieces of text up to the first of `stops`; what may be its beginning is held back until that is clear."""
+    held = ""
+    for piece in pieces:
+        held += piece
+        found = [place for place in (held.find(stop) for stop in stops) if place >= 0]
+        if found:
+            held = held[: min(found)]
+            break
+        kept = max((n for stop in stops for n in range(1, len(stop)) if held.endswith(stop[:n])), default=0)
+        if ready := held[: len(held) - kept]:
+            yield ready
+        held = held[len(held) - kept :]
+    if held:
+        yield held
 
 
 def _load(path: Path, settings: GenerationSettings) -> Any:

@@ -13,7 +13,7 @@ pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed: it n
 
 from rag_core.errors import Cancelled, ModelUnavailable
 from rag_core.generation import open_model
-from rag_core.generation.llama import LlamaModel
+from rag_core.generation.llama import LlamaModel, until_stop
 from rag_core.settings import GenerationSettings, Settings
 from tests.rag_core.generation.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
@@ -152,3 +152,24 @@ def test_a_template_that_fails(tmp_path: Path, template: str) -> None:
     write_tiny_gguf(tmp_path / "bad.gguf", chat_template=template)
     with pytest.raises(ModelUnavailable):
         open_model("gguf:bad.gguf", settings_for(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "written"),
+    [
+        (["An ans", "wer."], "An answer."),
+        (["One", "\nQues", "tion: two"], "One"),
+        (["One\n", "Quest", "s go on"], "One\nQuests go on"),
+        (["All of it\nQuestion:"], "All of it"),
+        (["ends with\n"], "ends with\n"),
+        ([], ""),
+    ],
+)
+def test_text_ends_before_a_stop_that_comes_in_pieces(pieces: list[str], written: str) -> None:
+    assert "".join(until_stop(pieces, ["\nQuestion:"])) == written
+
+
+def test_long_prompts_cost_nothing_per_token(model: LlamaModel) -> None:
+    started = time.monotonic()
+    assert "".join(model.stream("sales by town. " * 60, max_tokens=300, cancelled=lambda: False))
+    assert time.monotonic() - started < 5
