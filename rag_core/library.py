@@ -57,7 +57,8 @@ _log = logging.getLogger(__name__)
 class Library:
     """A person's documents and conversations. Thread-safe: one library serves every session of an application.
 
-    Use as a context manager, or call `close`. Methods that take an id raise KeyError for one that is not there.
+    Use as a context manager, or call `close`. What is asked for one
+    thing by its id raises KeyError where there is none; lists (`chunks`, `pages`, `messages`) are then empty.
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
