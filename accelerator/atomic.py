@@ -15,6 +15,8 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from accelerator.faults import reach
+
 WORK_SUFFIX = ".lectern-tmp"
 
 # One write() takes at most 2 GiB less a page on Linux and fails above 2 GiB on macOS.
@@ -27,12 +29,14 @@ def write_atomically(
     *,
     mode: int = 0o600,
     check: Callable[[Path], None] | None = None,
+    kind: str = "file",
 ) -> None:
     """Write `parts` one after another as the file `path`, replacing an older one in one step.
 
     A reader sees the old file or the whole new one, whatever happens in between. Raises OSError; the temporary file is
     then gone and an older `path` unchanged (unless it was the last step, syncing the folder, that failed). `check`
-    is given the temporary file once it is on the disk; what it raises keeps the file from taking its place.
+    is given the temporary file once it is on the disk; what it raises keeps the file from taking its place. `kind`
+    names the file's fault points: kind.written, kind.synced, kind.renamed and kind.kept.
     """
     work = work_path(path)
     descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -40,7 +44,9 @@ def write_atomically(
         try:
             for part in parts:
                 _write_all(descriptor, part)
+            reach(f"{kind}.written")
             sync_descriptor(descriptor)
+            reach(f"{kind}.synced")
         finally:
             os.close(descriptor)
         if check is not None:
@@ -49,7 +55,9 @@ def write_atomically(
     except BaseException:
         work.unlink(missing_ok=True)
         raise
+    reach(f"{kind}.renamed")
     sync_folder(path.parent)
+    reach(f"{kind}.kept")
 
 
 def publish_folder(work: Path, target: Path) -> bool:

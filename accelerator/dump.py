@@ -209,7 +209,7 @@ def write_dump(
     if version == 2:
         sums = {"vectors_crc": zlib.crc32(rows.data), "hashes_crc": zlib.crc32(marks.data)}
         layout = replace(layout, normalised=normalised, profile=profile, **sums)
-    write_atomically(path, (layout.pack(), rows.data, marks.data))
+    write_atomically(path, (layout.pack(), rows.data, marks.data), kind="dump")
 
 
 def _check_rows(vectors: NDArray[Any], hashes: NDArray[Any], *, normalised: bool) -> None:

@@ -20,6 +20,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow
 
 from accelerator.atomic import WORK_SUFFIX, write_atomically
+from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.settings import Settings
@@ -65,7 +66,7 @@ class Backup:
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 connection.execute("SET LOCAL statement_timeout = 0")
                 with contextlib.closing(self._parts(connection)) as parts:
-                    write_atomically(path, parts, check=check)
+                    write_atomically(path, parts, check=check, kind="backup")
         except OSError as error:
             raise StoreUnavailable(
                 f"The backup could not be written: {error.strerror or error}.",
@@ -82,6 +83,7 @@ class Backup:
             columns = _columns(connection, name)
             yield from writer.add(f"tables/{name}", _copy_out(connection, name, columns))
             tables[name] = Table(columns=columns, rows=_count(connection, name))
+            reach("backup.table")
         left_out: list[str] = []
         notes: list[str] = []
         for document_id, title, sha256, state in _originals(connection):

@@ -14,6 +14,7 @@ from urllib.parse import urlparse
 import numpy as np
 from numpy.typing import NDArray
 
+from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import ConfigurationError, StoreUnavailable
 
@@ -135,6 +136,7 @@ class ChromaIndex:
             collection = self._open(profile)
             for first in range(0, len(batch.ids), _BATCH):
                 part = slice(first, first + _BATCH)
+                reach("chroma.adding")
                 # Not upsert: in Chroma 1.5 deletions after upserts take half a minute in an unsynced index.
                 collection.add(
                     ids=batch.ids[part],
@@ -142,11 +144,13 @@ class ChromaIndex:
                     documents=batch.texts[part],
                     metadatas=[{"document": document} for document in batch.documents[part]],
                 )
+                reach("chroma.added")
 
     def remove(self, profile: Profile, document_ids: Sequence[str]) -> None:
         """Remove every chunk of some documents. Raises ChromaUnavailable."""
         with self._lock, self._guarded():
             self._open(profile).delete(where={"document": {"$in": list(document_ids)}})
+        reach("chroma.removed")
 
     def remove_rows(self, profile: Profile, ids: Sequence[str]) -> None:
         """Remove rows by their ids; unknown ones are no error. Raises ChromaUnavailable."""

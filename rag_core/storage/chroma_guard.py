@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from accelerator.faults import reach
 from rag_core.storage.chroma import ChromaIndex, collection_name
 from rag_core.storage.chroma_probe import ProbeStopped, Verdict, probe
 from rag_core.storage.database import Database
@@ -104,10 +105,12 @@ class ChromaGuard:
                 return
             _log.warning("Chroma's index is set aside and made again: %s", reason)
             self._queue(None)
+            reach("rebuild.queued")
             try:
                 self._chroma.set_aside(profile, datetime.now().astimezone().strftime("%Y%m%d-%H%M%S"))
             except OSError as error:
                 raise disk_failure(error) from error
+            reach("rebuild.aside")
             self._rebuilt = reason
 
     def mend(self, difference: Difference, suspects: Collection[str] = ()) -> None:
@@ -118,11 +121,13 @@ class ChromaGuard:
                 return
             wrong = {*difference.missing, *suspects}
             self._queue(wrong)
+            reach("mend.queued")
             counts = self._counts()
             rows = {f"{document_id}:{index}" for document_id in wrong for index in range(counts.get(document_id, 0))}
             # On a server, rows of unknown documents may be another library's.
             rows |= {row for row in difference.foreign if self._chroma.folder or row.rpartition(":")[0] in counts}
             self._chroma.remove_rows(profile, sorted(rows))
+            reach("mend.removed")
 
     def compare(self, among: Collection[str] | None = None) -> Difference:
         """Compare the ids of all rows with the chunks of ready documents, or some of them; what waits is left out.

@@ -13,6 +13,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow, dict_row
 from psycopg.types.json import Jsonb
 
+from accelerator.faults import reach
 from rag_core.domain import Box, Chunk, Document, Page, ParsedDocument, Profile, Section
 from rag_core.errors import StoreCorrupt
 from rag_core.storage.database import Database, storable
@@ -64,6 +65,8 @@ class DocumentStore:
                 (document_id, sha256, storable(source), media_type, byte_size),
             ).fetchone()
             self._add_source(connection, document_id, source)
+            reach("accept.uncommitted")
+        reach("accept.committed")
         self._forget(document_id)
         return new is not None
 
@@ -115,6 +118,8 @@ class DocumentStore:
                     " ON CONFLICT DO NOTHING",
                     [(item.document_id, item.document_id) for item in batch],
                 )
+            reach("commit.uncommitted")
+        reach("commit.committed")
 
     def all(self) -> list[Document]:
         """Every document that is not being removed, newest first."""
@@ -254,6 +259,8 @@ class DocumentStore:
                     " (%s, 'chroma', 'remove')",
                     (document_id, document_id),
                 )
+            reach("removal.uncommitted")
+        reach("removal.committed")
         self._forget(document_id)
         return found is not None
 
@@ -261,6 +268,7 @@ class DocumentStore:
         """Forget a document that no derived store holds any longer."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM documents WHERE id = %s AND state = 'removing'", (document_id,))
+        reach("removal.swept")
         self._forget(document_id)
 
     def _mark_stored(self, connection: Connection[TupleRow], item: Stored, profile: Profile) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from accelerator.atomic import sync_folder
 from accelerator.dump import Dump, write_dump
 from accelerator.errors import DumpError
+from accelerator.faults import reach
 from accelerator.scanner import Match, Scanner
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt
@@ -122,6 +123,7 @@ class DumpStore:
             for document_id in ids:
                 if self._fits(successor._path(document_id)):
                     successor._path(document_id).replace(self._path(document_id))
+                    reach("switch.taking")
             sync_folder(self._folder)
         except OSError as error:
             raise disk_failure(error) from error

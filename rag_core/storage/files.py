@@ -46,7 +46,7 @@ class FileStore:
     def write(self, document_id: str, parts: Iterable[bytes | memoryview]) -> None:
         """Keep a document's bytes. Raises StoreUnavailable when the disk refuses them."""
         try:
-            write_atomically(self.path(document_id), parts)
+            write_atomically(self.path(document_id), parts, kind="original")
         except OSError as error:
             raise disk_failure(error) from error
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
+from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage.database import Database
@@ -104,6 +105,7 @@ class NewVectors:
                 for document_id, index, md5 in rows:
                     if places[document_id, index][0] == md5:
                         copy.write_row((document_id, index, profile.id, places[document_id, index][1]))
+        reach("reembedding.batch")
 
     def of(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
         """New vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""

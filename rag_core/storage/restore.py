@@ -13,6 +13,7 @@ import psycopg
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
 
+from accelerator.faults import reach
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreUnavailable
 from rag_core.storage.archive import Archive, Manifest, damaged
 from rag_core.storage.backup import PASSING, TABLES, copy_command
@@ -71,6 +72,7 @@ class Restore:
                 if not self._files.path(document_id).exists():
                     written.append(document_id)
                 self._files.write(document_id, archive.blocks(name))
+        reach("restore.files")
 
     def _write_tables(self, archive: Archive) -> None:
         manifest = archive.manifest
@@ -85,6 +87,8 @@ class Restore:
                     if name not in manifest.migrations:
                         migrate(connection, name, script)
                 _queue(connection, manifest)
+                reach("restore.uncommitted")
+            reach("restore.committed")
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
             raise damaged(archive.path, f"PostgreSQL does not take its tables: {error}") from error
 

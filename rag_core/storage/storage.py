@@ -11,6 +11,7 @@ import psycopg
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
+from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
@@ -139,6 +140,7 @@ class Storage:
         try:
             with self._required().transaction() as connection:
                 ready = take_over(connection, profile)
+                reach("switch.uncommitted")
                 with self.epoch.changing():
                     self._commit_switch(connection, profile)
                     self.dumps.succeed(successor, ready)
@@ -148,7 +150,9 @@ class Storage:
         except StoreUnavailable:
             if not switched:  # otherwise only the connection was lost, after its commit
                 raise
+        reach("switch.committed")
         self.dumps.take_files(successor, ready)
+        reach("switch.taken")
 
     def _commit_switch(self, connection: Connection[TupleRow], profile: Profile) -> None:
         """Commit; one that is not acknowledged is looked up. Raises StoreUnavailable when it did not happen."""
