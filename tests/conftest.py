@@ -15,6 +15,7 @@ from rag_core.storage.server import EmbeddedServer
 
 PROJECT = Path(__file__).resolve().parents[1]
 SHARED = PROJECT.parent / "shared" / "data"
+pytest_plugins = ["tests.faults.summary"]
 _FOREIGN = ("DATABASE_URL", "CHROMA_URL", "GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 
