@@ -12,7 +12,9 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 from accelerator.faults import reach
@@ -21,11 +23,16 @@ WORK_SUFFIX = ".lectern-tmp"
 
 # One write() takes at most 2 GiB less a page on Linux and fails above 2 GiB on macOS.
 _WRITE_BYTES = 2**26
+# Files open at a time, of the 256 that macOS grants at first, and synced at a time.
+_TOGETHER = 64
+_SYNCING = 8
+
+Parts = Iterable[bytes | memoryview]
 
 
 def write_atomically(
     path: Path,
-    parts: Iterable[bytes | memoryview],
+    parts: Parts,
     *,
     mode: int = 0o600,
     check: Callable[[Path], None] | None = None,
@@ -38,26 +45,28 @@ def write_atomically(
     is given the temporary file once it is on the disk; what it raises keeps the file from taking its place. `kind`
     names the file's fault points: kind.written, kind.synced, kind.renamed and kind.kept.
     """
-    work = work_path(path)
-    descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    try:
-        try:
-            for part in parts:
-                _write_all(descriptor, part)
-            reach(f"{kind}.written")
-            sync_descriptor(descriptor)
-            reach(f"{kind}.synced")
-        finally:
-            os.close(descriptor)
-        if check is not None:
-            check(work)
-        work.replace(path)
-    except BaseException:
-        work.unlink(missing_ok=True)
-        raise
-    reach(f"{kind}.renamed")
-    sync_folder(path.parent)
-    reach(f"{kind}.kept")
+    write_together({path: parts}, mode=mode, check=check, kind=kind)
+
+
+def write_together(
+    files: Mapping[Path, Parts],
+    *,
+    mode: int = 0o600,
+    check: Callable[[Path], None] | None = None,
+    kind: str = "file",
+) -> None:
+    """Write many files as `write_atomically` writes one, each whole or not at all, in far less time.
+
+    They are synced side by side, so that the file system commits for several at once, and each folder is synced once.
+    Raises OSError; some of them may then have taken their places, and no temporary file is left.
+    """
+    waiting = list(files.items())
+    for first in range(0, len(waiting), _TOGETHER):
+        _write_group(waiting[first : first + _TOGETHER], mode, check, kind)
+    for folder in dict.fromkeys(path.parent for path in files):
+        sync_folder(folder)
+    for _ in files:
+        reach(f"{kind}.kept")
 
 
 def publish_folder(work: Path, target: Path) -> bool:
@@ -117,6 +126,46 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _write_group(
+    files: Sequence[tuple[Path, Parts]], mode: int, check: Callable[[Path], None] | None, kind: str
+) -> None:
+    works: dict[Path, Path] = {}
+    try:
+        with ExitStack() as opened:
+            descriptors = []
+            for path, parts in files:
+                works[path] = work_path(path)
+                descriptors.append(os.open(works[path], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode))
+                opened.callback(os.close, descriptors[-1])
+                for part in parts:
+                    _write_all(descriptors[-1], part)
+                reach(f"{kind}.written")
+            _sync_descriptors(descriptors)
+            for _ in descriptors:
+                reach(f"{kind}.synced")
+        for path, work in works.items():
+            if check is not None:
+                check(work)
+            work.replace(path)
+            reach(f"{kind}.renamed")
+    except BaseException:
+        for work in works.values():
+            work.unlink(missing_ok=True)
+        raise
+
+
+def _sync_descriptors(descriptors: Sequence[int]) -> None:
+    """Bring several files to the disk itself, each synced once. Raises OSError.
+
+    Where a sync stops at the drive's cache (macOS), the full one of the last file empties that cache for all.
+    """
+    *others, last = descriptors
+    if others:
+        with ThreadPoolExecutor(min(len(others), _SYNCING), thread_name_prefix="sync") as syncing:
+            list(syncing.map(os.fsync, others))
+    sync_descriptor(last)
 
 
 def _sync_file(path: Path) -> None:

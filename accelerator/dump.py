@@ -31,6 +31,7 @@ import resource
 import struct
 import sys
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accelerator.atomic import write_atomically
+from accelerator.atomic import write_atomically, write_together
 from accelerator.errors import DumpCorrupt, DumpError, DumpMismatch, DumpTruncated
 
 MAGIC = b"\x89LVDUMP\n"
@@ -198,6 +199,28 @@ def write_dump(
     vectors: float32 (n, d), finite, of unit length where `normalised`. hashes: uint8 (n, 16), MD5. profile: at most 24
     bytes of UTF-8; version 1 cannot keep it. No rows are fine. Raises DumpError, OSError.
     """
+    parts = _packed(vectors, hashes, profile=profile, normalised=normalised, version=version)
+    write_atomically(path, parts, kind="dump")
+
+
+def write_dumps(dumps: Mapping[Path, tuple[NDArray[np.float32], NDArray[np.uint8]]], *, profile: str) -> None:
+    """Write many dumps of version 2 and of rows of unit length, vectors and hashes by path, synced together.
+
+    See `write_dump`, and `write_together` for what is left when it fails. Raises DumpError, OSError.
+    """
+    packed = {path: _packed(vectors, hashes, profile=profile) for path, (vectors, hashes) in dumps.items()}
+    write_together(packed, kind="dump")
+
+
+def _packed(
+    vectors: NDArray[np.float32],
+    hashes: NDArray[np.uint8],
+    *,
+    profile: str,
+    normalised: bool = True,
+    version: int = 2,
+) -> tuple[bytes | memoryview, ...]:
+    """Header, vectors and hashes as they stand in the file. Raises DumpError."""
     _check_rows(vectors, hashes, normalised=normalised)
     if version not in (1, 2):
         raise DumpError(f"Version {version} of vector dumps is not known")
@@ -209,7 +232,7 @@ def write_dump(
     if version == 2:
         sums = {"vectors_crc": zlib.crc32(rows.data), "hashes_crc": zlib.crc32(marks.data)}
         layout = replace(layout, normalised=normalised, profile=profile, **sums)
-    write_atomically(path, (layout.pack(), rows.data, marks.data), kind="dump")
+    return layout.pack(), rows.data, marks.data
 
 
 def _check_rows(vectors: NDArray[Any], hashes: NDArray[Any], *, normalised: bool) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.atomic import sync_folder
-from accelerator.dump import Dump, write_dump
+from accelerator.dump import Dump, write_dumps
 from accelerator.errors import DumpError
 from accelerator.faults import reach
 from accelerator.scanner import Match, Scanner
@@ -65,12 +65,16 @@ class DumpStore:
 
     def write(self, document_id: str, vectors: NDArray[np.float32], md5: list[str]) -> None:
         """Write a document's dump: vectors float32 (n, d) and the MD5 sums of its texts. Raises StoreUnavailable."""
-        hashes = np.frombuffer(bytes.fromhex("".join(md5)), np.uint8).reshape(len(md5), 16)
-        path = self._path(document_id)
+        self.write_many({document_id: (vectors, md5)})
+
+    def write_many(self, dumps: Mapping[str, tuple[NDArray[np.float32], list[str]]]) -> None:
+        """Write the dumps of many documents, synced together. Raises StoreUnavailable; some may then be written."""
+        rows = {self._path(key): (vectors, _hashes(md5)) for key, (vectors, md5) in dumps.items()}
         try:
-            if path.is_dir():  # a file cannot take a folder's place
-                shutil.rmtree(path)
-            write_dump(path, vectors, hashes, profile=self._required().id)
+            for path in rows:
+                if path.is_dir():  # a file cannot take a folder's place
+                    shutil.rmtree(path)
+            write_dumps(rows, profile=self._required().id)
         except OSError as error:
             raise disk_failure(error) from error
 
@@ -174,3 +178,7 @@ class DumpStore:
         self._required()
         assert self._scanner is not None  # noqa: S101  set together with the profile
         return self._scanner
+
+
+def _hashes(md5: list[str]) -> NDArray[np.uint8]:
+    return np.frombuffer(bytes.fromhex("".join(md5)), np.uint8).reshape(len(md5), 16)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from accelerator import atomic
-from accelerator.atomic import publish_folder, remove_leftovers, work_path, write_atomically
+from accelerator.atomic import publish_folder, remove_leftovers, work_path, write_atomically, write_together
 
 
 def names(folder: Path) -> list[str]:
@@ -111,3 +111,59 @@ def test_leftovers_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     work_path(tmp_path / "file").write_text("half")
     assert remove_leftovers(tmp_path) == 2
     assert names(tmp_path) == ["kept"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 64, 150])
+def test_many_files_are_synced_once_each_and_their_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    synced: list[int] = []
+    folders: list[Path] = []
+    monkeypatch.setattr(atomic.os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    monkeypatch.setattr(atomic, "sync_folder", folders.append)
+    monkeypatch.delattr(atomic.fcntl, "F_FULLFSYNC", raising=False)
+    files = {tmp_path / f"{n}": [b"head ", str(n).encode()] for n in range(count)}
+    write_together(files)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        str(n): b"head %d" % n for n in range(count)
+    }
+    assert sorted(synced) == sorted(path.stat().st_ino for path in files)
+    assert folders == [tmp_path]
+
+
+def test_one_full_sync_empties_the_cache_of_the_drive_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(atomic.os, "fsync", lambda _: calls.append("fsync"))
+    monkeypatch.setattr(atomic.fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(atomic.fcntl, "fcntl", lambda *_: calls.append("full"))
+    write_together({tmp_path / str(n): [b"x"] for n in range(5)})
+    assert calls == ["fsync"] * 4 + ["full", "fsync"]  # the last is the folder's
+
+
+def test_a_failed_fsync_among_many_is_not_repeated_and_leaves_the_old_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {tmp_path / f"{n}": [b"new"] for n in range(20)}
+    write_together({path: [b"old"] for path in files})
+    calls: list[int] = []
+    monkeypatch.setattr(atomic.os, "fsync", failing_fsync(calls))
+    monkeypatch.delattr(atomic.fcntl, "F_FULLFSYNC", raising=False)
+    with pytest.raises(OSError, match="Input/output"):
+        write_together(files)
+    assert len(calls) == len(set(calls)) <= 20
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"old"}
+    assert len(names(tmp_path)) == 20
+
+
+def test_a_source_that_fails_among_many_leaves_none_of_its_group(tmp_path: Path) -> None:
+    def parts() -> object:
+        yield b"half"
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        write_together({tmp_path / "sound": [b"x"], tmp_path / "broken": parts()})
+    assert names(tmp_path) == []
+
+
+def test_nothing_to_write_is_fine() -> None:
+    write_together({})

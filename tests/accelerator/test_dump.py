@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accelerator.dump import MAGIC, Dump, Layout, write_dump
+from accelerator.dump import MAGIC, Dump, Layout, write_dump, write_dumps
 from accelerator.errors import DumpCorrupt, DumpError, DumpMismatch, DumpTruncated
 from tests.accelerator.conftest import PROFILE, MakeDump, some_hashes, unit_rows
 
@@ -201,3 +201,18 @@ def test_a_size_that_fits_in_32_bits_alone_is_refused(tmp_path: Path, version: i
     sparse_file(path, layout.pack(), wrapped)
     with pytest.raises(DumpTruncated, match=f"expected {layout.file_bytes} bytes, got {wrapped}"):
         Dump.open(path)
+
+
+def test_many_dumps_are_those_written_one_by_one(tmp_path: Path) -> None:
+    rows = {n: (unit_rows(n, 8, seed=n), some_hashes(n)) for n in (0, 1, 3, 97)}
+    write_dumps({tmp_path / f"{n} together": both for n, both in rows.items()}, profile=PROFILE)
+    for n, (vectors, hashes) in rows.items():
+        write_dump(tmp_path / f"{n} alone", vectors, hashes, profile=PROFILE)
+        assert (tmp_path / f"{n} together").read_bytes() == (tmp_path / f"{n} alone").read_bytes()
+
+
+def test_one_bad_dump_among_many_is_refused_before_any_is_written(tmp_path: Path) -> None:
+    dumps = {tmp_path / "a": (unit_rows(2, 8), some_hashes(2)), tmp_path / "b": (unit_rows(2, 8), some_hashes(3))}
+    with pytest.raises(DumpError):
+        write_dumps(dumps, profile=PROFILE)
+    assert list(tmp_path.iterdir()) == []
