@@ -1,6 +1,6 @@
 """Reading: bytes to pages."""
 
-from rag_core.reading.detect import detect
+from rag_core.reading.detect import detect, detect_bytes
 from rag_core.reading.reader import Reader
 
-__all__ = ["Reader", "detect"]
+__all__ = ["Reader", "detect", "detect_bytes"]

@@ -51,7 +51,12 @@ def detect(path: Path, name: str) -> str:
     UnsupportedDocument, saying what the file really is, for everything else.
     """
     with path.open("rb") as file:
-        sample = file.read(SAMPLE_BYTES)
+        return detect_bytes(file.read(SAMPLE_BYTES), name)
+
+
+def detect_bytes(data: bytes, name: str) -> str:
+    """The same as `detect` of a file's bytes, or of as many of them as say what it is."""
+    sample = data[:SAMPLE_BYTES]
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     if not sample:
         raise UnreadableDocument("The file is empty.", help="Choose a file that has content.")

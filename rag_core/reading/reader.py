@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +69,21 @@ class Reader:
         require_text(raw, task.deadly)
         return assemble(task.media_type, name, raw, details)
 
+    def read_small(
+        self, files: Sequence[tuple[Path, str]], *, cancelled: Callable[[], bool] | None = None
+    ) -> list[ParsedDocument | LecternError]:
+        """Read small files, each with its own name, in one request: what `read` returns or raises, in their order.
+
+        A file that is not read so, whole and without a fault, is read by itself: none pays for another.
+        """
+        results: list[ParsedDocument | LecternError] = []
+        for (path, name), found in zip(files, self._read_together(files, cancelled), strict=True):
+            try:
+                results.append(found or self.read(path, name, cancelled=cancelled))
+            except LecternError as error:
+                results.append(error)
+        return results
+
     def picture(
         self,
         path: Path,
@@ -109,6 +124,24 @@ class Reader:
             return detect(path, name)
         except OSError as error:
             raise UnreadableDocument(f"The file cannot be read: {error.strerror or error}.") from error
+
+    def _read_together(
+        self, files: Sequence[tuple[Path, str]], cancelled: Callable[[], bool] | None
+    ) -> list[ParsedDocument | None]:
+        values = {
+            "op": "whole", "first": 1, "count": min(BUNDLE_PAGES, self._settings.max_pages),
+            "max_chars": self._settings.max_text_chars,
+        }  # fmt: skip
+        try:
+            tasks = [_Task(path, self._media_type(path, name)) for path, name in files]
+            requests = [{**task.request(), **values} for task in tasks]
+            watch = Watch(self._settings.page_timeout_s, cancelled)
+            answers = self._exchange({"op": "many", "requests": requests}, watch)["answers"]
+        except LecternError:  # of a file or of the process: which, is found out one by one
+            return [None] * len(files)
+        return [
+            _whole(task.media_type, name, answer) for task, (_, name), answer in zip(tasks, files, answers, strict=True)
+        ]
 
     def _read_pages(self, task: _Task, progress: Progress | None) -> list[RawPage]:
         total = int(self._ask_again(task, "open")["page_count"])
@@ -172,12 +205,16 @@ class Reader:
             raise LimitExceeded(f"Reading took longer than {settings.timeout_s:g} seconds.")
         request = {"op": op, "max_chars": settings.max_text_chars - task.chars, **task.request(), **(values or {})}
         watch = Watch(min(silence_s or settings.page_timeout_s, left_s), task.cancelled)
+        return self._exchange(request, watch, task)
+
+    def _exchange(self, request: wire.Message, watch: Watch, task: _Task | None = None) -> dict[str, Any]:
         with self._turn():
             began = time.monotonic()
             try:
                 return self._child.ask(request, watch)
             finally:
-                task.spent_s += time.monotonic() - began
+                if task is not None:
+                    task.spent_s += time.monotonic() - began
                 self._child.slim()
 
     @contextmanager
@@ -186,6 +223,16 @@ class Reader:
             if self._closed:
                 raise UnreadableDocument("The reader is closed.", help="Start Lectern again.")
             yield
+
+
+def _whole(media_type: str, name: str, answer: wire.Message) -> ParsedDocument | None:
+    """A document from one answer, or None where that has not all of it."""
+    if "error" in answer or len(answer["pages"]) < answer["page_count"]:
+        return None
+    raw = [wire.page_in(page) for page in answer["pages"]]
+    if not any(item.page.text.strip() for item in raw):
+        return None
+    return assemble(media_type, name, raw, wire.details_in(answer["details"]))
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """What goes over the pipes to the reading process and back: one JSON object on each line.
 
-A request has "op" ("open", "pages", "details", "picture"), "path", "media_type", "password" and what the op needs.
-A response has "error", or the values that these functions turn into dataclasses.
+A request has "op" ("open", "pages", "details", "picture", "whole"), "path", "media_type", "password" and what the op
+needs; or its op is "many" and it has "requests", whose responses come back as "answers". A response has "error", or the
+values that these functions turn into dataclasses.
 """
 
 from __future__ import annotations

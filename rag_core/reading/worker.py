@@ -36,11 +36,14 @@ class Worker:
             "pages": self._pages,
             "details": self._details,
             "picture": self._picture,
+            "whole": self._whole,
         }
 
     def answer(self, request: wire.Message) -> wire.Message:
         """Return the response to one request; what goes wrong with the document becomes its "error"."""
         try:
+            if request["op"] == "many":
+                return {"answers": [self.answer(item) for item in request["requests"]]}
             return self._operations[request["op"]](self._opened(request), request)
         except LecternError as error:
             return {"error": wire.error_out(error)}
@@ -71,6 +74,12 @@ class Worker:
 
     def _details(self, document: OpenDocument, request: wire.Message) -> wire.Message:
         return {"details": wire.details_out(document.details())}
+
+    def _whole(self, document: OpenDocument, request: wire.Message) -> wire.Message:
+        """All that a small document holds; of one that is not small, as many pages as `_pages` gives."""
+        return {
+            **self._open(document, request), **self._pages(document, request), **self._details(document, request)
+        }  # fmt: skip
 
     def _picture(self, document: OpenDocument, request: wire.Message) -> wire.Message:
         span = request["span"]

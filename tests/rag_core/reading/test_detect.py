@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
-from rag_core.reading import detect
+from rag_core.reading import detect, detect_bytes
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from rag_core.reading import detect
 def test_content_comes_first_then_the_name(tmp_path: Path, content: bytes, name: str, expected: str) -> None:
     path = tmp_path / "stored"
     path.write_bytes(content)
-    assert detect(path, name) == expected
+    assert detect(path, name) == detect_bytes(content, name) == expected
 
 
 @pytest.mark.parametrize(
