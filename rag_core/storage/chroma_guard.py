@@ -15,10 +15,10 @@ from datetime import datetime
 from accelerator.faults import reach
 from rag_core.storage.chroma import ChromaIndex, collection_name
 from rag_core.storage.chroma_probe import ProbeStopped, Verdict, probe
-from rag_core.storage.database import Database
+from rag_core.storage.database import Database, retried
 from rag_core.storage.documents import DocumentStore
 from rag_core.storage.files import disk_failure
-from rag_core.storage.outbox import Relay
+from rag_core.storage.relay import Relay
 
 _log = logging.getLogger(__name__)
 # Opening reads the index's log again, which takes a second for some thousand rows.
@@ -104,7 +104,7 @@ class ChromaGuard:
             if profile is None:
                 return
             _log.warning("Chroma's index is set aside and made again: %s", reason)
-            self._queue(None)
+            self._relay.outbox.queue(None)
             reach("rebuild.queued")
             try:
                 self._chroma.set_aside(profile, datetime.now().astimezone().strftime("%Y%m%d-%H%M%S"))
@@ -120,7 +120,7 @@ class ChromaGuard:
             if profile is None:
                 return
             wrong = {*difference.missing, *suspects}
-            self._queue(wrong)
+            self._relay.outbox.queue(wrong)
             reach("mend.queued")
             counts = self._counts()
             rows = {f"{document_id}:{index}" for document_id in wrong for index in range(counts.get(document_id, 0))}
@@ -156,7 +156,7 @@ class ChromaGuard:
         """What the user should know of a rebuild. Raises StoreUnavailable."""
         if not self._rebuilt:
             return None
-        waiting, _ = self._relay.waiting("chroma")
+        waiting = self._relay.outbox.waiting("chroma").documents
         if waiting:
             return (
                 f"Chroma's index was damaged and is being made again: {waiting} documents to go. The dump files answer"
@@ -171,6 +171,7 @@ class ChromaGuard:
         # Of what waits some rows may be there, and of what is being removed some may be left.
         return (rows or 0) == taken if not waiting else (rows or 0) >= taken
 
+    @retried
     def _counts(self) -> dict[str, int]:
         """How many chunks each ready document has."""
         with self._database.transaction() as connection:
@@ -180,20 +181,10 @@ class ChromaGuard:
             ).fetchall()
         return dict(rows)
 
+    @retried
     def _waiting(self) -> set[str]:
         with self._database.transaction() as connection:
             rows: Iterable[tuple[str]] = connection.execute(
                 "SELECT document_id FROM outbox WHERE store = 'chroma'"
             ).fetchall()
         return {row[0] for row in rows}
-
-    def _queue(self, ids: Collection[str] | None) -> None:
-        """Queue ready documents for Chroma, at once; all of them for None."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO outbox (document_id, store, action)"
-                " SELECT id, 'chroma', 'put' FROM documents"
-                " WHERE state = 'ready' AND (%s::text[] IS NULL OR id = ANY(%s))"
-                " ON CONFLICT (document_id, store, action) DO UPDATE SET next_attempt_at = now(), error = NULL",
-                (None if ids is None else list(ids),) * 2,
-            )

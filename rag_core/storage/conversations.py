@@ -12,7 +12,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from rag_core.domain import Answer, Box, Citation, Conversation, Message, Sentence, Trace
-from rag_core.storage.database import Database, storable
+from rag_core.storage.database import Database, retried, storable
 
 _CITATION = (
     "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"
@@ -33,27 +33,20 @@ class ConversationStore:
         """Note a question; begins a conversation where there is none. Returns conversation and message ids."""
         conversation_id = _id(conversation_id or uuid.uuid4().hex)
         message_id = uuid.uuid4().hex
-        with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO conversations (id, title) VALUES (%s, %s)"
-                " ON CONFLICT (id) DO UPDATE SET updated_at = now()",
-                (conversation_id, _title(question)),
-            )
-            connection.execute(
-                "INSERT INTO messages (id, conversation_id, question) VALUES (%s, %s, %s)",
-                (message_id, conversation_id, storable(question)),
-            )
+        self._ask(conversation_id, message_id, question)
         return conversation_id, message_id
 
+    @retried
     def answer(self, message_id: str, answer: Answer, mode: str, top_k: int) -> None:
         """Keep the answer to a noted question, with its citations, and log the query."""
         documents = list(dict.fromkeys(citation.document_id for citation in answer.citations))
         with self._database.transaction() as connection:
             found = connection.execute(
-                "UPDATE messages SET answer = %s, error = NULL WHERE id = %s RETURNING id",
+                "UPDATE messages SET answer = %s, error = NULL WHERE id = %s AND answer IS NULL RETURNING id",
                 (Jsonb(_pack(answer)), message_id),
             ).fetchone()
-            if found is None:  # the conversation was deleted meanwhile
+            # The conversation was deleted meanwhile, or the answer is kept already: its commit was not acknowledged.
+            if found is None:
                 return
             _write_citations(connection, message_id, answer)
             connection.execute(
@@ -65,11 +58,13 @@ class ConversationStore:
                 ),
             )  # fmt: skip
 
+    @retried
     def fail(self, message_id: str, error: str) -> None:
         """Keep why a question got no answer."""
         with self._database.transaction() as connection:
             connection.execute("UPDATE messages SET error = %s WHERE id = %s", (storable(error), message_id))
 
+    @retried
     def all(self) -> list[Conversation]:
         """Every conversation, the one used last first."""
         with self._database.transaction() as connection:
@@ -78,6 +73,7 @@ class ConversationStore:
             ).fetchall()
         return [Conversation(*row) for row in rows]
 
+    @retried
     def messages(self, conversation_id: str) -> list[Message]:
         """The messages of a conversation in order, each with its answer and citations."""
         with self._database.transaction() as connection:
@@ -103,6 +99,7 @@ class ConversationStore:
             for row in rows
         ]
 
+    @retried
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title; an empty one changes nothing."""
         if title.strip():
@@ -111,17 +108,20 @@ class ConversationStore:
                     "UPDATE conversations SET title = %s WHERE id = %s", (_title(title), _id(conversation_id))
                 )
 
+    @retried
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation with its messages and citations."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM conversations WHERE id = %s", (_id(conversation_id),))
 
+    @retried
     def preference(self, name: str) -> str | None:
         """A value that the user chose, or None."""
         with self._database.transaction() as connection:
             row = connection.execute("SELECT value FROM preferences WHERE name = %s", (_id(name),)).fetchone()
         return row[0] if row else None
 
+    @retried
     def set_preference(self, name: str, value: str | None) -> None:
         """Keep a value that the user chose; None forgets it."""
         with self._database.transaction() as connection:
@@ -133,6 +133,19 @@ class ConversationStore:
                     " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                     (_id(name), storable(value)),
                 )
+
+    @retried
+    def _ask(self, conversation_id: str, message_id: str, question: str) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO conversations (id, title) VALUES (%s, %s)"
+                " ON CONFLICT (id) DO UPDATE SET updated_at = now()",
+                (conversation_id, _title(question)),
+            )
+            connection.execute(
+                "INSERT INTO messages (id, conversation_id, question) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+                (message_id, conversation_id, storable(question)),
+            )
 
 
 def _id(name: str) -> str:

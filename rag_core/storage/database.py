@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import resources
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import Connection
 from psycopg.rows import TupleRow
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from rag_core.errors import LibraryInUse, StoreUnavailable
 from rag_core.settings import StorageSettings
@@ -21,7 +23,12 @@ from rag_core.settings import StorageSettings
 # Any number that no other program is likely to use: it marks the database as owned by one library.
 _OWNER_KEY = 0x4C656374
 # A busy server lets go of a closed or killed owner's lock a moment after its connection ended.
-_OWNER_PATIENCE_S = 2.0
+_OWNER_PATIENCE_S = 1.0
+_TRIES = 3
+_POLL_S = 0.2
+_PATIENCE_S = 1.0
+# admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, and class 08: the connection itself.
+_LOSSES = ("57P01", "57P02", "57P03", "40P01")
 # PostgreSQL refuses NUL and lone surrogates in text.
 _REFUSED = re.compile("[\x00\ud800-\udfff]")
 
@@ -31,13 +38,60 @@ def storable(text: str) -> str:
     return _REFUSED.sub("\ufffd", text)
 
 
-class Database:
-    """A pool of connections to one database whose tables are up to date."""
+class ConnectionLost(StoreUnavailable):
+    """The server ended a connection, or cannot be reached. Whatever was in progress may have been committed."""
 
-    def __init__(self, url: str, settings: StorageSettings) -> None:
-        """Connect and migrate. Raises StoreUnavailable, or LibraryInUse when another library owns the database."""
+    def __init__(self, error: Exception, pool: object) -> None:
+        told = unavailable(error)
+        super().__init__(str(told), help=told.help)
+        self.pool = pool
+
+
+class Recovers(Protocol):
+    """Whatever has a database."""
+
+    _database: Database
+
+
+Self = TypeVar("Self", bound=Recovers)
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def retried(
+    method: Callable[Concatenate[Self, Arguments], Result],
+) -> Callable[Concatenate[Self, Arguments], Result]:
+    """Run a method anew when its connection was lost, once the server answers again.
+
+    For methods that may run twice: a commit that was lost before it was acknowledged may have happened.
+    """
+
+    @functools.wraps(method)
+    def run(self: Self, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        for _ in range(_TRIES - 1):
+            try:
+                return method(self, *arguments, **named)
+            except ConnectionLost as error:
+                self._database.recover(error)
+        return method(self, *arguments, **named)
+
+    return run
+
+
+class Database:
+    """A pool of connections to one database whose tables are up to date, owned by this library alone."""
+
+    def __init__(self, url: str, settings: StorageSettings, revive: Callable[[], None] = lambda: None) -> None:
+        """Connect and migrate. `revive` starts the server again where it died, if that is ours to do.
+
+        Raises StoreUnavailable, or LibraryInUse when another library owns the database.
+        """
         self._url = url
         self._settings = settings
+        self._revive = revive
+        self._recovering = threading.Lock()
+        self._closed = False
+        self._out_of_reach = False
         try:
             self._owner = self._own()
         except psycopg.Error as error:
@@ -47,25 +101,48 @@ class Database:
         except psycopg.Error as error:
             self._owner.close()  # or the database would stay owned for as long as this process lives
             raise _unusable(error) from error
-        self._pool: ConnectionPool[Connection[TupleRow]] = ConnectionPool(
-            url,
-            min_size=1,
-            max_size=settings.pool_size,
-            timeout=settings.connect_timeout_s,
-            kwargs=self._options(),
-            configure=register_vector,
-            check=ConnectionPool.check_connection,
-            open=True,
-        )
+        self._pool = self._new_pool()
 
     @contextmanager
     def transaction(self) -> Iterator[Connection[TupleRow]]:
-        """One transaction: committed when the block ends, rolled back when it raises. Raises StoreUnavailable."""
+        """One transaction: committed when the block ends, rolled back when it raises.
+
+        Raises StoreUnavailable, which is ConnectionLost where the same may be tried again after `recover`.
+        """
+        pool = self._pool
         try:
-            with self._pool.connection() as connection:
+            connection = self._connection(pool)
+        except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
+            raise ConnectionLost(error, pool) from error
+        try:
+            with connection:
                 yield connection
-        except (psycopg.OperationalError, PoolTimeout) as error:
-            raise unavailable(error) from error
+        except psycopg.OperationalError as error:
+            raise ConnectionLost(error, pool) if _is_loss(error) else unavailable(error) from error
+        finally:
+            pool.putconn(connection)
+
+    def recover(self, lost: ConnectionLost) -> None:
+        """Wait for the server, started anew where it died, and own the database again.
+
+        Raises `lost` when it stays away, LibraryInUse when another library took the database meanwhile.
+        """
+        with self._recovering:
+            if self._closed:
+                raise lost
+            if self._pool is not lost.pool or self._is_owner():  # another thread has done it, or one connection broke
+                return
+            self._wait_for_server(lost)
+            self._pool, old = self._new_pool(), self._pool
+            old.close(timeout=0)
+
+    def check(self) -> None:
+        """Make sure that the database is owned still, also after its server ended that one connection alone.
+
+        Raises StoreUnavailable, LibraryInUse.
+        """
+        if not self._is_owner():
+            self.recover(ConnectionLost(psycopg.OperationalError("the connection was lost"), self._pool))
 
     def version(self) -> str:
         """The server's version, for people."""
@@ -74,8 +151,62 @@ class Database:
 
     def close(self) -> None:
         """Close every connection."""
-        self._pool.close()
-        self._owner.close()
+        self._closed = True
+        with self._recovering:
+            self._pool.close()
+            self._owner.close()
+
+    def _wait_for_server(self, lost: ConnectionLost) -> None:
+        """Own the database again as soon as its server lets us. One that was out of reach before is asked once."""
+        deadline = time.monotonic() + (0 if self._out_of_reach else self._settings.connect_timeout_s)
+        while True:
+            try:
+                self._revive()
+                self._owner.close()
+                self._owner = self._own()
+            except (psycopg.OperationalError, StoreUnavailable) as error:
+                if self._closed or time.monotonic() > deadline:
+                    self._out_of_reach = True
+                    raise lost from error
+                time.sleep(_POLL_S)
+            else:
+                self._out_of_reach = False
+                return
+
+    def _connection(self, pool: ConnectionPool[Connection[TupleRow]]) -> Connection[TupleRow]:
+        """A connection of the pool; whether a wait is in vain is asked the server now and then."""
+        deadline = time.monotonic() + self._settings.connect_timeout_s
+        while True:
+            try:
+                return pool.getconn(timeout=_POLL_S if self._out_of_reach else _PATIENCE_S)
+            except PoolTimeout:
+                if time.monotonic() > deadline or not self._is_owner():
+                    raise
+
+    def _is_owner(self) -> bool:
+        """Whether the connection that holds the lock lives."""
+        try:
+            self._owner.execute("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _new_pool(self) -> ConnectionPool[Connection[TupleRow]]:
+        return ConnectionPool(
+            self._url,
+            min_size=1,
+            max_size=self._settings.pool_size,
+            timeout=self._settings.connect_timeout_s,
+            kwargs=self._options(),
+            configure=self._configure,
+            check=ConnectionPool.check_connection,
+            open=True,
+        )
+
+    def _configure(self, connection: Connection[TupleRow]) -> None:
+        """Prepare a new connection. One that comes after the owner's was lost may reach a database of another's."""
+        self._owner.execute("SELECT 1")
+        register_vector(connection)
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -119,6 +250,11 @@ def migrate(connection: Connection[TupleRow], name: str, script: bytes) -> None:
     """Apply one migration and note it, in the transaction that is open."""
     connection.execute(script)
     connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+
+
+def _is_loss(error: psycopg.OperationalError) -> bool:
+    """Whether the same may work with another connection. psycopg gives a broken one no code."""
+    return error.sqlstate is None or error.sqlstate in _LOSSES or error.sqlstate.startswith("08")
 
 
 def unavailable(error: Exception) -> StoreUnavailable:

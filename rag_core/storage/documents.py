@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pgvector import Vector
 from psycopg import Connection
 from psycopg.rows import TupleRow, dict_row
 from psycopg.types.json import Jsonb
@@ -16,7 +18,8 @@ from psycopg.types.json import Jsonb
 from accelerator.faults import reach
 from rag_core.domain import Box, Chunk, Document, Page, ParsedDocument, Profile, Section
 from rag_core.errors import StoreCorrupt
-from rag_core.storage.database import Database, storable
+from rag_core.storage.database import Database, retried, storable
+from rag_core.storage.outbox import queue, queue_removal
 
 _DOCUMENT = """
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, authors, year, language, sections, notes,
@@ -48,17 +51,14 @@ class DocumentStore:
         self._changes = 0
         self._lock = threading.Lock()
 
+    @retried
     def accept(self, document_id: str, sha256: str, source: str, media_type: str, byte_size: int) -> bool:
         """Note a source of a document, which is pending when it is new. Returns whether it is new.
 
         One that is still being removed begins anew: Chroma lets go of the old chunks before it takes the new ones.
         """
         with self._database.transaction() as connection:
-            gone = connection.execute(
-                "DELETE FROM documents WHERE id = %s AND state = 'removing' RETURNING id", (document_id,)
-            ).fetchone()
-            if gone:
-                connection.execute("DELETE FROM outbox WHERE document_id = %s AND store = 'dumps'", (document_id,))
+            connection.execute("DELETE FROM documents WHERE id = %s AND state = 'removing'", (document_id,))
             new = connection.execute(
                 "INSERT INTO documents (id, sha256, title, media_type, byte_size, state)"
                 " VALUES (%s, %s, %s, %s, %s, 'pending') ON CONFLICT DO NOTHING RETURNING id",
@@ -70,6 +70,7 @@ class DocumentStore:
         self._forget(document_id)
         return new is not None
 
+    @retried
     def add_source(self, document_id: str, source: str) -> None:
         """Note another name under which a document came."""
         with self._database.transaction() as connection:
@@ -90,6 +91,7 @@ class DocumentStore:
         """Keep the password that opened a document: its page pictures need it."""
         self._update(document_id, "pending", "password = %s", storable(password))
 
+    @retried
     def password(self, document_id: str) -> str | None:
         """The password that opened a document, if it needed one."""
         with self._database.transaction() as connection:
@@ -98,6 +100,7 @@ class DocumentStore:
             ).fetchone()
         return row[0] if row else None
 
+    @retried
     def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
         """Write documents whole, with the outbox rows that carry them on, in one transaction.
 
@@ -112,12 +115,7 @@ class DocumentStore:
             batch = [item for item in batch if self._mark_stored(connection, item, profile)]
             _copy_pages(connection, batch)
             _copy_chunks(connection, batch)
-            with connection.cursor() as cursor:
-                cursor.executemany(
-                    "INSERT INTO outbox (document_id, store, action) VALUES (%s, 'dumps', 'put'), (%s, 'chroma', 'put')"
-                    " ON CONFLICT DO NOTHING",
-                    [(item.document_id, item.document_id) for item in batch],
-                )
+            queue(connection, ("dumps", "chroma"), ("stored",), [item.document_id for item in batch])
             reach("commit.uncommitted")
         reach("commit.committed")
 
@@ -148,6 +146,7 @@ class DocumentStore:
             known |= {document.id: document for document in fetched}
         return known
 
+    @retried
     def counts(self) -> tuple[int, int, int, int]:
         """Ready documents, their chunks, pending and failed documents."""
         with self._database.transaction() as connection:
@@ -159,6 +158,7 @@ class DocumentStore:
             ).fetchone()
         return row or (0, 0, 0, 0)
 
+    @retried
     def chunks_carried(self, store: str) -> int:
         """How many chunks a derived store has taken: those of ready documents that are not in its outbox."""
         with self._database.transaction() as connection:
@@ -169,6 +169,7 @@ class DocumentStore:
             ).fetchone()
         return row[0] if row else 0
 
+    @retried
     def chunks(self, document_id: str, first: int = 0, limit: int | None = None) -> list[Chunk]:
         """Chunks of a document from index `first` on, in order."""
         with self._database.transaction() as connection:
@@ -178,6 +179,7 @@ class DocumentStore:
             ).fetchall()
         return [_chunk(row) for row in rows]
 
+    @retried
     def chunks_at(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[Chunk, str]]:
         """Chunks of ready documents by (document id, index), each with its page's label."""
         with self._database.transaction() as connection:
@@ -191,6 +193,7 @@ class DocumentStore:
             ).fetchall()
         return {(row[0], row[1]): (_chunk(row[:-1]), row[-1]) for row in rows}
 
+    @retried
     def pages(self, document_id: str, number: int | None = None) -> list[Page]:
         """Pages of a document, or the one with this number."""
         with self._database.transaction() as connection:
@@ -201,6 +204,7 @@ class DocumentStore:
             ).fetchall()
         return [Page(number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5]) for r in rows]
 
+    @retried
     def vectors(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
         """Vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""
         with self._database.transaction() as connection:
@@ -209,8 +213,21 @@ class DocumentStore:
             ).fetchall()
         if not rows:
             raise StoreCorrupt(f"The document {document_id} has no chunks in PostgreSQL.")
-        return np.stack([row[0].to_numpy() for row in rows]).astype(np.float32), [row[1] for row in rows]
+        return _matrix([row[0] for row in rows]), [row[1] for row in rows]
 
+    @retried
+    def contents(self, ids: Sequence[str]) -> list[tuple[str, list[str], NDArray[np.float32]]]:
+        """Id, texts and vectors, float32 (n, d), of those documents that have chunks, in any order."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT document_id, text, vector FROM chunks WHERE document_id = ANY(%s) ORDER BY document_id, index",
+                (list(ids),),
+                binary=True,
+            ).fetchall()
+        parts = ((key, list(part)) for key, part in groupby(rows, key=lambda row: str(row[0])))
+        return [(key, [row[1] for row in part], _matrix([row[2] for row in part])) for key, part in parts]
+
+    @retried
     def nearest(self, query: NDArray[np.float32], k: int) -> list[tuple[str, int, NDArray[np.float32]]]:
         """Exact k nearest chunks by cosine among ready documents: (document id, index, vector)."""
         with self._database.transaction() as connection:
@@ -223,6 +240,7 @@ class DocumentStore:
             ).fetchall()
         return [(row[0], row[1], row[2].to_numpy()) for row in rows]
 
+    @retried
     def vectors_at(self, places: Sequence[tuple[str, int]]) -> list[tuple[str, int, NDArray[np.float32]]]:
         """The vectors of chunks of ready documents: (document id, index, vector), in any order."""
         with self._database.transaction() as connection:
@@ -236,6 +254,7 @@ class DocumentStore:
             ).fetchall()
         return [(row[0], row[1], row[2].to_numpy()) for row in rows]
 
+    @retried
     def profile(self) -> Profile | None:
         """The profile that the library's vectors were made with, or None while it has none."""
         with self._database.transaction() as connection:
@@ -245,6 +264,7 @@ class DocumentStore:
             ).fetchone()
         return Profile(*row) if row else None
 
+    @retried
     def start_removal(self, document_id: str) -> bool:
         """Take a document out of sight and queue the sweep. Returns whether there was one in sight."""
         with self._database.transaction() as connection:
@@ -253,23 +273,31 @@ class DocumentStore:
                 (storable(document_id),),
             ).fetchone()
             if found:
-                connection.execute("DELETE FROM outbox WHERE document_id = %s", (document_id,))
-                connection.execute(
-                    "INSERT INTO outbox (document_id, store, action) VALUES (%s, 'dumps', 'remove'),"
-                    " (%s, 'chroma', 'remove')",
-                    (document_id, document_id),
-                )
+                queue_removal(connection, document_id)
             reach("removal.uncommitted")
         reach("removal.committed")
         self._forget(document_id)
         return found is not None
 
-    def delete(self, document_id: str) -> None:
-        """Forget a document that no derived store holds any longer."""
+    def receive(self, connection: Connection[TupleRow], ids: Sequence[str]) -> list[str]:
+        """Mark stored documents as ready, in the transaction that is open: their receipt. Returns which were."""
+        rows = connection.execute(
+            "UPDATE documents SET state = 'ready' WHERE id = ANY(%s) AND state = 'stored' RETURNING id", (list(ids),)
+        ).fetchall()
+        return [row[0] for row in rows]
+
+    @retried
+    def sweep(self) -> None:
+        """Forget the documents that are being removed and that no derived store holds any longer."""
         with self._database.transaction() as connection:
-            connection.execute("DELETE FROM documents WHERE id = %s AND state = 'removing'", (document_id,))
+            rows = connection.execute(
+                "DELETE FROM documents d WHERE state = 'removing'"
+                " AND NOT EXISTS (SELECT FROM outbox o WHERE o.document_id = d.id) RETURNING id"
+            ).fetchall()
+            reach("removal.unswept")
         reach("removal.swept")
-        self._forget(document_id)
+        for (document_id,) in rows:
+            self._forget(document_id)
 
     def _mark_stored(self, connection: Connection[TupleRow], item: Stored, profile: Profile) -> bool:
         parsed = item.parsed
@@ -292,6 +320,7 @@ class DocumentStore:
             (document_id, storable(source)[-_SOURCE_CHARS:]),
         )
 
+    @retried
     def _update(self, document_id: str, state: str, assignment: str, *values: object) -> None:
         """Change a document that is in this state. The assignment is this module's own text."""
         with self._database.transaction() as connection:
@@ -301,6 +330,7 @@ class DocumentStore:
             )
         self._forget(document_id)
 
+    @retried
     def _fetch(self, condition: str, values: tuple[object, ...]) -> list[Document]:
         with self._database.transaction() as connection, connection.cursor(row_factory=dict_row) as cursor:
             rows = cursor.execute((_DOCUMENT + condition).encode(), values).fetchall()
@@ -310,6 +340,10 @@ class DocumentStore:
         with self._lock:
             self._changes += 1
             self._ready.pop(document_id, None)
+
+
+def _matrix(vectors: Sequence[Vector]) -> NDArray[np.float32]:
+    return np.stack([vector.to_numpy() for vector in vectors]).astype(np.float32)
 
 
 def _within(number: int) -> int:

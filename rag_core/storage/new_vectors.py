@@ -13,7 +13,8 @@ from psycopg.rows import TupleRow
 from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage.database import Database
+from rag_core.storage.database import Database, retried
+from rag_core.storage.outbox import queue
 
 _PROFILE = "p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision"
 # Documents whose chunks are searched, or will be as soon as their dump is written.
@@ -37,6 +38,7 @@ class NewVectors:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @retried
     def unfinished(self) -> tuple[Profile, str] | None:
         """The profile that a re-embedding was interrupted with, and where its model was found; None without one."""
         with self._database.transaction() as connection:
@@ -46,22 +48,26 @@ class NewVectors:
             ).fetchone()
         return (Profile(*row[:-1]), row[-1]) if row else None
 
+    @retried
     def model_of(self, profile: Profile) -> str:
         """Where a profile's model was found when it was used last; empty when that was never noted."""
         with self._database.transaction() as connection:
             row = connection.execute("SELECT model FROM embedding_profiles WHERE id = %s", (profile.id,)).fetchone()
         return row[0] if row else ""
 
+    @retried
     def note_model(self, profile: Profile, model: str) -> None:
         """Keep where a profile's model was found, so that it is found again when the settings name another."""
         with self._database.transaction() as connection:
             _note(connection, profile, model)
 
+    @retried
     def keep_only(self, profile: Profile | None) -> None:
         """Forget the vectors of every other profile; of all for None."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM new_vectors WHERE profile IS DISTINCT FROM %s", (profile and profile.id,))
 
+    @retried
     def counts(self) -> tuple[int, int]:
         """Chunks that have their new vector, and chunks in all."""
         with self._database.transaction() as connection:
@@ -72,6 +78,7 @@ class NewVectors:
             ).fetchone()
         return (row[0], row[1]) if row else (0, 0)
 
+    @retried
     def missing(self, after: Text | None, limit: int) -> list[Text]:
         """Chunks without a new vector, in order, from behind one on."""
         with self._database.transaction() as connection:
@@ -85,6 +92,7 @@ class NewVectors:
             ).fetchall()
         return [Text(*row) for row in rows]
 
+    @retried
     def put(self, profile: Profile, model: str, texts: Sequence[Text], vectors: NDArray[np.float32]) -> None:
         """Commit the vectors of texts, float32 (n, d). A chunk that was removed or changed meanwhile is left out."""
         places = {(text.document_id, text.index): (text.md5, row) for text, row in zip(texts, vectors, strict=True)}
@@ -92,7 +100,8 @@ class NewVectors:
             _note(connection, profile, model)
             rows = connection.execute(
                 "SELECT c.document_id, c.index, c.md5 FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
-                " JOIN chunks c USING (document_id, index) FOR KEY SHARE OF c",
+                " JOIN chunks c USING (document_id, index) WHERE NOT EXISTS (SELECT FROM new_vectors n"
+                " WHERE n.document_id = c.document_id AND n.index = c.index) FOR KEY SHARE OF c",
                 ([text.document_id for text in texts], [text.index for text in texts]),
             ).fetchall()
             with (
@@ -107,6 +116,7 @@ class NewVectors:
                         copy.write_row((document_id, index, profile.id, places[document_id, index][1]))
         reach("reembedding.batch")
 
+    @retried
     def of(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
         """New vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""
         with self._database.transaction() as connection:
@@ -120,6 +130,7 @@ class NewVectors:
             raise StoreCorrupt(f"The document {document_id} has no new vectors.")
         return np.stack([row[0].to_numpy() for row in rows]).astype(np.float32), [row[1] for row in rows]
 
+    @retried
     def documents(self) -> dict[str, str]:
         """The ready documents that have new vectors, each with an MD5 over those of its texts in order."""
         with self._database.transaction() as connection:
@@ -130,6 +141,7 @@ class NewVectors:
             ).fetchall()
         return {row[0]: row[1] for row in rows}
 
+    @retried
     def stale(self) -> list[Profile]:
         """Profiles that neither a document nor a re-embedding uses any longer; none while the library is empty."""
         with self._database.transaction() as connection:
@@ -140,6 +152,7 @@ class NewVectors:
             ).fetchall()
         return [Profile(*row) for row in rows]
 
+    @retried
     def forget(self, profile: Profile) -> None:
         """Forget a stale profile."""
         with self._database.transaction() as connection:
@@ -165,11 +178,7 @@ def take_over(connection: Connection[TupleRow], profile: Profile) -> set[str]:
     ).rowcount
     if chunks is None or replaced != chunks[0]:
         raise StoreUnavailable("Documents came in while the library was to switch.", help="Start it again: it goes on.")
-    connection.execute(
-        "INSERT INTO outbox (document_id, store, action)"
-        " SELECT id, 'chroma', 'put' FROM documents WHERE state IN ('stored', 'ready')"
-        " ON CONFLICT (document_id, store, action) DO UPDATE SET attempts = 0, next_attempt_at = now(), error = NULL"
-    )
+    queue(connection, ("chroma",), ("stored", "ready"))
     connection.execute("DELETE FROM new_vectors")
     return {row[0] for row in rows if row[1] == "ready"}
 

@@ -1,205 +1,188 @@
-"""The outbox: what PostgreSQL has committed and Chroma and the dump files have yet to take or let go.
+"""The outbox: what PostgreSQL has committed and the dump files and Chroma have yet to take or let go.
 
-The relay carries it, each step idempotent, and writes the receipt last: a document is ready once its dump is on the
-disk. Chroma may lag behind, since the dumps answer: a thread of its own feeds it, and its rows stay here until it
-takes them.
+A row names a document, its generation (one adding of it), a store, and whether the store is to take it or let it go.
+Rows are taken with FOR UPDATE SKIP LOCKED and deleted by the transaction that took them, so that whoever is killed
+amid a step leaves its rows to the next. What fails is put off, longer each time, and given up after `ATTEMPTS` until
+the library is opened again, repaired, or the store takes something else.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
 
-from rag_core.storage.chroma import ChromaBatch, ChromaIndex, ChromaUnavailable
-from rag_core.storage.database import Database
-from rag_core.storage.documents import DocumentStore
-from rag_core.storage.dumps import DumpStore
-from rag_core.storage.files import FileStore
+from psycopg import Connection
+from psycopg.rows import TupleRow
 
-_log = logging.getLogger(__name__)
+from rag_core.storage.database import Database, retried, storable
+
+Store = Literal["dumps", "chroma"]
+Action = Literal["put", "remove"]
+
+ATTEMPTS = 12
 _BATCH = 256
-_CHROMA_ROWS = 4000
 _RETRY_S = 5
 _LONGEST_RETRY_S = 3600
 
+# What a document needs no longer: it was removed, or added again after that.
+_STALE = "(o.action = 'put' AND (d.id IS NULL OR d.generation <> o.generation OR d.state NOT IN ('stored', 'ready')))"
+# A document that was removed and added again has both rows: the old chunks go first.
+_TAKE = f"""
+    SELECT o.id, o.document_id, coalesce(d.chunk_count, 0), {_STALE},
+           o.action = 'remove' AND (d.id IS NULL OR d.generation = o.generation)
+    FROM outbox o LEFT JOIN documents d ON d.id = o.document_id
+    WHERE o.store = %s AND o.action = %s AND (o.next_attempt_at <= now() OR {_STALE})
+      AND (o.action = 'remove' OR NOT EXISTS (SELECT FROM outbox r
+           WHERE r.document_id = o.document_id AND r.store = o.store AND r.action = 'remove'))
+    ORDER BY o.id LIMIT {_BATCH} FOR UPDATE OF o SKIP LOCKED
+"""
+_PUT_OFF = f"""
+    UPDATE outbox SET attempts = attempts + 1, error = %s, next_attempt_at = CASE WHEN attempts + 1 >= {ATTEMPTS}
+        THEN 'infinity' ELSE now() + make_interval(secs => least({_RETRY_S} * 2 ^ attempts, {_LONGEST_RETRY_S})) END
+"""
 
-class Relay:
-    """Carries the outbox. Safe to call from any thread; one carries at a time."""
 
-    def __init__(
-        self, database: Database, documents: DocumentStore, dumps: DumpStore, chroma: ChromaIndex, files: FileStore
-    ) -> None:
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One row: `chunks` counts those of its document. `gone`: of a removal, whether nothing has come in its place."""
+
+    id: int
+    document_id: str
+    chunks: int
+    stale: bool
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many documents a store has yet to take or let go, how many of them were given up, and the last reason."""
+
+    documents: int = 0
+    given_up: int = 0
+    reason: str | None = None
+
+
+class Taken:
+    """Rows that are held by an open transaction, which deletes all that are not put off."""
+
+    def __init__(self, connection: Connection[TupleRow], items: Sequence[Item]) -> None:
+        self.connection = connection
+        self._items = items
+        self._put_off: set[int] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
+
+    @property
+    def due(self) -> list[Item]:
+        """What is to be carried."""
+        return [item for item in self._items if not item.stale and item.id not in self._put_off]
+
+    def put_off(self, item: Item, reason: str) -> None:
+        """Try one later."""
+        self._put_off.add(item.id)
+        self.connection.execute(_PUT_OFF + " WHERE id = %s", (storable(reason), item.id))
+
+    def finish(self) -> None:
+        """Delete what was carried and what is stale, in the transaction that is open."""
+        done = [item.id for item in self._items if item.id not in self._put_off]
+        self.connection.execute("DELETE FROM outbox WHERE id = ANY(%s)", (done,))
+
+
+class Outbox:
+    """The table. Raises StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._documents = documents
-        self._dumps = dumps
-        self._chroma = chroma
-        self._files = files
-        self._dumps_lock = threading.Lock()
-        self._chroma_lock = threading.RLock()
-        self._chroma_counted = False
 
-    def carry_dumps(self) -> None:
-        """Carry what the dump files have yet to take or let go. Raises StoreUnavailable."""
-        with self._dumps_lock:
-            self._batches("dumps", "put", self._put_dumps)
-            self._batches("dumps", "remove", self._remove_dumps)
+    @contextmanager
+    def take(self, store: Store, action: Action) -> Iterator[Taken]:
+        """Take what is due, up to a batch; carried when the block ends, due still when it raises."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(_TAKE.encode(), (store, action)).fetchall()
+            taken = Taken(connection, [Item(*row) for row in rows])
+            yield taken
+            taken.finish()
 
-    @property
-    def dumps_turn(self) -> AbstractContextManager[object]:
-        """Held by whoever writes dumps."""
-        return self._dumps_lock
+    @retried
+    def put_off(self, store: Store, action: Action, reason: str) -> None:
+        """Try everything that is due for a store later."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                (_PUT_OFF + " WHERE store = %s AND action = %s AND next_attempt_at <= now()").encode(),
+                (storable(reason), store, action),
+            )
 
-    @property
-    def chroma_turn(self) -> AbstractContextManager[object]:
-        """Held by whoever writes to Chroma or looks at its files."""
-        return self._chroma_lock
+    @retried
+    def hasten(self, store: Store | None = None, ids: Collection[str] | None = None) -> None:
+        """Make due what was put off or given up: everything, a store's, or that of some documents."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE outbox SET attempts = 0, next_attempt_at = now() WHERE attempts > 0"
+                " AND (%s::text IS NULL OR store = %s) AND (%s::text[] IS NULL OR document_id = ANY(%s))",
+                (store, store, *(None if ids is None else list(ids),) * 2),
+            )
 
-    def mend_dump(self, document_id: str) -> None:
-        """Write a ready document's dump anew and search it; any other's is removed.
-
-        Raises StoreUnavailable, or StoreCorrupt where PostgreSQL itself has no chunks for it.
-        """
-        with self._dumps_lock:
-            document = self._documents.get(document_id)
-            if document is not None and document.state == "ready":
-                self._dumps.mend(document_id, self._documents.vectors)
-            elif document is None or document.state != "stored":
-                self._dumps.remove(document_id)
-
-    def carry_chroma(self) -> None:
-        """Carry what is due for Chroma, and forget the documents that nothing holds any longer.
-
-        Where Chroma fails its rows are put off. Raises StoreUnavailable for PostgreSQL alone.
-        """
-        with self._chroma_lock:
-            # A document that was removed and added again has both rows: the old chunks go first.
-            for action, step in (("remove", self._remove_chroma), ("put", self._put_chroma)):
-                self._attempt(action, step)
-            self._sweep()
-
-    def requeue_lost(self) -> bool:
-        """Queue every ready document anew where Chroma holds fewer chunks than it took, as after its folder was lost.
-
-        Looked at once; no where Chroma does not answer. Returns whether it was so. Raises StoreUnavailable.
-        """
-        with self._chroma_lock:
-            return self._requeue_lost()
-
-    def waiting(self, store: str) -> tuple[int, str | None]:
-        """How many documents wait for a store, and the last reason."""
+    @retried
+    def waiting(self, store: Store) -> Waiting:
+        """What a store has yet to take or let go."""
         with self._database.transaction() as connection:
             row = connection.execute(
-                "SELECT count(DISTINCT document_id), max(error) FROM outbox WHERE store = %s", (store,)
+                "SELECT count(DISTINCT document_id), count(DISTINCT document_id) FILTER (WHERE attempts >= %s),"
+                " max(error) FROM outbox WHERE store = %s",
+                (ATTEMPTS, store),
             ).fetchone()
-        return (row[0], row[1]) if row else (0, None)
+        return Waiting(*row) if row else Waiting()
 
-    def _batches(self, store: str, action: str, step: Callable[[Sequence[str]], None]) -> None:
-        while ids := self._due(store, action):
-            step(ids)
-            self._done(store, action, ids)
-
-    def _attempt(self, action: str, step: Callable[[Sequence[str]], None]) -> None:
-        """Like `_batches` for Chroma, whose failure is noted and put off instead of raised."""
-        while ids := self._due("chroma", action):
-            try:
-                step(ids)
-            except ChromaUnavailable as error:
-                _log.warning("Chroma is behind: %s", error)
-                self._put_off("chroma", action, str(error))
-                return
-            self._done("chroma", action, ids)
-
-    def _put_dumps(self, ids: Sequence[str]) -> None:
-        for document_id in ids:
-            self._dumps.write(document_id, *self._documents.vectors(document_id))
+    @retried
+    def reason(self, document_id: str, store: Store) -> str | None:
+        """Why a store has not taken a document, where it was tried."""
         with self._database.transaction() as connection:
-            ready = connection.execute(
-                "UPDATE documents SET state = 'ready' WHERE id = ANY(%s) AND state = 'stored' RETURNING id",
-                (list(ids),),
-            ).fetchall()
-        for (document_id,) in ready:
-            self._dumps.show(document_id)
+            row = connection.execute(
+                "SELECT error FROM outbox WHERE document_id = %s AND store = %s ORDER BY id DESC LIMIT 1",
+                (document_id, store),
+            ).fetchone()
+        return row[0] if row else None
 
-    def _remove_dumps(self, ids: Sequence[str]) -> None:
-        for document_id in ids:
-            self._dumps.remove(document_id)
-            self._files.remove(document_id)
-
-    def _requeue_lost(self) -> bool:
-        profile = self._documents.profile()
-        if self._chroma_counted or profile is None:
-            return False
-        try:
-            held = self._chroma.count(profile)
-        except ChromaUnavailable:
-            return False  # said when it is asked for more than a count
-        self._chroma_counted = True
-        if held >= self._documents.chunks_carried("chroma"):
-            return False
-        _log.warning("Chroma has lost chunks: every document is carried there again.")
+    @retried
+    def queue(self, ids: Collection[str] | None) -> None:
+        """Queue ready documents for Chroma, due at once; all of them for None."""
         with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO outbox (document_id, store, action)"
-                " SELECT id, 'chroma', 'put' FROM documents WHERE state = 'ready' ON CONFLICT DO NOTHING"
-            )
-        return True
+            queue(connection, ("chroma",), ("ready",), ids)
 
-    def _put_chroma(self, ids: Sequence[str]) -> None:
-        profile = self._documents.profile()
-        if profile is None:
-            return
-        self._requeue_lost()
-        batch = ChromaBatch()
-        for document_id in ids:
-            chunks = self._documents.chunks(document_id)
-            if not chunks:  # PostgreSQL lost them, or the document was removed meanwhile
-                continue
-            batch.add(document_id, [chunk.text for chunk in chunks], self._documents.vectors(document_id)[0])
-            if len(batch.ids) >= _CHROMA_ROWS:
-                self._chroma.add(profile, batch)
-                batch = ChromaBatch()
-        if batch.ids:
-            self._chroma.add(profile, batch)
 
-    def _remove_chroma(self, ids: Sequence[str]) -> None:
-        profile = self._documents.profile()
-        if profile is not None:
-            self._chroma.remove(profile, ids)
+def queue(
+    connection: Connection[TupleRow],
+    stores: Sequence[Store],
+    states: Sequence[str],
+    ids: Collection[str] | None = None,
+) -> None:
+    """Have stores take documents that are in some states, in the transaction that is open; all of them for None."""
+    connection.execute(
+        "INSERT INTO outbox (document_id, generation, store, action)"
+        " SELECT id, generation, store, 'put' FROM documents CROSS JOIN unnest(%s::text[]) AS stores (store)"
+        " WHERE state = ANY(%s) AND (%s::text[] IS NULL OR id = ANY(%s)) ORDER BY added_at, id"
+        " ON CONFLICT (document_id, generation, store, action)"
+        " DO UPDATE SET attempts = 0, next_attempt_at = now(), error = NULL",
+        (list(stores), list(states), *(None if ids is None else list(ids),) * 2),
+    )
 
-    def _sweep(self) -> None:
-        """Forget the documents that neither store holds any longer."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id FROM documents d WHERE state = 'removing'"
-                " AND NOT EXISTS (SELECT FROM outbox o WHERE o.document_id = d.id)"
-            ).fetchall()
-        for (document_id,) in rows:
-            self._documents.delete(document_id)
 
-    def _due(self, store: str, action: str) -> list[str]:
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT document_id FROM outbox o WHERE store = %s AND action = %s AND next_attempt_at <= now()"
-                " AND (action = 'remove' OR NOT EXISTS (SELECT FROM outbox r WHERE r.document_id = o.document_id"
-                " AND r.store = o.store AND r.action = 'remove')) ORDER BY id LIMIT %s",
-                (store, action, _BATCH),
-            ).fetchall()
-        return [row[0] for row in rows]
+def queue_removal(connection: Connection[TupleRow], document_id: str) -> None:
+    """Have every store let a document go, in the transaction that is open.
 
-    def _done(self, store: str, action: str, ids: Sequence[str]) -> None:
-        with self._database.transaction() as connection:
-            connection.execute(
-                "DELETE FROM outbox WHERE store = %s AND action = %s AND document_id = ANY(%s)",
-                (store, action, list(ids)),
-            )
-
-    def _put_off(self, store: str, action: str, reason: str) -> None:
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE outbox SET attempts = attempts + 1, error = %s,"
-                " next_attempt_at = now() + make_interval(secs => least(%s * 2 ^ attempts, %s))"
-                " WHERE store = %s AND action = %s",
-                (reason, _RETRY_S, _LONGEST_RETRY_S, store, action),
-            )
+    What it was to be taken by is stale from then on. A row that the relay holds at this moment is left to it.
+    """
+    connection.execute(
+        "DELETE FROM outbox WHERE id IN"
+        " (SELECT id FROM outbox WHERE document_id = %s AND action = 'put' FOR UPDATE SKIP LOCKED)",
+        (document_id,),
+    )
+    connection.execute(
+        "INSERT INTO outbox (document_id, generation, store, action)"
+        " SELECT id, generation, store, 'remove' FROM documents CROSS JOIN unnest(%s::text[]) AS stores (store)"
+        " WHERE id = %s ON CONFLICT DO NOTHING",
+        (["dumps", "chroma"], document_id),
+    )

@@ -19,6 +19,7 @@ from rag_core.storage.archive import Archive, Manifest, damaged
 from rag_core.storage.backup import PASSING, TABLES, copy_command
 from rag_core.storage.database import Database, migrate, migrations
 from rag_core.storage.files import FileStore
+from rag_core.storage.outbox import queue
 
 _FILE = re.compile(r"files/[0-9a-f]{32}")
 # What an application that was only opened may have written already.
@@ -147,12 +148,12 @@ def _queue(connection: Connection[TupleRow], manifest: Manifest) -> None:
     """Leave out what was being removed, and have dumps and Chroma made for the rest, which is ready after that."""
     connection.execute("DELETE FROM documents WHERE state = 'removing' OR id = ANY(%s)", (list(manifest.left_out),))
     connection.execute("UPDATE documents SET state = 'stored' WHERE state = 'ready'")
-    connection.execute(
-        "INSERT INTO outbox (document_id, store, action) SELECT id, store, 'put' FROM documents"
-        " CROSS JOIN (VALUES ('dumps'), ('chroma')) AS stores (store) WHERE state = 'stored'"
-    )
+    queue(connection, ("dumps", "chroma"), ("stored",))
     # Whether passages may leave a machine is said on that machine.
     connection.execute("DELETE FROM preferences WHERE name = 'allow_remote'")
-    connection.execute(
-        "SELECT setval(pg_get_serial_sequence('queries', 'id'), greatest(max(id), 1)) FROM queries HAVING count(*) > 0"
-    )
+    for table, column in (("queries", "id"), ("documents", "generation")):
+        connection.execute(
+            sql.SQL("SELECT setval(pg_get_serial_sequence({}, {}), max({})) FROM {} HAVING count(*) > 0").format(
+                sql.Literal(table), sql.Literal(column), sql.Identifier(column), sql.Identifier(table)
+            )
+        )

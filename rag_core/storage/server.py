@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
+from filelock import FileLock, Timeout
 
 from rag_core.errors import StoreUnavailable
 from rag_core.storage.files import prepare_folder
@@ -19,6 +22,8 @@ from rag_core.storage.files import prepare_folder
 _log = logging.getLogger(__name__)
 # After a killed postmaster a new one can be refused until the old one's shared memory is let go.
 _START_PATIENCE_S = 15.0
+FOLDER = "postgres"
+LEAKED_S = 60.0
 
 
 class EmbeddedServer:
@@ -27,6 +32,7 @@ class EmbeddedServer:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._server: Any = None
+        self.address = ""
 
     def start(self) -> str:
         """Start the server and return its address. Raises StoreUnavailable when it does not come up."""
@@ -37,13 +43,14 @@ class EmbeddedServer:
         # The lock says that nobody else uses this folder: process ids left by a killed owner would keep the
         # server from ever being stopped.
         (self._folder / ".handle_pids.json").unlink(missing_ok=True)
-        _clear_stale_pid(self._folder / "postmaster.pid")
+        _clear_stale_pid(self._folder)
         self._forget()  # the package would answer with a server of this process that died
         deadline = time.monotonic() + _START_PATIENCE_S
         while True:
             try:
                 self._server = get_server(self._folder)
-                return str(self._server.get_uri())
+                self.address = str(self._server.get_uri())
+                return self.address
             except (subprocess.SubprocessError, OSError, AssertionError, RuntimeError, ValueError) as error:
                 self._forget()
                 if time.monotonic() > deadline:
@@ -53,6 +60,17 @@ class EmbeddedServer:
                     ) from error
                 _log.warning("PostgreSQL does not start yet, trying again: %s", error)
                 time.sleep(0.5)
+
+    def revive(self) -> None:
+        """Start the server again where it died: it was killed, or the system ran out of memory.
+
+        Raises StoreUnavailable.
+        """
+        if _postmaster(self._folder) is None:
+            _log.warning("The embedded PostgreSQL is gone: it is started again.")
+            address = self.address
+            if self.start() != address:  # its socket is named by its folder
+                raise StoreUnavailable("The embedded PostgreSQL has another address now.", help="Start Lectern again.")
 
     def stop(self) -> None:
         """Stop the server; harmless when it is not running."""
@@ -69,17 +87,80 @@ class EmbeddedServer:
         self._server = None
 
 
-def _clear_stale_pid(file: Path) -> None:
-    """Remove the note of a server that is dead: PostgreSQL takes a killed one that nobody reaped for a running one."""
+class LeakedServers:
+    """Finds servers of this machine whose library nobody owns any longer, as its owner was killed, and stops them.
+
+    A library that is opened again uses the server that it finds: only one that was left alone for a while is stopped.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[int, float] = {}
+
+    def stop(self) -> list[Path]:
+        """Look once. Returns the folders whose server was stopped, which was without an owner the last time too."""
+        now = time.monotonic()
+        found = {process.pid: (process, folder) for process, folder in _embedded() if not _is_owned(folder)}
+        self._seen = {pid: self._seen.get(pid, now) for pid in found}
+        stopped = []
+        for pid, (process, folder) in found.items():
+            if now - self._seen[pid] >= LEAKED_S and _stop_leaked(process, folder):
+                stopped.append(folder)
+        return stopped
+
+
+def _embedded() -> Iterator[tuple[psutil.Process, Path]]:
+    """The embedded servers that run on this machine, each with the folder of its library."""
+    for process in psutil.process_iter(["name", "cmdline"]):
+        command = process.info["cmdline"] or []
+        if process.info["name"] == "postgres" and "-D" in command[:-1]:
+            folder = Path(command[command.index("-D") + 1])
+            if folder.name == FOLDER and (folder.parent / "owner.lock").exists():
+                yield process, folder.parent
+
+
+def _is_owned(library: Path) -> bool:
+    """Whether somebody holds a library, or may: what cannot be looked at is another user's."""
+    lock = FileLock(library / "owner.lock")
     try:
-        process = psutil.Process(int(file.read_text().split()[0]))
-        if process.status() != psutil.STATUS_ZOMBIE and "postgres" in process.name():
-            return
-    except (OSError, ValueError, IndexError):
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        return True
+    lock.release()
+    return False
+
+
+def _stop_leaked(process: psutil.Process, library: Path) -> bool:
+    """Stop a server while its library is locked, so that nobody comes to use it meanwhile."""
+    try:
+        with FileLock(library / "owner.lock").acquire(timeout=0):
+            process.send_signal(signal.SIGINT)  # PostgreSQL's fast shutdown: a checkpoint, and no waiting for clients
+            process.wait(timeout=_START_PATIENCE_S)
+    except (Timeout, OSError, psutil.Error) as error:
+        _log.warning("A server that nobody uses could not be stopped: %s", error)
+        return False
+    _log.warning("Stopped a PostgreSQL that the library in %s had left running.", library)
+    return True
+
+
+def _postmaster(folder: Path) -> psutil.Process | None:
+    """The living server that serves a folder."""
+    try:
+        process = psutil.Process(int((folder / "postmaster.pid").read_text().split()[0]))
+        alive = process.status() != psutil.STATUS_ZOMBIE and "postgres" in process.name()
+    except (OSError, ValueError, IndexError, psutil.NoSuchProcess):
+        return None
+    return process if alive else None
+
+
+def _clear_stale_pid(folder: Path) -> None:
+    """Remove the notes of a server that is dead: PostgreSQL takes a killed one that nobody reaped for a running one."""
+    if _postmaster(folder) is not None:
         return
-    except psutil.NoSuchProcess:
-        pass
-    file.unlink(missing_ok=True)
+    note = folder / "postmaster.pid"
+    with contextlib.suppress(OSError, IndexError):
+        lines = note.read_text().splitlines()
+        (Path(lines[4]) / f".s.PGSQL.{lines[3]}.lock").unlink(missing_ok=True)
+    note.unlink(missing_ok=True)
 
 
 def _give_runtime_folder() -> None:

@@ -27,10 +27,11 @@ from rag_core.storage.epoch import Epoch
 from rag_core.storage.feeder import Feeder
 from rag_core.storage.files import FileStore
 from rag_core.storage.new_vectors import NewVectors, take_over
-from rag_core.storage.outbox import Relay
+from rag_core.storage.outbox import Waiting
 from rag_core.storage.ownership import Ownership
+from rag_core.storage.relay import Relay
 from rag_core.storage.restore import Restore
-from rag_core.storage.server import EmbeddedServer
+from rag_core.storage.server import FOLDER, EmbeddedServer, LeakedServers
 
 _log = logging.getLogger(__name__)
 _SUCCESSOR = "dumps-new"
@@ -50,6 +51,7 @@ class Storage:
         self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
         self._min_free_bytes = settings.storage.min_free_bytes
         self.epoch = Epoch()
+        self._leaked = LeakedServers()
         self._closed = False
         self._ownership = Ownership(folder)
         self._ownership.take()
@@ -85,15 +87,19 @@ class Storage:
         self.relay.mend_dump(document_id)
 
     def settle(self) -> None:
-        """Wait until Chroma has taken what is due. Raises StoreUnavailable for PostgreSQL alone."""
-        self.relay.carry_dumps()
+        """Wait until dumps and Chroma have taken what they will, also what was put off or given up.
+
+        Raises StoreUnavailable for PostgreSQL alone.
+        """
+        self.relay.outbox.hasten()
         self._feed()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What happened, on opening and to Chroma since, that the user should know. Raises StoreUnavailable."""
-        note = self.guard.note()
-        return (*self._notes, note) if note else self._notes
+        outbox = self.relay.outbox
+        given_up = (_given_up("the dump files", outbox.waiting("dumps")), _given_up("Chroma", outbox.waiting("chroma")))
+        return tuple(note for note in (*self._notes, self.guard.note(), *given_up) if note)
 
     @property
     def database(self) -> Database:
@@ -102,20 +108,22 @@ class Storage:
 
     def behind_in_chroma(self) -> int:
         """How many documents Chroma has yet to take; what it lost is queued anew first."""
+        if self.documents.profile() is None:
+            return 0
         if self._feeder is not None and not self.chroma.trusted:
             self._feeder.wake()  # whoever asks for Chroma does not wait for the feeder's leisure
         if not self.chroma.await_judgement():
             return 0  # its engine says why it cannot answer
         if self.relay.requeue_lost() and self._feeder is not None:
             self._feeder.wake()
-        return self.relay.waiting("chroma")[0]
+        return self.relay.outbox.waiting("chroma").documents
 
     def describe(self) -> tuple[str, str]:
         """PostgreSQL and Chroma in a few words each."""
-        waiting, reason = self.relay.waiting("chroma")
+        waiting = self.relay.outbox.waiting("chroma")
         chroma = f"Chroma, {self.chroma.where()}"
-        if waiting:
-            chroma += f", {waiting} documents behind" + (f" ({reason})" if reason else "")
+        if waiting.documents:
+            chroma += f", {waiting.documents} documents behind" + (f" ({waiting.reason})" if waiting.reason else "")
         where = "embedded" if self._server else "by DATABASE_URL"
         return f"{self._required().version()}, {where}", chroma
 
@@ -197,11 +205,11 @@ class Storage:
 
     def _open(self, folder: Path, settings: Settings) -> None:
         if settings.database_url is None or not settings.database_url.get_secret_value().strip():
-            self._server = EmbeddedServer(folder / "postgres")
-            url = self._server.start()
+            self._server = EmbeddedServer(folder / FOLDER)
+            self._database = Database(self._server.start(), settings.storage, self._server.revive)
         else:
-            url = settings.database_url.get_secret_value()
-        self._database = database = Database(url, settings.storage)
+            self._database = Database(settings.database_url.get_secret_value(), settings.storage)
+        database = self._database
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
         self.new_vectors = NewVectors(database)
@@ -214,10 +222,12 @@ class Storage:
 
     def _feed(self) -> None:
         """Carry what a broken connection left behind, then give Chroma its due once its index is known as sound."""
+        self._required().check()
         self.relay.carry_dumps()
         self.guard.heal()
         self.relay.carry_chroma()
         self._forget_stale()
+        self._leaked.stop()
 
     def _forget_stale(self) -> None:
         """Delete Chroma's collections of profiles that are in use no longer; where it fails, the next time."""
@@ -239,6 +249,7 @@ class Storage:
         if profile is not None:
             self.dumps.use(profile)
             self._finish_switch()
+        self.relay.outbox.hasten()
         self.relay.carry_dumps()
         if profile is None:
             return ()
@@ -256,3 +267,13 @@ class Storage:
         if self._database is None:
             raise StoreUnavailable("The library is closed.")
         return self._database
+
+
+def _given_up(store: str, waiting: Waiting) -> str:
+    """What the user should know of documents that a store did not take in many attempts."""
+    if not waiting.given_up:
+        return ""
+    return (
+        f"{waiting.given_up} documents could not be brought to {store}: {waiting.reason} It is tried again when Lectern"
+        " starts, and by Repair."
+    )

@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.storage.database import Database
+from rag_core.storage.database import Database, retried
 
 _ROWS = 4096
 
@@ -46,6 +46,7 @@ class Truth:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @retried
     def facts(self) -> dict[str, Facts]:
         """Every document in whatever state, by id."""
         with self._database.transaction() as connection:
@@ -54,12 +55,14 @@ class Truth:
             ).fetchall()
         return {row[0]: Facts(*row) for row in rows}
 
+    @retried
     def waiting(self, store: str) -> set[str]:
         """The documents that wait for a store."""
         with self._database.transaction() as connection:
             rows = connection.execute("SELECT document_id FROM outbox WHERE store = %s", (store,)).fetchall()
         return {row[0] for row in rows}
 
+    @retried
     def orphans(self) -> set[str]:
         """Documents that the outbox names and that are not there."""
         with self._database.transaction() as connection:
@@ -69,6 +72,7 @@ class Truth:
             ).fetchall()
         return {row[0] for row in rows}
 
+    @retried
     def forget_orphans(self) -> None:
         """Take out of the outbox what has no document any longer."""
         with self._database.transaction() as connection:
@@ -104,6 +108,7 @@ class Truth:
             ).fetchall()
         yield from rows
 
+    @retried
     def mistaken(self, ids: Sequence[str]) -> list[str]:
         """The documents among some that have a text of another MD5 than is kept with it."""
         with self._database.transaction() as connection:

@@ -28,6 +28,7 @@ from rag_core.errors import (
     UnreadableDocument,
     UnsupportedDocument,
 )
+from rag_core.storage.outbox import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
@@ -193,7 +194,7 @@ def test_a_document_comes_back_while_chroma_has_yet_to_let_it_go(settings: Setti
         with psycopg.connect(_url(settings), autocommit=True) as connection:
             connection.execute("UPDATE outbox SET next_attempt_at = now()")
         library._storage.settle()
-        assert library._storage.relay.waiting("chroma") == (0, None)
+        assert library._storage.relay.outbox.waiting("chroma") == Waiting()
         assert library.search("How does the bishop move?", engine="chroma")[0].document.id == document.id
 
 

@@ -21,8 +21,8 @@ from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, Sto
 from rag_core.storage import archive as archives
 from rag_core.storage.archive import Archive, ArchiveWriter, Manifest
 from rag_core.storage.backup import PASSING, TABLES
+from rag_core.storage.dumps import DumpStore
 from rag_core.storage.files import FileStore
-from rag_core.storage.outbox import Relay
 from rag_core.storage.restore import Restore
 from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
@@ -362,6 +362,8 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     with library._storage.database.transaction() as connection:
         connection.execute("DROP TABLE new_vectors")
         connection.execute("ALTER TABLE embedding_profiles DROP COLUMN model")
+        connection.execute("ALTER TABLE documents DROP COLUMN generation")
+        connection.execute("ALTER TABLE outbox DROP COLUMN generation")
         connection.execute("DELETE FROM migrations WHERE name > '0002'")
     library.backup(tmp_path / "old.lectern")
     with Archive(tmp_path / "old.lectern") as archive:
@@ -441,7 +443,7 @@ def test_a_disk_without_room_is_said_before_anything_is_written(sealed: bytes, o
 KILLS = {
     "before the files": (FileStore, "write"),
     "amid the tables": (Restore, "_write_tables"),
-    "before the dumps": (Relay, "_put_dumps"),
+    "before the dumps": (DumpStore, "write"),
 }
 
 
@@ -454,17 +456,19 @@ def test_a_killed_restore_leaves_an_empty_library_or_a_whole_one(
     path.write_bytes(sealed)
     child = os.fork()
     if child == 0:
-        kind, name = KILLS[point]
-        step = getattr(kind, name)
+        try:
+            kind, name = KILLS[point]
+            step = getattr(kind, name)
 
-        def kill(*arguments: object) -> None:
-            if when == "after":
-                step(*arguments)
-            os.kill(os.getpid(), signal.SIGKILL)
+            def kill(*arguments: object) -> None:
+                if when == "after":
+                    step(*arguments)
+                os.kill(os.getpid(), signal.SIGKILL)
 
-        setattr(kind, name, kill)
-        Library.restore(path, other)
-        os._exit(1)
+            setattr(kind, name, kill)
+            Library.restore(path, other)
+        finally:
+            os._exit(1)
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     with Library.open(other) as library:
         whole = bool(library.documents())

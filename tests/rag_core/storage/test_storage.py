@@ -17,7 +17,8 @@ from rag_core.domain import Box, Chunk, Page, ParsedDocument, Profile, Section
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage import Storage, Stored
 from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
-from rag_core.storage.database import storable, unavailable
+from rag_core.storage.database import migrations, storable, unavailable
+from rag_core.storage.outbox import Waiting
 from rag_core.storage.server import EmbeddedServer
 
 PROFILE = Profile("test", "test", "1", 8, "mean", "float32")
@@ -72,7 +73,7 @@ def test_a_committed_document_is_ready_in_every_store(storage: Storage) -> None:
     storage.settle()
     assert storage.chroma.count(PROFILE) == 3
     assert storage.chroma.nearest(PROFILE, item.vectors[0], 1) == [(item.document_id, 0)]
-    assert storage.relay.waiting("chroma") == (0, None)
+    assert storage.relay.outbox.waiting("chroma") == Waiting()
     assert storage.documents.profile() == PROFILE
 
 
@@ -138,9 +139,9 @@ def test_chroma_that_does_not_answer_keeps_nothing_back(settings: Settings) -> N
         storage.commit([item], PROFILE)
         storage.settle()
         assert item.document_id in storage.documents.ready([item.document_id])
-        waiting, reason = storage.relay.waiting("chroma")
-        assert waiting == 1
-        assert reason is not None
+        waiting = storage.relay.outbox.waiting("chroma")
+        assert (waiting.documents, waiting.given_up) == (1, 0)
+        assert waiting.reason is not None
         assert "1 documents behind" in storage.describe()[1]
         with pytest.raises(ChromaUnavailable):
             storage.chroma.count(PROFILE)
@@ -175,7 +176,7 @@ def test_migrations_run_once(settings: Settings) -> None:
     assert settings.database_url is not None
     with psycopg.connect(settings.database_url.get_secret_value()) as connection:
         rows = connection.execute("SELECT name FROM migrations ORDER BY name").fetchall()
-    assert rows == [("0001_initial.sql",), ("0002_reembedding.sql",)]
+    assert [row[0] for row in rows] == list(migrations())
 
 
 def test_a_cut_connection_is_an_error_of_the_house_and_the_next_call_works(
