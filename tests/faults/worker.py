@@ -37,7 +37,6 @@ class Plan:
     database_url: str | None = None
     fault: str | None = None
     scenario: str = ""
-    judged: bool = True
     work_s: float = 0.0
 
     def settings(self) -> Settings:

@@ -1,0 +1,89 @@
+"""What a process does to a small library until a fault point kills it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from rag_core import Library
+from rag_core.settings import EmbeddingSettings
+from tests.faults.journal import Journal
+from tests.faults.shelf import Shelf
+from tests.faults.worker import Plan, Said
+
+# The first so many documents of the shelf are in the library from the beginning.
+HELD = 8
+ARCHIVE = "library.backup"
+
+
+def perform(plan: Plan, pipe: Connection) -> None:
+    """Go through the plan's scenario and say that its end was reached."""
+    if plan.scenario == "restoring":
+        Library.restore(plan.journal.with_name(ARCHIVE), plan.settings())
+    else:
+        with Library.open(plan.settings()) as library:
+            for scenario in SCENARIOS.values() if plan.scenario == "everything" else [SCENARIOS[plan.scenario]]:
+                scenario(library, Shelf.load(plan.shelf), Journal(plan.journal))
+    pipe.send(Said())
+
+
+def change(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Add documents, one that was there among them, remove some, add one of those again."""
+    added = [shelf.items[0], *shelf.items[HELD : HELD + 3]]
+    journal.will("add", [item.id for item in added[1:]])
+    for event in library.add([item.path for item in added]):
+        if event.stage == "ready" and event.document is not None:
+            journal.did("add", event.document.id)
+    library._storage.settle()
+    for item in shelf.items[1:3]:
+        journal.will("remove", [item.id])
+        library.remove(item.id)
+        journal.did("remove", item.id)
+    journal.will("add", [shelf.items[2].id])
+    for event in library.add([shelf.items[2].path]):
+        if event.stage == "ready":
+            journal.did("add", shelf.items[2].id)
+    library._storage.settle()
+
+
+def rebuild(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Set Chroma's index aside and make it again."""
+    library._storage.guard.rebuild("a test says so")
+    library._storage.settle()
+
+
+def mend(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Repair a library that lost a dump and rows of Chroma."""
+    storage = library._storage
+    storage.settle()
+    lost = shelf.items[3]
+    storage.dumps.remove(lost.id)
+    profile = storage.documents.profile()
+    assert profile is not None
+    storage.chroma.remove_rows(profile, [f"{lost.id}:{index}" for index in range(len(lost.texts))])
+    library.repair()
+
+
+def reembed(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Embed everything anew in another precision, while documents were added and removed since the last time."""
+    profile = library._storage.documents.profile()
+    assert profile is not None
+    precision = "bf16" if profile.precision == "float32" else "float32"
+    for _ in library.reembed(EmbeddingSettings(precision=precision)):
+        pass
+    library._storage.settle()
+
+
+def back_up(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Write an archive into the library's own folder."""
+    library.backup(Path(library._storage.folder) / ARCHIVE, replace=True)
+
+
+SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
+    "changing": change,
+    "rebuilding": rebuild,
+    "mending": mend,
+    "reembedding": reembed,
+    "backing up": back_up,
+}
