@@ -279,12 +279,9 @@ class DocumentStore:
         self._forget(document_id)
         return found is not None
 
-    def receive(self, connection: Connection[TupleRow], ids: Sequence[str]) -> list[str]:
-        """Mark stored documents as ready, in the transaction that is open: their receipt. Returns which were."""
-        rows = connection.execute(
-            "UPDATE documents SET state = 'ready' WHERE id = ANY(%s) AND state = 'stored' RETURNING id", (list(ids),)
-        ).fetchall()
-        return [row[0] for row in rows]
+    def receive(self, connection: Connection[TupleRow], ids: Sequence[str]) -> None:
+        """Mark stored documents as ready, in the transaction that is open: their receipt."""
+        connection.execute("UPDATE documents SET state = 'ready' WHERE id = ANY(%s) AND state = 'stored'", (list(ids),))
 
     @retried
     def sweep(self) -> None:

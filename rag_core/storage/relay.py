@@ -40,6 +40,7 @@ class Relay:
         self._chroma_lock = threading.RLock()
         self._chroma_counted = False
         self._chroma_failed = False
+        self._unacknowledged: set[str] = set()
 
     @retried
     def carry_dumps(self, hasten: Collection[str] = ()) -> None:
@@ -49,6 +50,7 @@ class Relay:
         for PostgreSQL alone.
         """
         with self._dumps_lock:
+            self._show_received()
             if hasten:
                 self.outbox.hasten("dumps", hasten)
             while self._removed_from_dumps():
@@ -129,11 +131,19 @@ class Relay:
                     _put_off(taken, item, error)
             reach("receipt.before")
             written = [item.document_id for item in taken.due]
-            ready = self._documents.receive(taken.connection, written) if written else []
+            self._unacknowledged.update(written)
+            if written:
+                self._documents.receive(taken.connection, written)
         reach("receipt.after")
-        for document_id in ready:
-            self._dumps.show(document_id)
+        self._show_received()
         return bool(taken)
+
+    def _show_received(self) -> None:
+        """Search the documents that have their receipt, also one whose commit was not acknowledged."""
+        if self._unacknowledged:
+            for document_id in self._documents.ready(self._unacknowledged):
+                self._dumps.show(document_id)
+            self._unacknowledged.clear()
 
     def _attempt(self, action: Action) -> None:
         """Carry batches to Chroma until none is due; a failure is noted and put off."""

@@ -17,13 +17,13 @@ PROFILE = Profile("test", "test", "1", 8, "mean", "float32")
 
 def fill(storage: Storage, count: int = 4, chunks: int = 3) -> list[str]:
     """Add documents with vectors drawn by chance to every store. Returns their ids."""
-    batch = [_stored(storage, number, chunks) for number in range(count)]
+    batch = [stored(storage, number, chunks) for number in range(count)]
     storage.commit(batch, PROFILE)
     storage.settle()
     return [item.document_id for item in batch]
 
 
-def _stored(storage: Storage, number: int, count: int) -> Stored:
+def stored(storage: Storage, number: int, count: int) -> Stored:
     data = f"document {number}".encode()
     sha256 = hashlib.sha256(data).hexdigest()
     document_id = sha256[:32]
