@@ -3,85 +3,34 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
 
-from accelerator.atomic import WORK_SUFFIX
 from rag_core import Library, Settings
-from rag_core.embedding import Embedder
 from rag_core.errors import LecternError
 from rag_core.settings import EmbeddingSettings
 from rag_core.storage import Archive
+from tests.faults.bench import HELD, Bench, add, answers, check_told, leftovers, remove, reopen
 from tests.faults.conftest import ALL
 from tests.faults.disk import MODES, FailingDisk, Mode
-from tests.faults.journal import Expected, State
-from tests.faults.judge import judge, search_fault
-from tests.faults.shelf import Item, Shelf
+from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 
-_HELD = 3
 _EVERY = 1 if ALL else 9
-
-
-@dataclass(slots=True)
-class Bench:
-    """A library that is opened again and again, what must be in it, and its embedding model, which is loaded once."""
-
-    settings: Settings
-    shelf: Shelf
-    expected: Expected = field(default_factory=Expected)
-    embedder: Embedder | None = None
-
-    def open(self) -> Library:
-        library = Library.open(self.settings)
-        library._embedder = self.embedder
-        return library
-
-    def close(self, library: Library) -> None:
-        self.embedder, library._embedder = library._embedder, None
-        library.close()
-
-    def expect(self, items: Sequence[Item], state: State) -> None:
-        self.expected.states.update((item.id, state) for item in items)
 
 
 @pytest.fixture
 def bench(settings: Settings, shelf: Shelf) -> Iterator[Bench]:
     bench = Bench(settings.changed("storage", min_free_bytes=0), shelf)
     library = bench.open()
-    add(bench, library, shelf.items[:_HELD])
+    add(bench, library, shelf.items[:HELD])
     library._storage.settle()
     bench.close(library)
     yield bench
     if bench.embedder is not None:
         bench.embedder.close()
-
-
-def add(bench: Bench, library: Library, items: Sequence[Item]) -> None:
-    """Add documents; each ends ready, or with an error that says why."""
-    bench.expect([item for item in items if bench.expected.states.get(item.id) != "present"], "open")
-    for event in library.add([item.path for item in items]):
-        if event.stage == "ready" and event.document is not None:
-            bench.expected.states[event.document.id] = "present"
-        elif event.stage == "failed":
-            assert event.error is not None
-            check_told(event.error)
-
-
-def remove(bench: Bench, library: Library, items: Sequence[Item]) -> None:
-    for item in items:
-        bench.expect([item], "open")
-        library.remove(item.id)
-        bench.expect([item], "absent")
-
-
-def check_told(error: LecternError) -> None:
-    """An error that a person can read."""
-    assert len(str(error)) > 10, repr(error)
-    assert "Errno" not in str(error), repr(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +42,11 @@ class Operation:
 
 
 def _add_two(bench: Bench, library: Library) -> None:
-    add(bench, library, bench.shelf.items[_HELD : _HELD + 2])
+    add(bench, library, bench.shelf.items[HELD : HELD + 2])
 
 
 def _remove_two(bench: Bench, library: Library) -> None:
-    remove(bench, library, bench.shelf.items[_HELD : _HELD + 2])
+    remove(bench, library, bench.shelf.items[HELD : HELD + 2])
 
 
 def _remove_one(bench: Bench, library: Library) -> None:
@@ -188,29 +137,3 @@ def strike(bench: Bench, operation: Operation, nth: int, mode: Mode) -> str:
     finally:
         bench.close(library)
     return disk.failed
-
-
-def answers(bench: Bench, library: Library) -> None:
-    """The library is searched as ever."""
-    held = {document.id for document in library.documents()}
-    known = bench.expected.ids("present")
-    for item in bench.shelf.items[:_HELD]:
-        if item.id in known:
-            assert search_fault(library, item, 0, held) == ""
-
-
-def reopen(bench: Bench, tally: Tally) -> list[str]:
-    """Open the library once more. Returns what is lost or disagrees."""
-    library = bench.open()
-    try:
-        verdict = judge(library, bench.shelf, bench.expected)
-    finally:
-        bench.close(library)
-    bench.expected = Expected(
-        {item.id: "absent" for item in bench.shelf.items} | dict.fromkeys(verdict.held, "present")
-    )
-    return tally.judge(verdict.lost, verdict.disagreeing) + [f"left behind: {path}" for path in leftovers(bench)]
-
-
-def leftovers(bench: Bench) -> list[Path]:
-    return list(bench.settings.data_dir.rglob(f".*{WORK_SUFFIX}"))

@@ -1,0 +1,103 @@
+"""A library that is opened again and again amid faults, in the test's own process, and what must be in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from accelerator.atomic import WORK_SUFFIX
+from rag_core import Library, Settings
+from rag_core.embedding import Embedder
+from rag_core.errors import LecternError
+from tests.faults.journal import Expected, State
+from tests.faults.judge import judge, search_fault
+from tests.faults.shelf import Item, Shelf
+from tests.faults.summary import Tally
+
+HELD = 3
+_CATCH_UP_S = 60.0
+
+
+@dataclass(slots=True)
+class Bench:
+    """A library that is opened again and again, what must be in it, and its embedding model, which is loaded once."""
+
+    settings: Settings
+    shelf: Shelf
+    expected: Expected = field(default_factory=Expected)
+    embedder: Embedder | None = None
+
+    def open(self) -> Library:
+        library = Library.open(self.settings)
+        library._embedder = self.embedder
+        return library
+
+    def close(self, library: Library) -> None:
+        self.embedder, library._embedder = library._embedder, None
+        library.close()
+
+    def expect(self, items: Sequence[Item], state: State) -> None:
+        self.expected.states.update((item.id, state) for item in items)
+
+
+def add(bench: Bench, library: Library, items: Sequence[Item]) -> int:
+    """Add documents; each ends ready, or with an error that says why. Returns how many failed."""
+    failed = 0
+    bench.expect([item for item in items if bench.expected.states.get(item.id) != "present"], "open")
+    for event in library.add([item.path for item in items]):
+        if event.stage == "ready" and event.document is not None:
+            bench.expected.states[event.document.id] = "present"
+        elif event.stage == "failed":
+            assert event.error is not None
+            check_told(event.error)
+            failed += 1
+    return failed
+
+
+def remove(bench: Bench, library: Library, items: Sequence[Item]) -> None:
+    for item in items:
+        bench.expect([item], "open")
+        library.remove(item.id)
+        bench.expect([item], "absent")
+
+
+def check_told(error: LecternError) -> None:
+    """An error that a person can read."""
+    assert len(str(error)) > 10, repr(error)
+    assert "Errno" not in str(error), repr(error)
+
+
+def answers(bench: Bench, library: Library) -> None:
+    """The library is searched as ever."""
+    held = {document.id for document in library.documents()}
+    known = bench.expected.ids("present")
+    for item in bench.shelf.items[:HELD]:
+        if item.id in known:
+            assert search_fault(library, item, 0, held) == ""
+
+
+def reopen(bench: Bench, tally: Tally) -> list[str]:
+    """Open the library once more. Returns what is lost or disagrees."""
+    library = bench.open()
+    try:
+        verdict = judge(library, bench.shelf, bench.expected)
+    finally:
+        bench.close(library)
+    bench.expected = Expected(
+        {item.id: "absent" for item in bench.shelf.items} | dict.fromkeys(verdict.held, "present")
+    )
+    return tally.judge(verdict.lost, verdict.disagreeing) + [f"left behind: {path}" for path in leftovers(bench)]
+
+
+def leftovers(bench: Bench) -> list[Path]:
+    return list(bench.settings.data_dir.rglob(f".*{WORK_SUFFIX}"))
+
+
+def catch_up(library: Library) -> None:
+    """Chroma takes what it could not take on a full disk, without being asked."""
+    deadline = time.monotonic() + _CATCH_UP_S
+    while library._storage.behind_in_chroma():
+        assert time.monotonic() < deadline, library.status().chroma
+        time.sleep(0.05)
