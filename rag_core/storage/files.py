@@ -10,7 +10,7 @@ from pathlib import Path
 from accelerator.atomic import remove_leftovers, write_atomically
 from rag_core.errors import ConfigurationError, StoreUnavailable
 
-_ID = re.compile("[0-9a-f]{32}")
+ID = re.compile("[0-9a-f]{32}")
 
 
 class FileStore:
@@ -29,7 +29,7 @@ class FileStore:
         found = {}
         with os.scandir(self._folder) as entries:
             for entry in entries:
-                if _ID.fullmatch(entry.name):
+                if ID.fullmatch(entry.name):
                     status = entry.stat()
                     found[entry.name] = (status.st_size if entry.is_file() else -1, status.st_mtime)
         return found

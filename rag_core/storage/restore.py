@@ -6,22 +6,26 @@ which can be restored again, or a whole one. Dumps and Chroma are made again thr
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from collections.abc import Collection, Sequence
 
 import psycopg
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
 
+from accelerator.atomic import write_atomically
 from accelerator.faults import reach
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreUnavailable
 from rag_core.storage.archive import Archive, Manifest, damaged
 from rag_core.storage.backup import PASSING, TABLES, copy_command
 from rag_core.storage.database import Database, migrate, migrations
-from rag_core.storage.files import FileStore
+from rag_core.storage.files import ID, FileStore, disk_failure, remove_file
 from rag_core.storage.outbox import queue
 
-_FILE = re.compile(r"files/[0-9a-f]{32}")
+_FILE = re.compile(rf"files/{ID.pattern}")
+_NOTE = "restoring"
 # What an application that was only opened may have written already.
 _ALLOWED = ("embedding_profiles", "preferences")
 
@@ -32,6 +36,7 @@ class Restore:
     def __init__(self, database: Database, files: FileStore) -> None:
         self._database = database
         self._files = files
+        self._note = RestoreNote(files)
 
     def run(self, archive: Archive, min_free_bytes: int) -> None:
         """Take over everything that an archive holds; all or nothing.
@@ -43,18 +48,19 @@ class Restore:
         with self._database.transaction() as connection:
             _check_empty(connection)
         self._check_room(archive, min_free_bytes)
-        written: list[str] = []
+        names = [name.removeprefix("files/") for name in archive.manifest.members if _FILE.fullmatch(name)]
+        self._note.write([key for key in names if not self._files.path(key).exists()])
         committing = False
         try:
-            self._write_files(archive, written)
+            self._write_files(archive)
             committing = True
             self._write_tables(archive)
         except LecternError as error:
-            # A commit without an answer may have happened: the files then belong to a whole library.
+            # A commit without an answer may have happened: the next opening sees whether the files are of use.
             if not (committing and isinstance(error, StoreUnavailable)):
-                for document_id in written:
-                    self._files.remove(document_id)
+                self._note.clear(known=())
             raise
+        self._note.clear(known=names)
 
     def _check_room(self, archive: Archive, min_free_bytes: int) -> None:
         # Twice: the tables, and the dumps and indexes that are made from them.
@@ -66,13 +72,10 @@ class Restore:
                 help="Make room on the disk, or set LECTERN_DATA_DIR to a folder on another one.",
             )
 
-    def _write_files(self, archive: Archive, written: list[str]) -> None:
+    def _write_files(self, archive: Archive) -> None:
         for name in archive.manifest.members:
             if _FILE.fullmatch(name):
-                document_id = name.removeprefix("files/")
-                if not self._files.path(document_id).exists():
-                    written.append(document_id)
-                self._files.write(document_id, archive.blocks(name))
+                self._files.write(name.removeprefix("files/"), archive.blocks(name))
         reach("restore.files")
 
     def _write_tables(self, archive: Archive) -> None:
@@ -92,6 +95,34 @@ class Restore:
             reach("restore.committed")
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
             raise damaged(archive.path, f"PostgreSQL does not take its tables: {error}") from error
+
+
+class RestoreNote:
+    """The originals that a restore is about to write: those that no document came for are removed after a kill."""
+
+    def __init__(self, files: FileStore) -> None:
+        self._files = files
+        self._path = files.path(_NOTE)
+
+    def write(self, ids: Sequence[str]) -> None:
+        """Note ids. Raises StoreUnavailable."""
+        try:
+            write_atomically(self._path, [json.dumps(ids).encode()])
+        except OSError as error:
+            raise disk_failure(error) from error
+
+    def read(self) -> list[str]:
+        """The ids of a restore that was cut off; none when there is no note."""
+        try:
+            return [str(key) for key in json.loads(self._path.read_bytes()) if ID.fullmatch(str(key))]
+        except (OSError, ValueError):
+            return []
+
+    def clear(self, known: Collection[str]) -> None:
+        """Remove the noted originals save for those of known documents, and the note. Raises StoreUnavailable."""
+        for document_id in set(self.read()).difference(known):
+            self._files.remove(document_id)
+        remove_file(self._path)
 
 
 def check_known(archive: Archive) -> None:

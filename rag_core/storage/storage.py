@@ -30,7 +30,7 @@ from rag_core.storage.new_vectors import NewVectors, take_over
 from rag_core.storage.outbox import Waiting
 from rag_core.storage.ownership import Ownership
 from rag_core.storage.relay import Relay
-from rag_core.storage.restore import Restore
+from rag_core.storage.restore import Restore, RestoreNote
 from rag_core.storage.server import FOLDER, EmbeddedServer, LeakedServers
 
 _log = logging.getLogger(__name__)
@@ -245,6 +245,9 @@ class Storage:
 
     def _recover(self) -> tuple[str, ...]:
         """Carry what was committed and map the dumps, mending what is missing. Returns what the user should know."""
+        note = RestoreNote(self.files)
+        if left := note.read():
+            note.clear([key for key in left if self.documents.get(key) is not None])
         profile = self.documents.profile()
         if profile is not None:
             self.dumps.use(profile)

@@ -1,0 +1,65 @@
+"""The embedded PostgreSQL: started again where it died, and stopped where its library has no owner any longer."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from rag_core import Settings
+from rag_core.storage import Storage, server
+from rag_core.storage.server import EmbeddedServer, LeakedServers
+
+
+def postmaster_of(folder: Path) -> psutil.Process:
+    return psutil.Process(int((folder / "postmaster.pid").read_text().split()[0]))
+
+
+def test_a_dead_server_is_revived_and_a_living_one_left(tmp_path: Path) -> None:
+    embedded = EmbeddedServer(tmp_path / "postgres")
+    address = embedded.start()
+    try:
+        first = postmaster_of(tmp_path / "postgres")
+        embedded.revive()
+        assert postmaster_of(tmp_path / "postgres") == first
+        first.kill()
+        psutil.wait_procs([first], timeout=5)
+        embedded.revive()
+        assert postmaster_of(tmp_path / "postgres") != first
+        with psycopg.connect(address) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        embedded.stop()
+
+
+def test_a_server_without_an_owner_is_stopped_after_a_while(
+    tmp_path: Path, new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            Storage(Settings(_env_file=None, data_dir=tmp_path / "left"))
+            os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    os.waitpid(child, 0)
+    left = postmaster_of(tmp_path / "left" / "postgres")
+    owned = Storage(Settings(_env_file=None, data_dir=tmp_path / "owned"))
+    try:
+        leaked = LeakedServers()
+        assert leaked.stop() == []  # its owner may be coming back
+        assert left.is_running()
+        monkeypatch.setattr(server, "LEAKED_S", 0.0)
+        assert tmp_path / "left" in leaked.stop()
+        assert not left.is_running()
+        assert postmaster_of(tmp_path / "owned" / "postgres").is_running()
+        assert leaked.stop() == []
+    finally:
+        owned.close()
+    with_left = Storage(Settings(_env_file=None, data_dir=tmp_path / "left"))
+    with_left.close()
