@@ -260,8 +260,26 @@ class ModelStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Successor:
+    """The embedding model that is to take the place of the one in use. `done` of `total` chunks have its vectors.
+
+    `begun` says whether some of them were made already; `note` tells all of it in one line.
+    """
+
+    present: str
+    wanted: str
+    done: int
+    total: int
+    begun: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class LibraryStatus:
-    """How the library is: counts, profile, engine and what is worth saying, one line each."""
+    """How the library is: counts, profile, engine and what is worth saying, one line each.
+
+    `successor` is there where the library is to be embedded anew; its note is among the notes.
+    """
 
     data_dir: str
     documents: int
@@ -274,6 +292,7 @@ class LibraryStatus:
     chroma: str
     models: tuple[ModelStatus, ...]
     notes: tuple[str, ...] = ()
+    successor: Successor | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Opening starts PostgreSQL and maps the dumps; models are loaded when they are fi
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import threading
@@ -30,6 +31,7 @@ from rag_core.domain import (
     Piece,
     Progress,
     Report,
+    Successor,
 )
 from rag_core.errors import (
     Cancelled,
@@ -228,10 +230,8 @@ class Library:
         from rag_core.embedding import open_embedder
         from rag_core.reembedding import Reembedding, target
 
-        if not self._reembedding.acquire(blocking=False):
-            raise LecternError("The library is being embedded anew already.", help="Wait until it ends, or stop it.")
         token = cancellation or Cancellation()
-        try:
+        with self._embedding_anew():
             wanted = settings or target(self._storage, self.settings.embedding)
             embedder = open_embedder(wanted, self.settings.models_dir)
             run = Reembedding(
@@ -244,8 +244,11 @@ class Library:
             finally:
                 if self._embedder is not embedder:
                     embedder.close()
-        finally:
-            self._reembedding.release()
+
+    def forget_reembedding(self) -> None:
+        """Throw away what a stopped `reembed` has made. Raises LecternError while one runs, StoreUnavailable."""
+        with self._embedding_anew():
+            self._storage.abandon_successor()
 
     def backup(self, path: str | Path, *, replace: bool = False) -> BackupReport:
         """Write one verified archive of documents, conversations and settings of the library, which stays in use.
@@ -395,18 +398,17 @@ class Library:
         ready, chunks, pending, failed = self._storage.documents.counts()
         profile = self._storage.documents.profile()
         postgresql, chroma = self._storage.describe()
+        successor = self._successor()
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
             engine=self._storage.dumps.describe(), postgresql=postgresql, chroma=chroma, models=self.models(),
-            notes=self.notes(),
+            notes=self._told(successor), successor=successor,
         )  # fmt: skip
 
     def notes(self) -> tuple[str, ...]:
         """What happened on opening that the user should know, one line each."""
-        from rag_core.reembedding import notes
-
-        return (*self._storage.notes, *notes(self._storage, self.settings.embedding))
+        return self._told(self._successor())
 
     def warm_up(self) -> None:
         """Load the embedding model and what answers need, so that the first question finds them ready. Writes nothing
@@ -467,6 +469,24 @@ class Library:
             self._storage.new_vectors.note_model(embedder.profile, embedder.model)
             self._noted = embedder.profile.id
         return embedder
+
+    @contextlib.contextmanager
+    def _embedding_anew(self) -> Iterator[None]:
+        """One at a time. Raises LecternError."""
+        if not self._reembedding.acquire(blocking=False):
+            raise LecternError("The library is being embedded anew already.", help="Wait until it ends, or stop it.")
+        try:
+            yield
+        finally:
+            self._reembedding.release()
+
+    def _successor(self) -> Successor | None:
+        from rag_core.reembedding import successor
+
+        return successor(self._storage, self.settings.embedding)
+
+    def _told(self, successor: Successor | None) -> tuple[str, ...]:
+        return (*self._storage.notes, *([successor.note] if successor else ()))
 
     def _steps(self, run: Reembedding) -> Iterator[Progress]:
         """The steps of a re-embedding, none of which is amid when the library is closed."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
-from rag_core.domain import Profile, Progress
+from rag_core.domain import Profile, Progress, Successor
 from rag_core.embedding import PACKAGED, Embedder, open_profile
 from rag_core.errors import Cancelled, LimitExceeded, ModelUnavailable, StoreCorrupt
 from rag_core.settings import EmbeddingSettings, Settings
@@ -24,6 +24,7 @@ _BATCH = 256
 _FLOAT_BYTES = 4
 # New vectors in a table, again in the chunks that they replace, in Chroma and in the dumps.
 _COPIES = 4
+_WAYS = "on the System page, or with python -m rag_core reembed"
 
 
 class Reembedding:
@@ -172,7 +173,7 @@ def open_for(profile: Profile, noted: str, settings: Settings) -> Embedder:
         raise ModelUnavailable(
             f"This library was made with {_named(profile)}, which cannot be loaded: {error}.",
             help="Put that model back in its place, or have the library embedded anew with the model of the settings:"
-            " python -m rag_core reembed",
+            f" {_WAYS}",
         ) from error
 
 
@@ -188,29 +189,37 @@ def target(storage: Storage, wanted: EmbeddingSettings) -> EmbeddingSettings:
     return wanted.model_copy(update={"precision": profile.precision})
 
 
-def notes(storage: Storage, wanted: EmbeddingSettings) -> tuple[str, ...]:
-    """What the user should know of the library's embedding model, one line each."""
+def successor(storage: Storage, wanted: EmbeddingSettings) -> Successor | None:
+    """The model that is to take the present one's place: that of the settings, or of an unfinished run."""
     profile = storage.documents.profile()
-    lines = []
-    if profile is not None and _is_another(wanted, profile):
-        lines.append(
-            f"The settings ask for the embedding model {wanted.model} ({wanted.precision}); this library was made with"
-            f" {profile.name} ({profile.precision}), which goes on answering until it is embedded anew:"
-            " python -m rag_core reembed"
+    unfinished = storage.new_vectors.unfinished()
+    if profile is None or (unfinished is None and not _is_another(wanted, profile)):
+        return None
+    done, total = storage.new_vectors.counts()
+    present = f"{profile.name} ({profile.precision})"
+    if unfinished is not None and (not _is_another(wanted, profile) or not _is_another(wanted, unfinished[0])):
+        name = f"{unfinished[0].name} ({unfinished[0].precision})"
+        note = (
+            f"The library is being embedded anew with {name}: {done} of {total} chunks are done. If that was"
+            f" interrupted, it goes on from there: {_WAYS}"
         )
-    if storage.new_vectors.unfinished() is not None:
-        done, total = storage.new_vectors.counts()
-        lines.append(
-            f"The library is being embedded anew, {done} of {total} chunks are done. If that was interrupted, it goes"
-            " on with: python -m rag_core reembed"
-        )
-    return tuple(lines)
+        return Successor(present, name, done, total, begun=True, note=note)
+    name = _short(wanted.model) + ("" if wanted.precision == "auto" else f" ({wanted.precision})")
+    note = (
+        f"The settings ask for the embedding model {name}; this library was made with {present}, which goes on"
+        f" answering until it is embedded anew: {_WAYS}"
+    )
+    return Successor(present, name, 0, total, begun=False, note=note)
 
 
 def _is_another(wanted: EmbeddingSettings, profile: Profile) -> bool:
     """Whether settings ask for another model than a library's, as far as names tell."""
-    name = PACKAGED if wanted.model == PACKAGED else Path(wanted.model).expanduser().resolve().name
-    return name != profile.name or wanted.precision not in ("auto", profile.precision)
+    return _short(wanted.model) != profile.name or wanted.precision not in ("auto", profile.precision)
+
+
+def _short(model: str) -> str:
+    """The name that a profile gives to a model of the settings."""
+    return PACKAGED if model == PACKAGED else Path(model).expanduser().resolve().name
 
 
 def _named(profile: Profile) -> str:

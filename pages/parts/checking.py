@@ -1,75 +1,95 @@
-"""The comparison of all stores, in a thread of its own: it goes on when the page is left, and every session sees it."""
+"""The comparison of all stores: its buttons, what it found, what was mended."""
 
 from __future__ import annotations
 
-import logging
-import threading
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from rag_core.domain import Report
-from rag_core.errors import LecternError
+import streamlit as st
 
-if TYPE_CHECKING:
-    from rag_core.library import Library
-
-logger = logging.getLogger(__name__)
+from pages.parts import words
+from pages.parts.tasks import TaskBoard, doing, failure, watched
+from rag_core.domain import Finding, Report
 
 Kind = Literal["verify", "deep", "repair"]
+Look = Literal["primary", "secondary"]
+SHOWN = 100
+DOING = {
+    "verify": "Comparing all stores",
+    "deep": "Comparing every text, vector and file",
+    "repair": "Comparing every text and vector, and mending what differs",
+}
+BUTTONS: tuple[tuple[Kind, str, str, str], ...] = (
+    ("verify", "Verify", ":material/fact_check:", "Compares ids, counts and checksums, and a sample of vectors."),
+    ("deep", "Verify thoroughly", ":material/manage_search:", "Reads every text, vector and file. Takes longer."),
+    ("repair", "Repair", ":material/build:", "Makes again what differs, from PostgreSQL. Nothing is embedded."),
+)
+PURPOSE = (
+    "Every document is kept in PostgreSQL; the search index, the dump files and Chroma are made from it. "
+    "Verify compares them all, Repair makes again what differs."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A comparison or a repair as it stands now. `started` and `ended` are times of this machine's steady clock."""
-
-    kind: Kind
-    started: float
-    report: Report | None = None
-    error: LecternError | None = None
-
-    @property
-    def finished(self) -> bool:
-        """Whether it ended, with a report or an error."""
-        return self.report is not None or self.error is not None
+def section(board: TaskBoard[Report]) -> None:
+    """What it is for, the buttons and, below, the check under way or what the last one found."""
+    st.markdown("## Do the stores agree?")
+    st.markdown(PURPOSE)
+    watched(board, lambda: _draw(board))
 
 
-class CheckBoard:
-    """Thread-safe. One check at a time; the last one stays to be looked at."""
+def _draw(board: TaskBoard[Report]) -> None:
+    last = board.task
+    repairable = bool(last and last.result and any(item.repairable for item in last.result.findings))
+    with st.container(key="system_buttons", horizontal=True, gap="small"):
+        for kind, label, icon, tip in BUTTONS:
+            wanted: Look = "primary" if kind == ("repair" if repairable else "verify") else "secondary"
+            st.button(
+                label, icon=icon, key=f"system_{kind}", type=wanted, help=tip, disabled=board.busy,
+                on_click=begin, args=(board, kind),
+            )  # fmt: skip
+    if last is None:
+        return
+    with st.container(key="system_outcome", gap="small"):
+        if last.error is not None:
+            failure(last.error)
+        elif last.result is not None:
+            _report(last.result)
+        else:
+            doing(last, DOING[last.kind])
 
-    def __init__(self, library: Callable[[], Library]) -> None:
-        self._library = library
-        self._lock = threading.Lock()
-        self._check: Check | None = None
 
-    @property
-    def check(self) -> Check | None:
-        """The check under way, or the last one."""
-        return self._check
+def begin(board: TaskBoard[Report], kind: Kind) -> None:
+    """Begin a comparison or a repair."""
+    if kind == "repair":
+        board.begin(kind, lambda library, *_: library.repair())
+    else:
+        board.begin(kind, lambda library, *_: library.verify(kind == "deep"))
 
-    @property
-    def busy(self) -> bool:
-        """Whether a check is under way."""
-        check = self._check
-        return check is not None and not check.finished
 
-    def begin(self, kind: Kind) -> None:
-        """Begin a check, unless one is under way."""
-        with self._lock:
-            if self.busy:
-                return
-            check = self._check = Check(kind, time.monotonic())
-        threading.Thread(target=self._run, args=(check,), name="lectern-checking", daemon=True).start()
+def _report(report: Report) -> None:
+    how = "thoroughly, " if report.deep else ""
+    looked = f"{words.count(report.documents, 'document')} compared {how}in {report.took_s:.1f} s"
+    if not report.findings:
+        st.markdown(f":green[:material/check_circle:] **No difference** :gray[{looked}]")
+    else:
+        count = words.count(len(report.findings), "difference")
+        st.markdown(f":orange[:material/warning:] **{count}** :gray[{looked}]")
+        _table(report.findings)
+    if report.mended:
+        st.markdown(f":green[:material/build:] **{words.count(len(report.mended), 'difference')} mended**")
+        _table(report.mended, mended=True)
 
-    def _run(self, check: Check) -> None:
-        try:
-            library = self._library()
-            report = library.repair() if check.kind == "repair" else library.verify(check.kind == "deep")
-            self._check = replace(check, report=report)
-        except LecternError as error:
-            self._check = replace(check, error=error)
-        except Exception:
-            logger.exception("The stores could not be compared")
-            unforeseen = LecternError("The comparison ended unexpectedly.", help="The log says more; then try again.")
-            self._check = replace(check, error=unforeseen)
+
+def _table(findings: tuple[Finding, ...], *, mended: bool = False) -> None:
+    shown = findings[:SHOWN]
+    rows = {
+        "Store": [words.plain(item.store) for item in shown],
+        "Document": [words.plain(item.title or item.document_id[:10]) or "all" for item in shown],
+        "What differs": [words.plain(item.message) + ("" if mended else _remedy(item)) for item in shown],
+    }
+    st.table(rows, border="horizontal", hide_index=True)
+    if len(findings) > SHOWN:
+        st.caption(f"and {len(findings) - SHOWN:,} more")
+
+
+def _remedy(item: Finding) -> str:
+    return " :gray[Repair mends it.]" if item.repairable else f" :orange[{words.plain(item.help)}]"

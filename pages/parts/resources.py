@@ -1,4 +1,5 @@
-"""What all sessions share: the library on its way up, the files being added, the questions being answered.
+"""What all sessions share: the library on its way up, the files being added, the questions being answered,
+and other long work.
 
 The only `cache_resource` functions of the face. What they return is thread-safe.
 """
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.asking import AskingBoard
-from pages.parts.checking import CheckBoard
 from pages.parts.jobs import JobBoard
 from pages.parts.opening import Opening
+from pages.parts.tasks import TaskBoard
+from rag_core.domain import BackupReport, Progress, Report
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -44,9 +46,23 @@ def questions() -> AskingBoard:
 
 
 @st.cache_resource(show_spinner=False)
-def checks() -> CheckBoard:
+def checks() -> TaskBoard[Report]:
     """The comparison of all stores."""
-    return CheckBoard(library)
+    return TaskBoard(library, "The comparison")
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda board: board.stop())
+def renewals() -> TaskBoard[Progress]:
+    """Embedding the library anew."""
+    board: TaskBoard[Progress] = TaskBoard(library, "Embedding anew")
+    atexit.register(board.stop)
+    return board
+
+
+@st.cache_resource(show_spinner=False)
+def backups() -> TaskBoard[BackupReport]:
+    """The backup being written."""
+    return TaskBoard(library, "The backup")
 
 
 def library() -> Library:

@@ -30,6 +30,15 @@ def size(size_bytes: int) -> str:
     return f"{value:.1f} {unit}" if value < 10 and unit != "B" else f"{value:.0f} {unit}"
 
 
+def duration(seconds: float) -> str:
+    """`less than a second`, `about 40 s`, `about 3 min`, `about 2.5 h`."""
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 100:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"
+
+
 def day(moment: datetime | None, now: datetime | None = None) -> str:
     """`today 14:05`, `3 Nov` or `3 Nov 2025`, in this machine's time zone."""
     if moment is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from dataclasses import replace as with_changes
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import (
     AddEvent,
     Answer,
+    BackupReport,
     Citation,
     Conversation,
     Document,
@@ -26,8 +28,10 @@ from rag_core.domain import (
     Page,
     PagePicture,
     Piece,
+    Progress,
     Report,
     Sentence,
+    Successor,
     Upload,
 )
 
@@ -71,6 +75,9 @@ class FakeLibrary:
         self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
         self.preferences: dict[str, str] = {}
         self.report: Report | Exception = Report(1, 5, (), False, 0.1)
+        self.successor: Successor | None = None
+        self.steps: list[Progress | Exception] = []
+        self.written: BackupReport | Exception = BackupReport("/b", 12_300, NOW, 1, 5, 1, 2, ("Bridges is missing.",))
 
     def documents(self) -> list[Document]:
         return list(self.held)
@@ -151,7 +158,9 @@ class FakeLibrary:
     def status(self) -> LibraryStatus:
         return LibraryStatus(
             data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",
-            postgresql="PostgreSQL 18", chroma="Chroma", models=self.statuses, notes=("Chroma is made again.",),
+            postgresql="PostgreSQL 18", chroma="Chroma", models=self.statuses,
+            notes=("Chroma is made again.", *([self.successor.note] if self.successor else [])),
+            successor=self.successor,
         )  # fmt: skip
 
     def verify(self, deep: bool = False) -> Report:
@@ -160,6 +169,27 @@ class FakeLibrary:
         if isinstance(self.report, Exception):
             raise self.report
         return self.report
+
+    def reembed(self, *, cancellation: Cancellation) -> Iterator[Progress]:
+        self.calls.append(("reembed", None))
+        for step in self.steps:
+            if isinstance(step, Exception):
+                raise step
+            yield step
+            self.gate.wait(10)
+            if cancellation.is_set():
+                yield Progress("cancelled", step.done, step.total)
+                return
+
+    def forget_reembedding(self) -> None:
+        self.calls.append(("forget", None))
+        self.successor = None
+
+    def backup(self, path: Any, *, replace: bool = False) -> BackupReport:
+        self.calls.append(("backup", (str(path), replace)))
+        if isinstance(self.written, Exception):
+            raise self.written
+        return with_changes(self.written, path=str(path))
 
     def repair(self) -> Report:
         self.calls.append(("repair", None))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pages.parts import checking, renewal
 from pages.parts.asking import AskingBoard
-from pages.parts.checking import CheckBoard
 from pages.parts.jobs import OWN_CALL_BYTES, Job, JobBoard
 from pages.parts.opening import Opening
-from rag_core.domain import AddEvent, Piece
+from pages.parts.tasks import Task, TaskBoard
+from rag_core.domain import AddEvent, Piece, Progress
 from rag_core.errors import (
     EncryptedDocument,
     LecternError,
@@ -168,25 +171,56 @@ def test_opening_fails_in_words_and_can_be_tried_again(library: FakeLibrary) -> 
     assert opening.library is library
 
 
-def test_a_check_goes_on_by_itself_and_one_runs_at_a_time(library: FakeLibrary) -> None:
-    checks = CheckBoard(lambda: library)  # type: ignore[arg-type,return-value]
+@pytest.fixture
+def tasks(library: FakeLibrary) -> TaskBoard[Any]:
+    return TaskBoard(lambda: library, "The work")  # type: ignore[arg-type,return-value]
+
+
+def test_a_check_goes_on_by_itself_and_one_runs_at_a_time(tasks: TaskBoard[Any], library: FakeLibrary) -> None:
     library.gate.clear()
-    checks.begin("deep")
-    checks.begin("repair")
-    assert checks.busy
+    checking.begin(tasks, "deep")
+    checking.begin(tasks, "repair")
+    assert tasks.busy
     library.gate.set()
-    until(lambda: not checks.busy)
+    until(lambda: not tasks.busy)
     assert library.calls == [("verify", True)]
-    assert checks.check
-    assert checks.check.report == library.report
+    assert tasks.task
+    assert tasks.task.result == library.report
+    assert tasks.turns == 2
 
 
-def test_a_check_that_fails_says_so(library: FakeLibrary, caplog: pytest.LogCaptureFixture) -> None:
-    checks = CheckBoard(lambda: library)  # type: ignore[arg-type,return-value]
+def test_work_that_fails_says_so(tasks: TaskBoard[Any], library: FakeLibrary, caplog: pytest.LogCaptureFixture) -> None:
     for error, said in ((StoreUnavailable("PostgreSQL is gone."), "PostgreSQL is gone."), (OSError(), "unexpectedly")):
         library.report = error
-        checks.begin("verify")
-        until(lambda: not checks.busy)
-        assert checks.check
-        assert said in str(checks.check.error)
-    assert "could not be compared" in caplog.text
+        checking.begin(tasks, "verify")
+        until(lambda: not tasks.busy)
+        assert tasks.task
+        assert said in str(tasks.task.error)
+    assert "The work ended unexpectedly" in caplog.text
+
+
+def test_embedding_anew_is_told_of_and_can_be_stopped(tasks: TaskBoard[Any], library: FakeLibrary) -> None:
+    library.steps = [Progress("embedding", 256, 1000), Progress("done", 1000, 1000)]
+    library.gate.clear()
+    tasks.begin("reembed", renewal.embed_anew)
+    until(lambda: tasks.task and tasks.task.progress)
+    tasks.stop()
+    assert tasks.task
+    assert tasks.task.stopping
+    assert renewal.measure(tasks.task)[1] == "Stopping"
+    library.gate.set()
+    until(lambda: not tasks.busy)
+    assert tasks.task.result == Progress("cancelled", 256, 1000)
+
+
+def test_how_far_embedding_anew_is() -> None:
+    now = time.monotonic()
+    task: Task[Progress] = Task("reembed", now - 60)
+    assert renewal.measure(task) == (0.0, "Loading the model")
+    task = replace(task, progress=Progress("embedding", 500, 1000), mark=(now - 50, 0))
+    assert renewal.measure(task) == (0.45, "Embedding 500 of 1,000 chunks :gray[about 50 s left]")
+    task = replace(task, mark=(now, 500))
+    assert renewal.measure(task)[1] == "Embedding 500 of 1,000 chunks"
+    task = replace(task, progress=Progress("writing", 1, 1))
+    assert renewal.measure(task)[1] == "Writing 1 of 1 dump file"
+    assert renewal.measure(replace(task, progress=Progress("switching")))[1] == "Switching"

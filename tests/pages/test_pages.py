@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import resources
-from rag_core.domain import Finding, Message, ModelStatus, Piece, Report
-from rag_core.errors import StoreUnavailable
+from pages.parts import backup, resources
+from pages.parts.tasks import TaskBoard
+from rag_core.domain import Finding, Message, ModelStatus, Piece, Progress, Report, Successor
+from rag_core.errors import LimitExceeded, StoreUnavailable
 from tests.conftest import PROJECT
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
 
@@ -137,7 +142,7 @@ def test_the_system_page_tells_what_differs_and_mends_it(library: FakeLibrary) -
     test = draw("system")
     assert "1 document, 5 chunks, 2 waiting" in said(test)
     assert "Chroma is made again" in said(test).replace("\\", "")
-    assert [button.label for button in test.button] == ["Verify", "Verify thoroughly", "Repair"]
+    assert [button.label for button in test.button] == ["Verify", "Verify thoroughly", "Repair", "Write backup"]
     checked(test, "system_verify")
     assert "**2 differences**" in said(test)
     (table,) = test.table
@@ -149,10 +154,86 @@ def test_the_system_page_tells_what_differs_and_mends_it(library: FakeLibrary) -
     assert "**2 differences mended**" in said(test)
 
 
+SUCCESSOR = Successor("small (int8)", "large", 0, 2000, begun=False, note="It is embedded anew.")
+
+
+def test_another_model_is_explained_and_embedded_with(library: FakeLibrary) -> None:
+    library.successor = SUCCESSOR
+    test = draw("system")
+    assert "small (int8)" in said(test).replace("\\", "")
+    assert "2,000 chunks" in said(test)
+    assert SUCCESSOR.note not in said(test).replace("\\", "")
+    library.steps = [Progress("embedding", 2000, 2000), Progress("done", 2000, 2000)]
+    library.gate.clear()
+    test.button(key="system_reembed").click().run()
+    assert test.button(key="system_stop")
+    library.gate.set()
+    library.successor = None
+    rest(resources.renewals())
+    test.run()
+    assert "**Embedded anew** :gray[2,000 chunks in" in said(test)
+    assert not [button for button in test.button if button.key == "system_reembed"]
+
+
+def test_a_stopped_model_goes_on_or_is_forgotten(library: FakeLibrary) -> None:
+    library.successor = replace(SUCCESSOR, done=512, begun=True)
+    library.steps = [LimitExceeded("The disk is full.", help="Make room.")]
+    test = draw("system")
+    assert "512 of 2,000 chunks are embedded with **large**" in said(test)
+    assert test.button(key="system_reembed").label == "Go on"
+    test.button(key="system_reembed").click().run()
+    rest(resources.renewals())
+    test.run()
+    assert "The disk is full" in said(test)
+    assert "Make room" in said(test)
+    test.button(key="system_forget").click().run()
+    rest(resources.renewals())
+    test.run()
+    assert "thrown away" in said(test)
+    assert library.calls[-1] == ("forget", None)
+
+
+def test_a_backup_goes_where_it_is_told(library: FakeLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    test = draw("system")
+    suggested = Path(test.text_input(key="system_backup_file").value)
+    assert (suggested.parent, suggested.suffix) == (tmp_path, ".lectern")
+    suggested.touch()
+    assert backup.new_name(tmp_path, date.today()).stem.endswith("-2")
+    test.run()
+    assert test.button(key="system_write").disabled
+    test.checkbox(key="system_replace").check().run()
+    test.button(key="system_write").click().run()
+    rest(resources.backups())
+    test.run()
+    assert library.calls[-1] == ("backup", (str(suggested), True))
+    assert "**Backup written** :gray[12 KB, 1 document, 1 original file, 2 conversations" in said(test)
+    assert "Bridges is missing" in said(test)
+    test.text_input(key="system_backup_file").set_value(" ").run()
+    assert test.button(key="system_write").disabled
+
+
+@pytest.mark.parametrize(
+    "error", [StoreUnavailable("There is no room."), PermissionError(13, "Permission denied")], ids=["ours", "foreign"]
+)
+def test_a_backup_that_fails_says_why(library: FakeLibrary, tmp_path: Path, error: Exception) -> None:
+    library.written = error
+    test = draw("system")
+    test.text_input(key="system_backup_file").set_value(str(tmp_path / "new")).run()
+    test.button(key="system_write").click().run()
+    rest(resources.backups())
+    test.run()
+    assert str(getattr(error, "strerror", error) or error) in said(test).replace("\\", "")
+
+
 def checked(test: AppTest, button: str) -> None:
     test.button(key=button).click().run()
-    deadline = time.monotonic() + 10
-    while resources.checks().busy and time.monotonic() < deadline:
-        time.sleep(0.01)
+    rest(resources.checks())
     test.run()
     assert not test.exception
+
+
+def rest(board: TaskBoard[Any]) -> None:
+    deadline = time.monotonic() + 10
+    while board.busy and time.monotonic() < deadline:
+        time.sleep(0.01)

@@ -1,0 +1,100 @@
+"""Writing a backup: where to, whether it may replace a file, and what it holds."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import words
+from pages.parts.tasks import TaskBoard, doing, failure, watched
+from rag_core.domain import BackupReport
+from rag_core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+SUFFIX = ".lectern"
+PURPOSE = (
+    "One file with the documents, conversations and settings of this library, read back before it counts. "
+    "It holds the passwords of encrypted documents, so keep it as safe as the library."
+)
+RESTORE = "It fills an empty library again with `python -m rag_core restore FILE`."
+
+
+def section(board: TaskBoard[BackupReport]) -> None:
+    """What it is for, where it goes, the button and, below, what the last one holds."""
+    st.markdown("## Backup")
+    st.markdown(PURPOSE)
+    watched(board, lambda: _draw(board))
+
+
+def new_name(folder: Path, today: date) -> Path:
+    """A file that is not there yet: `lectern-2026-11-20.lectern`, or with a number behind the day."""
+    stem = f"lectern-{today:%Y-%m-%d}"
+    names = [stem, *(f"{stem}-{number}" for number in range(2, 1000))]
+    return next(path for name in names if not exists(path := folder / f"{name}{SUFFIX}"))
+
+
+def exists(path: Path) -> bool:
+    """Whether a file is there, as far as one may look."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _draw(board: TaskBoard[BackupReport]) -> None:
+    if "system_backup_file" not in st.session_state:
+        st.session_state["system_backup_file"] = str(new_name(Path.home(), date.today()))
+    with st.container(key="system_backup", gap="small"):
+        chosen = st.text_input("File on this machine", key="system_backup_file", disabled=board.busy).strip()
+        path = Path(chosen).expanduser().absolute()
+        taken = bool(chosen) and not board.busy and exists(path)
+        replace = taken and not path.is_dir() and st.checkbox("Replace the file that is there", key="system_replace")
+        st.button(
+            "Write backup", icon=":material/archive:", key="system_write", on_click=_begin, args=(board, path, replace),
+            disabled=board.busy or not chosen or (taken and not replace),
+        )  # fmt: skip
+        _outcome(board)
+        st.caption(RESTORE)
+
+
+def _begin(board: TaskBoard[BackupReport], path: Path, replace: bool) -> None:
+    board.begin("backup", lambda library, *_: write(library, path, replace=replace))
+
+
+def write(library: Library, path: Path, *, replace: bool) -> BackupReport:
+    """Write a backup. Raises LecternError, also for a name that the system refuses."""
+    try:
+        return library.backup(path, replace=replace)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ConfigurationError(f"{path} cannot be written: {reason}.", help="Name another file.") from error
+
+
+def _outcome(board: TaskBoard[BackupReport]) -> None:
+    task = board.task
+    if task is None:
+        return
+    if task.error is not None:
+        failure(task.error)
+    elif task.result is None:
+        doing(task, "Writing the backup")
+    else:
+        report = task.result
+        counts = (
+            (report.documents, "document"),
+            (report.files, "original file"),
+            (report.conversations, "conversation"),
+        )
+        held = ", ".join(words.count(number, what) for number, what in counts)
+        took = words.duration(task.took_s)
+        st.markdown(
+            f":green[:material/check_circle:] **Backup written** :gray[{words.size(report.size_bytes)}, {held}, {took}]"
+        )
+        st.caption(words.plain(report.path))
+        for note in report.notes:
+            st.caption(f":orange[:material/warning: {words.plain(note)}]")
