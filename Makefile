@@ -26,8 +26,9 @@ lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# LECTERN_FAULTS_SEED=number repeats a run's draw of chance.
 test-faults: setup-dev
-	ALL_FAULTS=1 $(BIN)/python -m pytest tests/faults
+	ALL_FAULTS=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/faults
 
 bench: setup-dev
 	$(BIN)/python -m tests.benchmarks

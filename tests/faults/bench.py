@@ -48,6 +48,7 @@ def add(bench: Bench, library: Library, items: Sequence[Item]) -> int:
     bench.expect([item for item in items if bench.expected.states.get(item.id) != "present"], "open")
     for event in library.add([item.path for item in items]):
         if event.stage == "ready" and event.document is not None:
+            assert event.document.state == "ready", f"{event.source} is told as ready and is {event.document.state}"
             bench.expected.states[event.document.id] = "present"
         elif event.stage == "failed":
             assert event.error is not None

@@ -129,6 +129,8 @@ class Work:
             if event.stage == "ready" and event.document is not None:
                 self._journal.did("add", event.document.id)
                 self._note([event.document.id], "present")
+                if event.document.state != "ready":
+                    self._journal.write(wrong=f"{event.source} was told as ready and is {event.document.state}")
             elif event.stage in ("failed", "cancelled"):
                 self._journal.write(wrong=f"{event.source} was not added: {event.error or event.note}")
 
