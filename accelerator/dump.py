@@ -145,7 +145,8 @@ class Dump:
         Raises DumpTruncated, DumpCorrupt, DumpMismatch (other profile or dimensions than asked for; version 1 carries
         no profile and so fits none), OSError.
         """
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Not blocking: a pipe in the file's place would be waited for without end.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             return cls(path, *_map(descriptor, profile, dimensions))
         except DumpError as error:

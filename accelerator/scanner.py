@@ -21,6 +21,8 @@ from accelerator.errors import DumpMismatch
 from accelerator.gathered import Gathered, Part
 
 SMALL_ROWS = 1024
+# No product of two vectors of unit length is greater, however it was rounded.
+_MOST_OF_UNIT_ROWS = 1.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,9 @@ def _best(backend: Backend, parts: Sequence[Part], unit: NDArray[np.float64], k:
 
 def _scores(backend: Backend, part: Part, query: NDArray[np.float32]) -> NDArray[np.float32]:
     scores = backend.scores(part.rows, query)
-    if not np.isfinite(scores.sum()):  # a damaged row is never found, and hides no other
-        scores = np.where(np.isfinite(scores), scores, np.float32(-np.inf))
+    most = _MOST_OF_UNIT_ROWS if part.lengths is None else np.finfo(np.float32).max
+    if not scores.max(initial=0) <= most:  # a damaged row is never found, and hides no other
+        scores = np.where(scores <= most, scores, np.float32(-np.inf))
     if part.lengths is not None:
         scores = np.divide(scores, part.lengths, out=np.zeros_like(scores), where=part.lengths > 0)
     if part.hidden is not None:
