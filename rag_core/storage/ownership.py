@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from filelock import FileLock, Timeout
 
 from accelerator.atomic import write_atomically
 from rag_core.errors import ConfigurationError, LibraryInUse
+
+# A new owner takes the lock a moment before it writes its note; until then there is none, or that of the one before.
+_PATIENCE_S = 1.0
 
 
 class Ownership:
@@ -41,11 +45,28 @@ class Ownership:
         self._lock.release()
 
     def _holder(self) -> str:
-        try:
-            note = json.loads(self._note.read_text())
-            return f"process {note['pid']}, started {note['started']}"
-        except (OSError, ValueError, KeyError, TypeError):
-            return "another process"
+        """Who has the lock, by a note of a process that lives; another's may be out of date and tells nothing."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                note = json.loads(self._note.read_text())
+                if _lives(int(note["pid"])):
+                    return f"process {note['pid']}, started {note['started']}"
+            except (OSError, ValueError, KeyError, TypeError):
+                pass
+            if time.monotonic() > deadline:
+                return "another process"
+            time.sleep(0.02)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:  # another user's
+        return True
+    except (OSError, OverflowError):
+        return False
+    return pid > 0
 
 
 def _myself() -> dict[str, str | int]:
