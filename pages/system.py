@@ -5,8 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import backup, checking, frame, renewal, resources, system
-from pages.parts.tasks import failure
-from rag_core.errors import LecternError
 
 
 def main() -> None:
@@ -15,12 +13,8 @@ def main() -> None:
     library = resources.library()
     with st.container(key="system_page"):
         st.markdown("# System")
-        try:
-            successor = system.facts(library).successor
-        except LecternError as error:
-            successor = None
-            failure(error)
-        renewal.section(successor, resources.renewals())
+        system.facts(library)
+        renewal.section(library, resources.renewals())
         checking.section(resources.checks())
         backup.section(resources.backups())
 

@@ -20,7 +20,7 @@ from rag_core.storage import Storage
 from rag_core.storage.dumps import DumpStore
 from rag_core.storage.new_vectors import Text
 
-_BATCH = 256
+_BATCH = 128
 _FLOAT_BYTES = 4
 # New vectors in a table, again in the chunks that they replace, in Chroma and in the dumps.
 _COPIES = 4

@@ -50,20 +50,42 @@ def _draw(board: TaskBoard[BackupReport]) -> None:
     if "system_backup_file" not in st.session_state:
         st.session_state["system_backup_file"] = str(new_name(Path.home(), date.today()))
     with st.container(key="system_backup", gap="small"):
-        chosen = st.text_input("File on this machine", key="system_backup_file", disabled=board.busy).strip()
-        path = Path(chosen).expanduser().absolute()
-        taken = bool(chosen) and not board.busy and exists(path)
-        replace = taken and not path.is_dir() and st.checkbox("Replace the file that is there", key="system_replace")
-        st.button(
-            "Write backup", icon=":material/archive:", key="system_write", on_click=_begin, args=(board, path, replace),
-            disabled=board.busy or not chosen or (taken and not replace),
-        )  # fmt: skip
-        _outcome(board)
+        with st.form("system_backup_form", border=False):
+            st.text_input("File on this machine", key="system_backup_file", disabled=board.busy)
+            if st.session_state.get("system_taken"):
+                st.checkbox("Replace the file that is there", key="system_replace")
+            st.form_submit_button(
+                "Write backup", icon=":material/archive:", key="system_write", on_click=_submit, args=(board,),
+                disabled=board.busy,
+            )  # fmt: skip
+        if problem := st.session_state.pop("system_backup_problem", ""):
+            st.markdown(f":red[:material/error:] {words.plain(problem)}")
+        else:
+            _outcome(board)
         st.caption(RESTORE)
 
 
-def _begin(board: TaskBoard[BackupReport], path: Path, replace: bool) -> None:
-    board.begin("backup", lambda library, *_: write(library, path, replace=replace))
+def _submit(board: TaskBoard[BackupReport]) -> None:
+    """Begin, unless the name cannot be one or a file is there that nobody has agreed to replace."""
+    state = st.session_state
+    text = state["system_backup_file"].strip()
+    try:
+        path = Path(text).expanduser().absolute()
+    except RuntimeError:  # the home of somebody unknown
+        text = ""
+    if not text:
+        state["system_backup_problem"] = "Name a file."
+        return
+    # Whoever agreed to replace one file has not agreed to replace another.
+    agreed = state.get("system_taken") == str(path) and state.get("system_replace", False)
+    state["system_taken"] = ""
+    if exists(path) and not agreed:
+        folder = path.is_dir()
+        state["system_backup_problem"] = "That is a folder: name a file in it." if folder else "That file exists."
+        state["system_taken"] = "" if folder else str(path)
+        state["system_replace"] = False
+        return
+    board.begin("backup", lambda library, *_: write(library, path, replace=agreed))
 
 
 def write(library: Library, path: Path, *, replace: bool) -> BackupReport:

@@ -84,11 +84,15 @@ def _table(findings: tuple[Finding, ...], *, mended: bool = False) -> None:
     rows = {
         "Store": [words.plain(item.store) for item in shown],
         "Document": [words.plain(item.title or item.document_id[:10]) or "all" for item in shown],
-        "What differs": [words.plain(item.message) + ("" if mended else _remedy(item)) for item in shown],
+        "What differs": [_sentence(item.message) + ("" if mended else _remedy(item)) for item in shown],
     }
     st.table(rows, border="horizontal", hide_index=True)
     if len(findings) > SHOWN:
         st.caption(f"and {len(findings) - SHOWN:,} more")
+
+
+def _sentence(message: str) -> str:
+    return words.plain(message if message.endswith((".", "!", "?")) else f"{message}.")
 
 
 def _remedy(item: Finding) -> str:

@@ -11,6 +11,7 @@ from pages.parts import words
 from pages.parts.tasks import Task, TaskBoard, failure, watched
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Progress, Successor
+from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -18,12 +19,9 @@ if TYPE_CHECKING:
 KIND = "reembed"
 
 
-def section(successor: Successor | None, board: TaskBoard[Progress]) -> None:
+def section(library: Library, board: TaskBoard[Progress]) -> None:
     """Nothing, unless the library is to be embedded anew, is being so, or was."""
-    if successor is None and board.task is None:
-        return
-    st.markdown("## Another embedding model")
-    watched(board, lambda: _draw(successor, board))
+    watched(board, lambda: _draw(library, board))
 
 
 def embed_anew(library: Library, token: Cancellation, tell: Callable[[Progress], None]) -> Progress:
@@ -55,10 +53,18 @@ def explain(successor: Successor) -> str:
     )
 
 
-def _draw(successor: Successor | None, board: TaskBoard[Progress]) -> None:
+def _draw(library: Library, board: TaskBoard[Progress]) -> None:
     task = board.task
+    working = task is not None and not task.finished
+    try:
+        successor = None if working else library.status().successor
+    except LecternError:  # it is said above, where the facts are
+        successor = None
+    if successor is None and task is None:
+        return
+    st.markdown("## Another embedding model")
     with st.container(key="system_renewal", gap="small"):
-        if task is not None and not task.finished:
+        if task is not None and working:
             _working(board, task)
             return
         if successor is not None:

@@ -7,15 +7,28 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import words
+from pages.parts.tasks import failure
 from rag_core.domain import LibraryStatus
+from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
 
-def facts(library: Library) -> LibraryStatus:
-    """What the library is made of, one line each, and what is worth saying."""
-    status = library.status()
+REFRESH_S = 3.0
+
+
+def facts(library: Library) -> None:
+    """What the library is made of, one line each, and what is worth saying; looked at again every few seconds."""
+    st.fragment(_facts, run_every=REFRESH_S)(library)
+
+
+def _facts(library: Library) -> None:
+    try:
+        status = library.status()
+    except LecternError as error:
+        failure(error)
+        return
     counts = [words.count(status.documents, "document"), words.count(status.chunks, "chunk")]
     others = ((status.pending, "waiting"), (status.failed, "failed"))
     counts += [f"{number:,} {what}" for number, what in others if number]
@@ -28,7 +41,6 @@ def facts(library: Library) -> LibraryStatus:
     for note in status.notes:
         if status.successor is None or note != status.successor.note:  # it has a part of the page for itself
             st.caption(f":material/info: {words.plain(note)}")
-    return status
 
 
 def lines(status: LibraryStatus) -> list[tuple[str, str]]:

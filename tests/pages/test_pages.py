@@ -200,17 +200,24 @@ def test_a_backup_goes_where_it_is_told(library: FakeLibrary, tmp_path: Path, mo
     assert (suggested.parent, suggested.suffix) == (tmp_path, ".lectern")
     suggested.touch()
     assert backup.new_name(tmp_path, date.today()).stem.endswith("-2")
-    test.run()
-    assert test.button(key="system_write").disabled
-    test.checkbox(key="system_replace").check().run()
+    for name, problem in ((" ", "Name a file"), (str(tmp_path), "a folder"), (str(suggested), "That file exists")):
+        test.text_input(key="system_backup_file").set_value(name)
+        test.button(key="system_write").click().run()
+        assert problem in said(test)
+        assert not library.calls
+    test.checkbox(key="system_replace").check()
+    (tmp_path / "other").touch()
+    test.text_input(key="system_backup_file").set_value(str(tmp_path / "other"))
+    test.button(key="system_write").click().run()
+    assert not library.calls, "to replace another file was agreed to"
+    test.checkbox(key="system_replace").check()
     test.button(key="system_write").click().run()
     rest(resources.backups())
     test.run()
-    assert library.calls[-1] == ("backup", (str(suggested), True))
+    assert library.calls == [("backup", (str(tmp_path / "other"), True))]
     assert "**Backup written** :gray[12 KB, 1 document, 1 original file, 2 conversations" in said(test)
     assert "Bridges is missing" in said(test)
-    test.text_input(key="system_backup_file").set_value(" ").run()
-    assert test.button(key="system_write").disabled
+    assert not test.checkbox
 
 
 @pytest.mark.parametrize(
