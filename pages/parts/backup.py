@@ -51,14 +51,15 @@ def _draw(board: TaskBoard[BackupReport]) -> None:
         st.session_state["system_backup_file"] = str(new_name(Path.home(), date.today()))
     with st.container(key="system_backup", gap="small"):
         with st.form("system_backup_form", border=False):
-            st.text_input("File on this machine", key="system_backup_file", disabled=board.busy)
+            # Never disabled: a field that changes to that goes back to what was entered before.
+            st.text_input("File on this machine", key="system_backup_file")
             if st.session_state.get("system_taken"):
                 st.checkbox("Replace the file that is there", key="system_replace")
             st.form_submit_button(
                 "Write backup", icon=":material/archive:", key="system_write", on_click=_submit, args=(board,),
                 disabled=board.busy,
             )  # fmt: skip
-        if problem := st.session_state.pop("system_backup_problem", ""):
+        if problem := st.session_state.get("system_backup_problem", ""):
             st.markdown(f":red[:material/error:] {words.plain(problem)}")
         else:
             _outcome(board)
@@ -69,6 +70,7 @@ def _submit(board: TaskBoard[BackupReport]) -> None:
     """Begin, unless the name cannot be one or a file is there that nobody has agreed to replace."""
     state = st.session_state
     text = state["system_backup_file"].strip()
+    state["system_backup_problem"] = ""
     try:
         path = Path(text).expanduser().absolute()
     except RuntimeError:  # the home of somebody unknown

@@ -133,9 +133,9 @@ def watched(board: TaskBoard[Result], draw: Callable[[], None]) -> None:
 
 
 def _watched(board: TaskBoard[Result], draw: Callable[[], None], turns: int) -> None:
+    draw()  # in any case: what was typed into a field that is not drawn would be lost
     if board.turns != turns:
         st.rerun()
-    draw()
 
 
 def doing(task: Task[Result], text: str) -> None:
