@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from rag_core import Library, Settings, Upload
 from rag_core.embedding import Embedder
@@ -68,16 +68,22 @@ class LibraryMachine(RuleBasedStateMachine):
                 assert before <= set(document.sources) <= before | names[document.id]
                 self._held[document.id] = set(document.sources)
 
+    @precondition(lambda self: self._held)
     @rule(place=_PLACES)
     def remove(self, place: int) -> None:
-        """One that is not there is no error."""
-        self._library.remove(self._items[place].id)
-        self._held.pop(self._items[place].id, None)
+        self._remove(self._one_held(place))
 
+    @precondition(lambda self: self._held)
     @rule(place=_PLACES, name=_NAMES)
     def remove_and_add_again(self, place: int, name: str) -> None:
-        self.remove(place)
-        self.add([(name, place)])
+        key = self._one_held(place)
+        self._remove(key)
+        self.add([(name, [item.id for item in self._items].index(key))])
+
+    @rule(place=_PLACES)
+    def remove_what_may_be_there(self, place: int) -> None:
+        """Where it is not, that is no error."""
+        self._remove(self._items[place].id)
 
     @rule(place=_PLACES, index=st.integers(0, 20), engine=_ENGINES)
     def search(self, place: int, index: int, engine: str) -> None:
@@ -92,12 +98,10 @@ class LibraryMachine(RuleBasedStateMachine):
         assert not list(self._library.resume())
         assert not self._library.notes()
 
-    @rule()
-    def settle(self) -> None:
-        self._library._storage.settle()
-
-    @rule()
-    def verify(self) -> None:
+    @rule(settled=st.booleans())
+    def verify(self, settled: bool) -> None:
+        if settled:
+            self._library._storage.settle()
         assert self._library.verify().findings == ()
 
     @invariant()
@@ -118,6 +122,13 @@ class LibraryMachine(RuleBasedStateMachine):
     def _open(self) -> None:
         self._stack = ExitStack()
         self._library: Library = self._stack.enter_context(opened(self._settings, self._embedder))
+
+    def _one_held(self, place: int) -> str:
+        return sorted(self._held)[place % len(self._held)]
+
+    def _remove(self, key: str) -> None:
+        self._library.remove(key)
+        self._held.pop(key, None)
 
     def _uploads(self, uploads: list[tuple[str, int]]) -> list[Upload]:
         return [Upload(name, self._data[place]) for name, place in uploads]
