@@ -16,7 +16,7 @@ from tests.faults.judge import judge, search_fault
 from tests.faults.shelf import Item, Shelf
 from tests.faults.summary import Tally
 
-HELD = 3
+HELD = 2
 _CATCH_UP_S = 60.0
 
 
@@ -29,14 +29,26 @@ class Bench:
     expected: Expected = field(default_factory=Expected)
     embedder: Embedder | None = None
 
-    def open(self) -> Library:
-        library = Library.open(self.settings)
-        library._embedder = self.embedder
-        return library
+    _library: Library | None = None
 
-    def close(self, library: Library) -> None:
-        self.embedder, library._embedder = library._embedder, None
-        library.close()
+    def open(self) -> Library:
+        """The library, opened where it is closed."""
+        if self._library is None:
+            self._library = Library.open(self.settings)
+            self._library._embedder = self.embedder
+        return self._library
+
+    def close(self) -> None:
+        if self._library is not None:
+            library, self._library = self._library, None
+            self.embedder, library._embedder = library._embedder, None
+            library.close()
+
+    def end(self) -> None:
+        """Close everything."""
+        self.close()
+        if self.embedder is not None:
+            self.embedder.close()
 
     def expect(self, items: Sequence[Item], state: State) -> None:
         self.expected.states.update((item.id, state) for item in items)
@@ -80,12 +92,9 @@ def answers(bench: Bench, library: Library) -> None:
 
 
 def reopen(bench: Bench, tally: Tally) -> list[str]:
-    """Open the library once more. Returns what is lost or disagrees."""
-    library = bench.open()
-    try:
-        verdict = judge(library, bench.shelf, bench.expected)
-    finally:
-        bench.close(library)
+    """Close the library and open it once more. Returns what is lost or disagrees."""
+    bench.close()
+    verdict = judge(bench.open(), bench.shelf, bench.expected)
     bench.expected = Expected(
         {item.id: "absent" for item in bench.shelf.items} | dict.fromkeys(verdict.held, "present")
     )

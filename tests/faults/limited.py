@@ -32,5 +32,5 @@ def live_limited(plan: Plan, pipe: Connection) -> None:
     catch_up(library)
     verdict = judge(library, shelf, bench.expected)
     Journal(plan.journal).write(judged=verdict.held)
-    bench.close(library)
+    bench.end()
     pipe.send(Said(verdict))

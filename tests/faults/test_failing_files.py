@@ -24,13 +24,12 @@ _EVERY = 1 if ALL else 9
 @pytest.fixture
 def bench(settings: Settings, shelf: Shelf) -> Iterator[Bench]:
     bench = Bench(settings.changed("storage", min_free_bytes=0), shelf)
-    library = bench.open()
-    add(bench, library, shelf.items[:HELD])
-    library._storage.settle()
-    bench.close(library)
-    yield bench
-    if bench.embedder is not None:
-        bench.embedder.close()
+    try:
+        add(bench, bench.open(), shelf.items[:HELD])
+        bench.open()._storage.settle()
+        yield bench
+    finally:
+        bench.end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def _back_up(bench: Bench, library: Library) -> None:
             Archive(path).close()
 
 
-def _damage(bench: Bench, library: Library) -> None:
+def _damage(bench: Bench, library: Library | None = None) -> None:
     """Put a damaged dump into the place of a sound one, which is mapped."""
     path = bench.settings.data_dir / "dumps" / f"{bench.shelf.items[1].id}.dump"
     other = path.with_suffix(".other")
@@ -118,22 +117,45 @@ def test_a_failing_operation_on_files_is_told_and_loses_nothing(
     assert nth > 1 or not ALL or (name, kind[:5]) == ("removing", "short"), "no file was touched"
 
 
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", MODES if ALL else MODES[:1])
+def test_a_library_that_cannot_be_opened_says_so_and_is_opened_later(kind: Mode, bench: Bench, tally: Tally) -> None:
+    nth = 1
+    while failed := _strike_opening(bench, nth, kind):
+        tally.faults += 1
+        wrong = reopen(bench, tally)
+        assert not wrong, "\n".join([f"{kind} at operation {nth}, {failed}", *wrong])
+        nth += 1 if ALL else 5
+
+
+def _strike_opening(bench: Bench, nth: int, mode: Mode) -> str:
+    """Open a library that has a dump to mend. Returns what failed."""
+    bench.close()
+    _damage(bench)
+    disk = FailingDisk(bench.settings.data_dir, nth, mode)
+    with pytest.MonkeyPatch.context() as patch:
+        disk.install(patch)
+        try:
+            bench.open()
+            bench.close()
+        except LecternError as error:
+            check_told(error)
+    return disk.failed
+
+
 def strike(bench: Bench, operation: Operation, nth: int, mode: Mode) -> str:
     """Do the operation on a disk that fails; the library answers then and after. Returns what failed."""
     library = bench.open()
-    try:
-        operation.prepare(bench, library)
-        library._storage.settle()
-        disk = FailingDisk(bench.settings.data_dir, nth, mode)
-        with pytest.MonkeyPatch.context() as patch:
-            disk.install(patch)
-            try:
-                operation.run(bench, library)
-            except LecternError as error:
-                check_told(error)
-            answers(bench, library)
+    operation.prepare(bench, library)
+    library._storage.settle()
+    disk = FailingDisk(bench.settings.data_dir, nth, mode)
+    with pytest.MonkeyPatch.context() as patch:
+        disk.install(patch)
+        try:
+            operation.run(bench, library)
+        except LecternError as error:
+            check_told(error)
         answers(bench, library)
-        assert disk.failed.startswith("unlink") or not leftovers(bench), disk.failed
-    finally:
-        bench.close(library)
+    answers(bench, library)
+    assert disk.failed.startswith("unlink") or not leftovers(bench), disk.failed
     return disk.failed

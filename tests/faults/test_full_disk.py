@@ -93,16 +93,16 @@ def test_a_full_disk_is_told_and_work_goes_on_when_there_is_room(
             answers(bench, library)
             remove(bench, library, shelf.items[HELD : HELD + 1])  # removing gives room, and never needs any
             ballast.drop()
-            failures -= add(bench, library, shelf.items[HELD : HELD + 5])
+            assert add(bench, library, shelf.items[HELD : HELD + 5]) == 0
             catch_up(library)
             wrong = tally.judge(*_judged(bench, library))
             assert not wrong, "\n".join([f"{pages} pages were left", *wrong])
             remove(bench, library, shelf.items[HELD + 1 : HELD + 5])
             catch_up(library)
         assert failures > 0, "the disk was never full"
+        wrong = reopen(bench, tally)
     finally:
-        bench.close(library)
-    wrong = reopen(bench, tally)
+        bench.end()
     assert not wrong, "\n".join(wrong)
 
 
@@ -132,9 +132,9 @@ def test_a_disk_that_is_full_for_postgresql_too(
         assert add(bench, library, shelf.items) == 0
         catch_up(library)
         wrong = tally.judge(*_judged(bench, library))
+        wrong += reopen(bench, tally)
     finally:
-        bench.close(library)
-    wrong += reopen(bench, tally)
+        bench.end()
     assert not wrong, "\n".join(wrong)
 
 
