@@ -2,8 +2,9 @@
 
 from rag_core.storage.archive import Archive
 from rag_core.storage.backup import back_up_beside, report
-from rag_core.storage.documents import Stored
+from rag_core.storage.notes import noted
 from rag_core.storage.restore import check_known
+from rag_core.storage.rows import Accepted, Stored
 from rag_core.storage.storage import Storage
 
-__all__ = ["Archive", "Storage", "Stored", "back_up_beside", "check_known", "report"]
+__all__ = ["Accepted", "Archive", "Storage", "Stored", "back_up_beside", "check_known", "noted", "report"]

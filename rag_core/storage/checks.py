@@ -126,7 +126,8 @@ class Checks:
     # Dumps
 
     def _dumps(self) -> Iterator[Finding]:
-        searched = self._storage.dumps.searched()
+        with self._storage.relay.dumps_turn:  # held from a document's receipt until it is searched
+            searched = self._storage.dumps.searched()
         sample = {} if self._deep else {rows.document_id: rows for rows in self._sample()}
         for ids in self._truth.batches(self._ready()):
             for rows in self._truth.rows(ids, vectors=self._deep):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,13 +12,13 @@ from numpy.typing import NDArray
 from pgvector import Vector
 from psycopg import Connection
 from psycopg.rows import TupleRow, dict_row
-from psycopg.types.json import Jsonb
 
 from accelerator.faults import reach
-from rag_core.domain import Box, Chunk, Document, Page, ParsedDocument, Profile, Section
+from rag_core.domain import Box, Chunk, Document, Page, Profile, Section
 from rag_core.errors import StoreCorrupt
 from rag_core.storage.database import Database, retried, storable
 from rag_core.storage.outbox import queue, queue_removal
+from rag_core.storage.rows import CHUNK, Accepted, Stored, copy_chunks, copy_pages, insert_pending, mark_stored
 
 _DOCUMENT = """
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, authors, year, language, sections, notes,
@@ -27,19 +26,6 @@ _DOCUMENT = """
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name) AS sources
     FROM documents
 """
-# PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
-_SOURCE_CHARS = 500
-_CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, md5, token_count"
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A document ready to be committed: `vectors` is float32 (chunks, dimensions), row i for chunk i."""
-
-    document_id: str
-    parsed: ParsedDocument
-    chunks: Sequence[Chunk]
-    vectors: NDArray[np.float32]
 
 
 class DocumentStore:
@@ -52,30 +38,18 @@ class DocumentStore:
         self._lock = threading.Lock()
 
     @retried
-    def accept(self, document_id: str, sha256: str, source: str, media_type: str, byte_size: int) -> bool:
-        """Note a source of a document, which is pending when it is new. Returns whether it is new.
+    def accept(self, window: Sequence[Accepted]) -> None:
+        """Note sources of documents, in one transaction; those that are new, or failed before, are pending then.
 
         One that is still being removed begins anew: Chroma lets go of the old chunks before it takes the new ones.
         """
+        ids = [item.document_id for item in window]
         with self._database.transaction() as connection:
-            connection.execute("DELETE FROM documents WHERE id = %s AND state = 'removing'", (document_id,))
-            new = connection.execute(
-                "INSERT INTO documents (id, sha256, title, media_type, byte_size, state)"
-                " VALUES (%s, %s, %s, %s, %s, 'pending') ON CONFLICT DO NOTHING RETURNING id",
-                (document_id, sha256, storable(source), media_type, byte_size),
-            ).fetchone()
-            self._add_source(connection, document_id, source)
+            connection.execute("DELETE FROM documents WHERE id = ANY(%s) AND state = 'removing'", (ids,))
+            insert_pending(connection, window)
             reach("accept.uncommitted")
         reach("accept.committed")
-        self._forget(document_id)
-        return new is not None
-
-    @retried
-    def add_source(self, document_id: str, source: str) -> None:
-        """Note another name under which a document came."""
-        with self._database.transaction() as connection:
-            self._add_source(connection, document_id, source)
-        self._forget(document_id)
+        self._forget(*ids)
 
     def retry(self, document_id: str) -> None:
         """Make a failed document pending again; one in another state stays as it is."""
@@ -112,9 +86,9 @@ class DocumentStore:
                 " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 (profile.id, profile.name, profile.revision, profile.dimensions, profile.pooling, profile.precision),
             )
-            batch = [item for item in batch if self._mark_stored(connection, item, profile)]
-            _copy_pages(connection, batch)
-            _copy_chunks(connection, batch)
+            batch = mark_stored(connection, batch, profile)
+            copy_pages(connection, batch)
+            copy_chunks(connection, batch)
             queue(connection, ("dumps", "chroma"), ("stored",), [item.document_id for item in batch])
             reach("commit.uncommitted")
         reach("commit.committed")
@@ -127,6 +101,10 @@ class DocumentStore:
         """One document in whatever state, or None."""
         found = self._fetch("WHERE id = %s", (storable(document_id),))
         return found[0] if found else None
+
+    def some(self, ids: Sequence[str]) -> dict[str, Document]:
+        """Those of some documents that there are, in whatever state, by id."""
+        return {document.id: document for document in self._fetch("WHERE id = ANY(%s)", (list(ids),))}
 
     def pending(self) -> list[Document]:
         """Documents that were accepted and are not ready yet, oldest first."""
@@ -174,7 +152,7 @@ class DocumentStore:
         """Chunks of a document from index `first` on, in order."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                f"SELECT {_CHUNK} FROM chunks WHERE document_id = %s AND index >= %s ORDER BY index LIMIT %s",
+                f"SELECT {CHUNK} FROM chunks WHERE document_id = %s AND index >= %s ORDER BY index LIMIT %s",
                 (storable(document_id), _within(first), None if limit is None else _within(max(limit, 0))),
             ).fetchall()
         return [_chunk(row) for row in rows]
@@ -204,16 +182,24 @@ class DocumentStore:
             ).fetchall()
         return [Page(number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5]) for r in rows]
 
-    @retried
     def vectors(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
         """Vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""
+        found = self.vectors_of([document_id])
+        if not found:
+            raise StoreCorrupt(f"The document {document_id} has no chunks in PostgreSQL.")
+        return found[document_id]
+
+    @retried
+    def vectors_of(self, ids: Sequence[str]) -> dict[str, tuple[NDArray[np.float32], list[str]]]:
+        """Vectors, float32 (n, d), and MD5 sums of the chunks, in order, of those documents that have some."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT vector, md5 FROM chunks WHERE document_id = %s ORDER BY index", (document_id,), binary=True
+                "SELECT document_id, vector, md5 FROM chunks WHERE document_id = ANY(%s) ORDER BY document_id, index",
+                (list(ids),),
+                binary=True,
             ).fetchall()
-        if not rows:
-            raise StoreCorrupt(f"The document {document_id} has no chunks in PostgreSQL.")
-        return _matrix([row[0] for row in rows]), [row[1] for row in rows]
+        parts = ((str(key), list(part)) for key, part in groupby(rows, key=lambda row: str(row[0])))
+        return {key: (_matrix([row[1] for row in part]), [row[2] for row in part]) for key, part in parts}
 
     @retried
     def contents(self, ids: Sequence[str]) -> list[tuple[str, list[str], NDArray[np.float32]]]:
@@ -296,27 +282,6 @@ class DocumentStore:
         for (document_id,) in rows:
             self._forget(document_id)
 
-    def _mark_stored(self, connection: Connection[TupleRow], item: Stored, profile: Profile) -> bool:
-        parsed = item.parsed
-        sections = [[s.title, s.level, s.page, s.start] for s in parsed.sections]
-        row = connection.execute(
-            "UPDATE documents SET state = 'stored', title = coalesce(nullif(%s, ''), title), authors = %s, year = %s,"
-            " language = %s, media_type = %s, page_count = %s, chunk_count = %s, profile = %s, sections = %s,"
-            " notes = %s, error = NULL, help = '' WHERE id = %s AND state = 'pending' RETURNING id",
-            (
-                storable(parsed.title), storable(parsed.authors), parsed.year, parsed.language, parsed.media_type,
-                len(parsed.pages), len(item.chunks), profile.id, Jsonb(_clean(sections)), Jsonb(_clean(parsed.notes)),
-                item.document_id,
-            ),
-        ).fetchone()  # fmt: skip
-        return row is not None
-
-    def _add_source(self, connection: Connection[TupleRow], document_id: str, source: str) -> None:
-        connection.execute(
-            "INSERT INTO sources (document_id, name) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            (document_id, storable(source)[-_SOURCE_CHARS:]),
-        )
-
     @retried
     def _update(self, document_id: str, state: str, assignment: str, *values: object) -> None:
         """Change a document that is in this state. The assignment is this module's own text."""
@@ -333,10 +298,11 @@ class DocumentStore:
             rows = cursor.execute((_DOCUMENT + condition).encode(), values).fetchall()
         return [_document(row) for row in rows]
 
-    def _forget(self, document_id: str) -> None:
+    def _forget(self, *ids: str) -> None:
         with self._lock:
             self._changes += 1
-            self._ready.pop(document_id, None)
+            for document_id in ids:
+                self._ready.pop(document_id, None)
 
 
 def _matrix(vectors: Sequence[Vector]) -> NDArray[np.float32]:
@@ -361,41 +327,3 @@ def _chunk(row: TupleRow) -> Chunk:
         document_id=row[0], index=row[1], page=row[2], section=row[3], start=row[4], end=row[5],
         boxes=tuple(Box(*box) for box in row[6]), text=row[7], md5=row[8], token_count=row[9],
     )  # fmt: skip
-
-
-def _clean(value: Any) -> Any:
-    """Nested lists with every text made storable: JSONB refuses NUL as text columns do."""
-    if isinstance(value, str):
-        return storable(value)
-    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:
-    with (
-        connection.cursor() as cursor,
-        cursor.copy("COPY pages (document_id, number, label, text, width_pt, height_pt, error) FROM STDIN") as copy,
-    ):
-        for item in batch:
-            for p in item.parsed.pages:
-                error = None if p.error is None else storable(p.error)
-                row = (item.document_id, p.number, storable(p.label), storable(p.text), p.width_pt, p.height_pt, error)
-                copy.write_row(row)
-
-
-def _copy_chunks(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:
-    columns = f"COPY chunks ({_CHUNK}, vector) FROM STDIN WITH (FORMAT BINARY)"
-    types = ["text", "int4", "int4", "text", "int4", "int4", "jsonb", "text", "text", "int4", "vector"]
-    with connection.cursor() as cursor, cursor.copy(columns.encode()) as copy:
-        copy.set_types(types)
-        for row in _chunk_rows(batch):
-            copy.write_row(row)
-
-
-def _chunk_rows(batch: Sequence[Stored]) -> Iterator[tuple[object, ...]]:
-    for item in batch:
-        for chunk, vector in zip(item.chunks, item.vectors, strict=True):
-            boxes = Jsonb([[box.left, box.top, box.right, box.bottom] for box in chunk.boxes])
-            yield (
-                item.document_id, chunk.index, chunk.page, storable(chunk.section), chunk.start, chunk.end, boxes,
-                storable(chunk.text), chunk.md5, chunk.token_count, vector,
-            )  # fmt: skip

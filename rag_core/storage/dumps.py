@@ -21,7 +21,9 @@ from rag_core.storage.files import disk_failure, prepare_folder, remove_file
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".dump"
-Vectors = Callable[[str], tuple[NDArray[np.float32], list[str]]]
+# The vectors of a document's chunks, float32 (n, d), and the MD5 sums of their texts.
+Rows = tuple[NDArray[np.float32], list[str]]
+Vectors = Callable[[str], Rows]
 
 
 class DumpStore:
@@ -67,7 +69,7 @@ class DumpStore:
         """Write a document's dump: vectors float32 (n, d) and the MD5 sums of its texts. Raises StoreUnavailable."""
         self.write_many({document_id: (vectors, md5)})
 
-    def write_many(self, dumps: Mapping[str, tuple[NDArray[np.float32], list[str]]]) -> None:
+    def write_many(self, dumps: Mapping[str, Rows]) -> None:
         """Write the dumps of many documents, synced together. Raises StoreUnavailable; some may then be written."""
         rows = {self._path(key): (vectors, _hashes(md5)) for key, (vectors, md5) in dumps.items()}
         try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from accelerator.atomic import remove_leftovers, write_atomically
+from accelerator.atomic import remove_leftovers, write_atomically, write_together
 from rag_core.errors import ConfigurationError, StoreUnavailable
 
 ID = re.compile("[0-9a-f]{32}")
@@ -34,14 +34,19 @@ class FileStore:
                     found[entry.name] = (status.st_size if entry.is_file() else -1, status.st_mtime)
         return found
 
-    def keep(self, document_id: str, data: bytes) -> None:
-        """Keep a document's bytes where they are missing or damaged. Raises StoreUnavailable."""
+    def holds(self, document_id: str, data: bytes) -> bool:
+        """Whether a document's bytes are here and sound."""
         try:
-            sound = self.path(document_id).read_bytes() == data
+            return self.path(document_id).read_bytes() == data
         except OSError:
-            sound = False
-        if not sound:
-            self.write(document_id, [data])
+            return False
+
+    def write_many(self, originals: Mapping[str, bytes]) -> None:
+        """Keep the bytes of many documents, synced together. Raises StoreUnavailable; some may then be kept."""
+        try:
+            write_together({self.path(key): [data] for key, data in originals.items()}, kind="original")
+        except OSError as error:
+            raise disk_failure(error) from error
 
     def write(self, document_id: str, parts: Iterable[bytes | memoryview]) -> None:
         """Keep a document's bytes. Raises StoreUnavailable when the disk refuses them."""

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from accelerator.faults import reach
-from rag_core.errors import LecternError
+from rag_core.errors import LecternError, StoreUnavailable
 from rag_core.storage.chroma import ChromaBatch, ChromaIndex, ChromaUnavailable
 from rag_core.storage.database import ConnectionLost, Database, retried
 from rag_core.storage.documents import DocumentStore
@@ -122,13 +122,8 @@ class Relay:
     def _put_into_dumps(self) -> bool:
         """Write one batch, and the receipts of those that were written. Returns whether there was any."""
         with self.outbox.take("dumps", "put") as taken:
-            for item in taken.due:
-                try:
-                    self._dumps.write(item.document_id, *self._documents.vectors(item.document_id))
-                except ConnectionLost:
-                    raise
-                except LecternError as error:
-                    _put_off(taken, item, error)
+            for items in _parts(taken.due):
+                self._write_dumps(taken, items)
             reach("receipt.before")
             written = [item.document_id for item in taken.due]
             self._unacknowledged.update(written)
@@ -137,6 +132,25 @@ class Relay:
         reach("receipt.after")
         self._show_received()
         return bool(taken)
+
+    def _write_dumps(self, taken: Taken, items: Sequence[Item]) -> None:
+        """Write dumps together; where that fails, each by itself, so that one at fault does not keep the others."""
+        vectors = self._documents.vectors_of([item.document_id for item in items])
+        try:
+            self._dumps.write_many(vectors)
+        except StoreUnavailable:
+            vectors = {}
+        for item in items:
+            if item.document_id not in vectors:
+                self._write_dump(taken, item)
+
+    def _write_dump(self, taken: Taken, item: Item) -> None:
+        try:
+            self._dumps.write(item.document_id, *self._documents.vectors(item.document_id))
+        except ConnectionLost:
+            raise
+        except LecternError as error:
+            _put_off(taken, item, error)
 
     def _show_received(self) -> None:
         """Search the documents that have their receipt, also one whose commit was not acknowledged."""

@@ -6,26 +6,24 @@ which can be restored again, or a whole one. Dumps and Chroma are made again thr
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-from collections.abc import Collection, Sequence
 
 import psycopg
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
 
-from accelerator.atomic import write_atomically
 from accelerator.faults import reach
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreUnavailable
 from rag_core.storage.archive import Archive, Manifest, damaged
 from rag_core.storage.backup import PASSING, TABLES, copy_command
 from rag_core.storage.database import Database, migrate, migrations
-from rag_core.storage.files import ID, FileStore, disk_failure, remove_file
+from rag_core.storage.files import ID, FileStore
+from rag_core.storage.notes import Note
 from rag_core.storage.outbox import queue
 
 _FILE = re.compile(rf"files/{ID.pattern}")
-_NOTE = "restoring"
+_NOTE = "restore"
 # What an application that was only opened may have written already.
 _ALLOWED = ("embedding_profiles", "preferences")
 
@@ -36,7 +34,7 @@ class Restore:
     def __init__(self, database: Database, files: FileStore) -> None:
         self._database = database
         self._files = files
-        self._note = RestoreNote(files)
+        self._note = Note(files, _NOTE)
 
     def run(self, archive: Archive, min_free_bytes: int) -> None:
         """Take over everything that an archive holds; all or nothing.
@@ -95,34 +93,6 @@ class Restore:
             reach("restore.committed")
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
             raise damaged(archive.path, f"PostgreSQL does not take its tables: {error}") from error
-
-
-class RestoreNote:
-    """The originals that a restore is about to write: those that no document came for are removed after a kill."""
-
-    def __init__(self, files: FileStore) -> None:
-        self._files = files
-        self._path = files.path(_NOTE)
-
-    def write(self, ids: Sequence[str]) -> None:
-        """Note ids. Raises StoreUnavailable."""
-        try:
-            write_atomically(self._path, [json.dumps(ids).encode()])
-        except OSError as error:
-            raise disk_failure(error) from error
-
-    def read(self) -> list[str]:
-        """The ids of a restore that was cut off; none when there is no note."""
-        try:
-            return [str(key) for key in json.loads(self._path.read_bytes()) if ID.fullmatch(str(key))]
-        except (OSError, ValueError):
-            return []
-
-    def clear(self, known: Collection[str]) -> None:
-        """Remove the noted originals save for those of known documents, and the note. Raises StoreUnavailable."""
-        for document_id in set(self.read()).difference(known):
-            self._files.remove(document_id)
-        remove_file(self._path)
 
 
 def check_known(archive: Archive) -> None:

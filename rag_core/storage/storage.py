@@ -21,16 +21,18 @@ from rag_core.storage.chroma import ChromaIndex, ChromaUnavailable
 from rag_core.storage.chroma_guard import ChromaGuard
 from rag_core.storage.conversations import ConversationStore
 from rag_core.storage.database import Database, unavailable
-from rag_core.storage.documents import DocumentStore, Stored
+from rag_core.storage.documents import DocumentStore
 from rag_core.storage.dumps import DumpStore
 from rag_core.storage.epoch import Epoch
 from rag_core.storage.feeder import Feeder
 from rag_core.storage.files import FileStore
 from rag_core.storage.new_vectors import NewVectors, take_over
+from rag_core.storage.notes import left_notes
 from rag_core.storage.outbox import Waiting
 from rag_core.storage.ownership import Ownership
 from rag_core.storage.relay import Relay
-from rag_core.storage.restore import Restore, RestoreNote
+from rag_core.storage.restore import Restore
+from rag_core.storage.rows import Stored
 from rag_core.storage.server import FOLDER, EmbeddedServer, LeakedServers
 
 _log = logging.getLogger(__name__)
@@ -245,9 +247,8 @@ class Storage:
 
     def _recover(self) -> tuple[str, ...]:
         """Carry what was committed and map the dumps, mending what is missing. Returns what the user should know."""
-        note = RestoreNote(self.files)
-        if left := note.read():
-            note.clear([key for key in left if self.documents.get(key) is not None])
+        for note in left_notes(self.files):
+            note.clear(known=self.documents.some(note.read()))
         profile = self.documents.profile()
         if profile is not None:
             self.dumps.use(profile)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_core.domain import Chunk, Page, ParsedDocument, Profile
-from rag_core.storage import Storage, Stored
+from rag_core.storage import Accepted, Storage, Stored
 
 PROFILE = Profile("test", "test", "1", 8, "mean", "float32")
 
@@ -28,7 +28,7 @@ def stored(storage: Storage, number: int, count: int) -> Stored:
     sha256 = hashlib.sha256(data).hexdigest()
     document_id = sha256[:32]
     storage.files.write(document_id, [data])
-    storage.documents.accept(document_id, sha256, f"{number}.txt", "text/plain", len(data))
+    storage.documents.accept([Accepted(document_id, sha256, f"{number}.txt", "text/plain", len(data))])
     texts = [f"chunk {index} of document {number}" for index in range(count)]
     chunks = [
         Chunk(document_id, i, 1, 0, 5, text, hashlib.md5(text.encode()).hexdigest()) for i, text in enumerate(texts)

@@ -18,6 +18,7 @@ import pytest
 from rag_core import Library, Settings, Upload
 from rag_core.cli import main
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreCorrupt, StoreUnavailable
+from rag_core.storage import Accepted
 from rag_core.storage import archive as archives
 from rag_core.storage.archive import Archive, ArchiveWriter, Manifest
 from rag_core.storage.backup import PASSING, TABLES
@@ -131,7 +132,7 @@ def test_pending_and_failed_documents_come_back_as_they_are(library: Library, ot
     data = TEXTS["chess.txt"].encode()
     digest = hashlib.sha256(data).hexdigest()
     library._storage.files.write(digest[:32], [data])
-    library._storage.documents.accept(digest[:32], digest, "chess.txt", "text/plain", len(data))
+    library._storage.documents.accept([Accepted(digest[:32], digest, "chess.txt", "text/plain", len(data))])
     library.backup(tmp_path / "a.lectern")
     Library.restore(tmp_path / "a.lectern", other)
     with Library.open(other) as restored:
@@ -443,7 +444,7 @@ def test_a_disk_without_room_is_said_before_anything_is_written(sealed: bytes, o
 KILLS = {
     "before the files": (FileStore, "write"),
     "amid the tables": (Restore, "_write_tables"),
-    "before the dumps": (DumpStore, "write"),
+    "before the dumps": (DumpStore, "write_many"),
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from rag_core import Settings
 from rag_core.domain import Finding, Profile, Report
-from rag_core.storage import Storage, chroma
+from rag_core.storage import Accepted, Storage, chroma
 from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
 from rag_core.storage.chroma_probe import ProbeStopped, probe
 from rag_core.storage.doctor import repair, verify
@@ -228,7 +228,7 @@ def test_what_postgresql_itself_lost_stays_in_the_report(
 
 
 def test_documents_on_their_way_are_not_wrong(storage: Storage, filled: list[str], monkeypatch) -> None:
-    storage.documents.accept("b" * 32, "b" * 64, "pending.txt", "text/plain", 4)
+    storage.documents.accept([Accepted("b" * 32, "b" * 64, "pending.txt", "text/plain", 4)])
     storage.files.write("b" * 32, [b"four"])
     monkeypatch.setattr(storage.relay, "carry_chroma", lambda: None)
     storage.documents.start_removal(filled[0])

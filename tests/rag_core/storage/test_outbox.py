@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
 from rag_core import Settings
 from rag_core.errors import StoreUnavailable
 from rag_core.storage import Storage, outbox
-from rag_core.storage.dumps import DumpStore
+from rag_core.storage.dumps import DumpStore, Rows
 from rag_core.storage.outbox import ATTEMPTS, Waiting
 from tests.rag_core.storage.filled import PROFILE, stored
 
@@ -79,14 +79,14 @@ def test_a_dump_that_cannot_be_written_keeps_no_other_back(
     storage: Storage, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = [stored(storage, number, 3) for number in (1, 2)]
-    write = DumpStore.write
+    write = DumpStore.write_many
 
-    def refuse(self: DumpStore, document_id: str, *arguments: object) -> None:
-        if document_id == items[0].document_id:
+    def refuse(self: DumpStore, dumps: Mapping[str, Rows]) -> None:
+        if items[0].document_id in dumps:
             raise StoreUnavailable("The data directory could not be written.")
-        write(self, document_id, *arguments)  # type: ignore[arg-type]
+        write(self, dumps)
 
-    monkeypatch.setattr(DumpStore, "write", refuse)
+    monkeypatch.setattr(DumpStore, "write_many", refuse)
     storage.commit(items, PROFILE)
     states = {document.id: document.state for document in storage.documents.all()}
     assert states == {items[0].document_id: "stored", items[1].document_id: "ready"}

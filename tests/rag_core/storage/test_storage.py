@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rag_core import Settings
 from rag_core.domain import Box, Chunk, Page, ParsedDocument, Profile, Section
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage import Storage, Stored
+from rag_core.storage import Accepted, Storage, Stored
 from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
 from rag_core.storage.database import migrations, storable, unavailable
 from rag_core.storage.outbox import Waiting
@@ -38,7 +38,7 @@ def vectors(count: int, seed: int) -> NDArray[np.float32]:
 
 def stored(storage: Storage, number: int, count: int = 3) -> Stored:
     document_id = f"{number:032x}"
-    storage.documents.accept(document_id, f"{number:064x}", f"{number}.txt", "text/plain", 10)
+    storage.documents.accept([Accepted(document_id, f"{number:064x}", f"{number}.txt", "text/plain", 10)])
     text = f"document {number} \x00 with a NUL"
     chunks = [
         Chunk(document_id, i, 1, 0, 5, f"{i} {text}".replace("\0", " "), "", "§", (Box(0.1, 0.2, 0.3, 0.4),), 7)

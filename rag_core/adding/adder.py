@@ -1,0 +1,74 @@
+"""The adder: what starts, watches and ends the runs of one library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+
+from rag_core.adding.claims import Claims
+from rag_core.adding.run import Run, Tools
+from rag_core.adding.turn import Turn
+from rag_core.cancellation import Cancellation
+from rag_core.domain import AddEvent, Document
+from rag_core.embedding import Embedder
+from rag_core.reading import Reader
+from rag_core.settings import Settings
+from rag_core.sources import Source, expand
+from rag_core.storage import Storage
+
+
+class Adder:
+    """Adds sources to a library. One per library; runs of several callers go side by side."""
+
+    def __init__(self, settings: Settings, storage: Storage, reader: Reader, embedder: Callable[[], Embedder]) -> None:
+        self._settings = settings
+        self._storage = storage
+        self._reader = reader
+        self._embedder = embedder
+        self._turn = Turn()
+        self._claims = Claims()
+        self._runs: set[Run] = set()
+
+    def run(
+        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Add sources, telling of each step. A source that fails has an event with its error; the rest goes on."""
+        run = self._new(password, cancellation)
+        return self._events(run, lambda: run.add(expand(sources)))
+
+    def resume(self, *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
+        """Finish the documents that were accepted by an earlier process and not committed."""
+        run = self._new(None, cancellation)
+        return self._events(run, lambda: run.finish(self._storage.documents.pending()))
+
+    def retry(
+        self, document: Document, *, password: str | None = None, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Read a failed document again from its kept bytes, perhaps with a password."""
+        run = self._new(password, cancellation)
+        self._storage.documents.retry(document.id)
+        return self._events(run, lambda: run.finish([document]))
+
+    @property
+    def turn(self) -> AbstractContextManager[object]:
+        """Whoever holds it keeps documents from coming in: windows are neither embedded nor committed meanwhile."""
+        return self._turn
+
+    def close(self) -> None:
+        """Stop every run at its next step and wait for it; what was accepted stays pending and is resumed."""
+        runs = list(self._runs)
+        for run in runs:  # all at once: one may be waiting for another
+            run.stop()
+        for run in runs:
+            run.interrupt()
+
+    def _new(self, password: str | None, cancellation: Cancellation | None) -> Run:
+        tools = Tools(self._settings, self._storage, self._reader, self._embedder, self._turn, self._claims)
+        return Run(tools, password, cancellation or Cancellation())
+
+    def _events(self, run: Run, work: Callable[[], None]) -> Iterator[AddEvent]:
+        self._runs.add(run)
+        try:
+            yield from run.events(work)
+        finally:
+            self._runs.discard(run)

@@ -1,0 +1,130 @@
+"""The rows of documents that come in: pending when they are accepted, whole when they are committed.
+
+Each function writes for many documents at once, in a transaction that is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg import Connection
+from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
+
+from rag_core.domain import Chunk, ParsedDocument, Profile
+from rag_core.storage.database import storable
+
+# PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
+_SOURCE_CHARS = 500
+CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, md5, token_count"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document ready to be committed: `vectors` is float32 (chunks, dimensions), row i for chunk i."""
+
+    document_id: str
+    parsed: ParsedDocument
+    chunks: Sequence[Chunk]
+    vectors: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A document that comes in under a name, its bytes kept already."""
+
+    document_id: str
+    sha256: str
+    source: str
+    media_type: str
+    byte_size: int
+
+
+def insert_pending(connection: Connection[TupleRow], window: Sequence[Accepted]) -> None:
+    """Note sources of documents. Those that are new, or failed before, are pending then."""
+    rows = [(i.document_id, i.sha256, storable(i.source), i.media_type, i.byte_size) for i in window]
+    ids = [item.document_id for item in window]
+    # Moments that differ keep the order in which they came.
+    connection.execute(
+        "INSERT INTO documents (id, sha256, title, media_type, byte_size, state, added_at)"
+        " SELECT id, sha256, title, media_type, byte_size, 'pending', now() + place * interval '1 microsecond'"
+        " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[]) WITH ORDINALITY"
+        " AS new (id, sha256, title, media_type, byte_size, place) ON CONFLICT DO NOTHING",
+        [list(column) for column in zip(*rows, strict=True)],
+    )
+    connection.execute(
+        "UPDATE documents SET state = 'pending', error = NULL, help = '' WHERE id = ANY(%s) AND state = 'failed'",
+        (ids,),
+    )
+    connection.execute(
+        "INSERT INTO sources (document_id, name) SELECT * FROM unnest(%s::text[], %s::text[]) ON CONFLICT DO NOTHING",
+        (ids, [storable(item.source)[-_SOURCE_CHARS:] for item in window]),
+    )
+
+
+def mark_stored(connection: Connection[TupleRow], batch: Sequence[Stored], profile: Profile) -> list[Stored]:
+    """Note what was read of pending documents. Returns those that still are."""
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "UPDATE documents SET state = 'stored', title = coalesce(nullif(%s, ''), title), authors = %s, year = %s,"
+            " language = %s, media_type = %s, page_count = %s, chunk_count = %s, profile = %s, sections = %s,"
+            " notes = %s, error = NULL, help = '' WHERE id = %s AND state = 'pending' RETURNING id",
+            [_what_was_read(item, profile) for item in batch],
+            returning=True,
+        )
+        marked = [found.fetchone() is not None for found in cursor.results()]
+    return [item for item, is_marked in zip(batch, marked, strict=True) if is_marked]
+
+
+def _what_was_read(item: Stored, profile: Profile) -> tuple[object, ...]:
+    parsed = item.parsed
+    sections = [[s.title, s.level, s.page, s.start] for s in parsed.sections]
+    return (
+        storable(parsed.title), storable(parsed.authors), parsed.year, parsed.language, parsed.media_type,
+        len(parsed.pages), len(item.chunks), profile.id, Jsonb(_clean(sections)), Jsonb(_clean(parsed.notes)),
+        item.document_id,
+    )  # fmt: skip
+
+
+def copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:
+    """Write the pages of documents."""
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY pages (document_id, number, label, text, width_pt, height_pt, error) FROM STDIN") as copy,
+    ):
+        for item in batch:
+            for p in item.parsed.pages:
+                error = None if p.error is None else storable(p.error)
+                row = (item.document_id, p.number, storable(p.label), storable(p.text), p.width_pt, p.height_pt, error)
+                copy.write_row(row)
+
+
+def copy_chunks(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:
+    """Write the chunks of documents with their vectors."""
+    columns = f"COPY chunks ({CHUNK}, vector) FROM STDIN WITH (FORMAT BINARY)"
+    types = ["text", "int4", "int4", "text", "int4", "int4", "jsonb", "text", "text", "int4", "vector"]
+    with connection.cursor() as cursor, cursor.copy(columns.encode()) as copy:
+        copy.set_types(types)
+        for row in _chunk_rows(batch):
+            copy.write_row(row)
+
+
+def _chunk_rows(batch: Sequence[Stored]) -> Iterator[tuple[object, ...]]:
+    for item in batch:
+        for chunk, vector in zip(item.chunks, item.vectors, strict=True):
+            boxes = Jsonb([[box.left, box.top, box.right, box.bottom] for box in chunk.boxes])
+            yield (
+                item.document_id, chunk.index, chunk.page, storable(chunk.section), chunk.start, chunk.end, boxes,
+                storable(chunk.text), chunk.md5, chunk.token_count, vector,
+            )  # fmt: skip
+
+
+def _clean(value: Any) -> Any:
+    """Nested lists with every text made storable: JSONB refuses NUL as text columns do."""
+    if isinstance(value, str):
+        return storable(value)
+    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value

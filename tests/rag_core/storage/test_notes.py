@@ -1,0 +1,54 @@
+"""Notes of originals on their way: what no document came for is removed, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag_core.storage.files import FileStore
+from rag_core.storage.notes import left_notes, noted
+
+IDS = [f"{number:032x}" for number in range(4)]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> FileStore:
+    store = FileStore(tmp_path / "files")
+    store.write(IDS[0], [b"of a document that is there"])
+    return store
+
+
+def test_a_block_that_ends_keeps_what_came_in(files: FileStore) -> None:
+    with noted(files, IDS[1:]) as known:
+        files.write_many({key: b"new" for key in IDS[1:]})
+        known.update(IDS[1:3])
+    assert set(files.held()) == set(IDS[:3])
+    assert left_notes(files) == []
+
+
+def test_a_block_that_is_cut_off_leaves_it_to_the_next_opening(files: FileStore) -> None:
+    with pytest.raises(KeyboardInterrupt), noted(files, IDS[1:]):
+        files.write_many({key: b"new" for key in IDS[1:]})
+        raise KeyboardInterrupt
+    assert set(files.held()) == set(IDS)
+    (note,) = left_notes(files)
+    assert note.read() == IDS[1:]
+    note.clear(known=IDS[2:3])
+    assert set(files.held()) == {IDS[0], IDS[2]}
+    assert left_notes(files) == []
+
+
+@pytest.mark.parametrize("data", [b"", b"[", b"7", b'["../../x", 3, null]'], ids=["empty", "cut", "number", "paths"])
+def test_a_note_that_cannot_be_read_takes_nothing_along(files: FileStore, data: bytes) -> None:
+    files.path("note-odd").write_bytes(data)
+    (note,) = left_notes(files)
+    assert note.read() == []
+    note.clear(known=())
+    assert set(files.held()) == {IDS[0]}
+    assert left_notes(files) == []
+
+
+def test_nothing_to_note_writes_nothing(files: FileStore) -> None:
+    with noted(files, []):
+        assert left_notes(files) == []
