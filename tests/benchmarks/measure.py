@@ -104,18 +104,18 @@ def questions(count: int) -> list[str]:
 
 def _documents(chunks: int) -> Iterator[Upload]:
     chance = random.Random(_SEED)
-    sentences = _sentences()
+    known = sentences()
     for number in range(chunks // 50):
         paragraphs = []
         for _ in range(50):
             text = ""
             while len(text) < 850:
-                text += chance.choice(sentences) + " "
+                text += chance.choice(known) + " "
             paragraphs.append(text[:950].strip())
         yield Upload(f"document {number}.txt", "\n\n".join(paragraphs).encode())
 
 
-def _sentences() -> list[str]:
+def sentences() -> list[str]:
     """Sentences of the samples with their words shuffled among each other, so that no two chunks are alike."""
     chance = random.Random(_SEED)
     words = _words()
