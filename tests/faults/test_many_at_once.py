@@ -32,7 +32,7 @@ _THREADS = 8
 _DIFFERENT, _EQUAL = 50, 20
 _OLD = 10
 _RACERS = 6
-_STORMS = range(8 if ALL else 1)
+_STORMS = range(4 if ALL else 1)
 
 
 @pytest.fixture(scope="module")
