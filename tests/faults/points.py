@@ -33,11 +33,11 @@ def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
 
 
 def _kinds(tree: ast.AST) -> Iterator[str]:
-    for call in _calls(tree, "write_atomically"):
-        for keyword in call.keywords:
-            if keyword.arg == "kind":
-                assert isinstance(keyword.value, ast.Constant), "the kind of a file is a literal"
-                yield str(keyword.value.value)
+    for writer in ("write_atomically", "write_together"):
+        for call in _calls(tree, writer):
+            yield from (
+                str(k.value.value) for k in call.keywords if k.arg == "kind" and isinstance(k.value, ast.Constant)
+            )
 
 
 def _names(tree: ast.AST, kinds: set[str]) -> Iterator[str]:
