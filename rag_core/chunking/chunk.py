@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,22 +14,13 @@ from rag_core.domain import Box, Chunk, Page, ParsedDocument, Section
 if TYPE_CHECKING:
     from rag_core.settings import ChunkingSettings
 
-CountTokens = Callable[[Sequence[str]], Sequence[int]]
 
+def chunk_document(document_id: str, parsed: ParsedDocument, settings: ChunkingSettings) -> list[Chunk]:
+    """Return the document's chunks in reading order, numbered from 0, their tokens yet to be counted.
 
-def chunk_document(
-    document_id: str, parsed: ParsedDocument, settings: ChunkingSettings, count_tokens: CountTokens | None = None
-) -> list[Chunk]:
-    """Return the document's chunks in reading order, numbered from 0.
-
-    A chunk's `text` is `page.text[start:end]` of its page, at most `settings.size` characters. `count_tokens` is
-    asked once for all texts; without it token counts are 0.
+    A chunk's `text` is `page.text[start:end]` of its page, at most `settings.size` characters.
     """
-    chunks = [replace(chunk, index=index) for index, chunk in enumerate(_chunks(document_id, parsed, settings))]
-    if count_tokens is None or not chunks:
-        return chunks
-    counts = count_tokens([chunk.text for chunk in chunks])
-    return [replace(chunk, token_count=count) for chunk, count in zip(chunks, counts, strict=True)]
+    return [replace(chunk, index=index) for index, chunk in enumerate(_chunks(document_id, parsed, settings))]
 
 
 def _chunks(document_id: str, parsed: ParsedDocument, settings: ChunkingSettings) -> Iterator[Chunk]:

@@ -1,9 +1,8 @@
-"""Chunks: exact spans with boxes, sections, hashes and token counts."""
+"""Chunks: exact spans with boxes, sections and hashes."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -79,16 +78,5 @@ def test_pages_without_text_have_no_chunks() -> None:
     assert [(chunk.index, chunk.page, chunk.text) for chunk in chunks] == [(0, 4, "words")]
 
 
-def test_tokens_are_counted_in_one_go() -> None:
-    asked: list[Sequence[str]] = []
-
-    def count(texts: Sequence[str]) -> list[int]:
-        asked.append(texts)
-        return [len(text.split()) for text in texts]
-
-    parsed = ParsedDocument("text/plain", (Page(1, "some words " * 20), Page(2, "and more")))
-    chunks = chunk_document("doc", parsed, SMALL, count)
-    assert len(asked) == 1
-    assert [chunk.token_count for chunk in chunks] == [len(chunk.text.split()) for chunk in chunks]
-    assert chunk_document("doc", ParsedDocument("text/plain", ()), SMALL, count) == []
-    assert len(asked) == 1
+def test_a_document_without_pages_has_no_chunks() -> None:
+    assert chunk_document("doc", ParsedDocument("text/plain", ()), SMALL) == []
