@@ -7,6 +7,7 @@ embedded one, as users have it: it is killed too, all at once, or lives on witho
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from tests.faults.worker import Plan, live
 _KILLS = 20
 _LIBRARIES = 10 if ALL else 1
 _LONGEST_S = 1.5
+# So long it takes to make the files of a new PostgreSQL.
+_FIRST_S = 0.6
 # How many of the kills come amid opening and recovery.
 _EARLY = 0.25 if ALL else 0.4
 
@@ -33,6 +36,23 @@ def test_nothing_is_lost_by_kills_at_any_moment(number: int, tmp_path: Path, she
     for kill in range(_KILLS):
         wrong += _strike(plan, draw, tally, kill)
     wrong += _judge_and_close(plan, tally)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("number", range(12 if ALL else 2))
+def test_a_kill_amid_the_first_opening_leaves_a_library_that_opens(
+    number: int, tmp_path: Path, shelf: Shelf, tally: Tally
+) -> None:
+    draw = random.Random(seed() * 1000 + number)
+    plan = Plan(tmp_path / "library", shelf.file, tmp_path / "journal", seed=0)
+    process = Child(live, plan)
+    deadline = time.monotonic() + 10
+    while not (plan.data_dir / "postgres").exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    process.hear(draw.uniform(0, _FIRST_S))
+    _kill(process, draw)
+    tally.faults += 1
+    wrong = _judge_and_close(plan, tally)
     assert not wrong, "\n".join(wrong)
 
 
@@ -52,12 +72,16 @@ def _strike(plan: Plan, draw: random.Random, tally: Tally, kill: int) -> list[st
             wrong += [said.error] if said.error else []
             wrong += tally.judge(said.verdict.lost, said.verdict.disagreeing) if said.verdict else []
     finally:
-        if draw.random() < 0.5:
-            process.pull_the_plug(draw)
-        else:
-            process.kill()
+        _kill(process, draw)
         tally.faults += 1
     return [f"kill {kill}: {line}" for line in wrong]
+
+
+def _kill(process: Child, draw: random.Random) -> None:
+    if draw.random() < 0.5:
+        process.pull_the_plug(draw)
+    else:
+        process.kill()
 
 
 def _judge_and_close(plan: Plan, tally: Tally) -> list[str]:
