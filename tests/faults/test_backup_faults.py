@@ -29,7 +29,7 @@ from tests.faults.worker import Work
 
 _BACKUPS = 12 if ALL else 2
 _CUTS, _FLIPS = (1500, 1500) if ALL else (120, 120)
-_STRUCK = 12 if ALL else 2
+_STRUCK = 6 if ALL else 1
 _SECTOR = 512
 _HELD = 12
 
@@ -100,17 +100,21 @@ def test_no_cut_or_changed_archive_is_restored(
     assert _listing(target) == before
     with Library.open(target) as library:
         assert library.documents() == []
-    _restore_and_judge(sealed, target, shelf, model, tally)
+    Library.restore(sealed.path, target)
+    _judge_whole(sealed, target, shelf, model, tally)
 
 
 def test_an_archive_damaged_while_it_is_restored_is_refused(
-    sealed: Sealed, target: Settings, shelf: Shelf, model: Embedder, tmp_path: Path, tally: Tally,
+    sealed: Sealed, shelf: Shelf, model: Embedder, new_database: Callable[[], str], tmp_path: Path, tally: Tally,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """It was sound when it was checked: the disk fails after that."""
+    """It was sound when it was checked: the disk fails after that. Where the bit that changed says nothing, as the last
+    ones of a compressed member may, all of it is restored."""
     path = tmp_path / "damaged.lectern"
     check_room = Restore._check_room
+    refused = 0
     for place in _places_of_members(sealed):
+        target = Settings(_env_file=None, data_dir=tmp_path / f"target-{place}", database_url=new_database())
         path.write_bytes(sealed.data)
 
         def strike(self: Restore, archive: Archive, min_free_bytes: int, place: int = place) -> None:
@@ -120,14 +124,20 @@ def test_an_archive_damaged_while_it_is_restored_is_refused(
             else:
                 _flip(path, place)
 
-        with monkeypatch.context() as patch, pytest.raises(StoreCorrupt):
-            patch.setattr(Restore, "_check_room", strike)
-            Library.restore(path, target)
         tally.faults += 1
-        assert not list((target.data_dir / "files").iterdir())
-        with Library.open(target) as library:
-            assert library.documents() == []
-    _restore_and_judge(sealed, target, shelf, model, tally)
+        with monkeypatch.context() as patch:
+            patch.setattr(Restore, "_check_room", strike)
+            try:
+                Library.restore(path, target)
+            except StoreCorrupt:
+                refused += 1
+                assert not list((target.data_dir / "files").iterdir())
+                with Library.open(target) as library:
+                    assert library.documents() == []
+                patch.undo()
+                Library.restore(sealed.path, target)
+        _judge_whole(sealed, target, shelf, model, tally)
+    assert refused
 
 
 def _back_up(library: Library, journal: Path, path: Path) -> tuple[Path, Expected]:
@@ -201,8 +211,7 @@ def _listing(settings: Settings) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in settings.data_dir.rglob("*")}
 
 
-def _restore_and_judge(sealed: Sealed, target: Settings, shelf: Shelf, model: Embedder, tally: Tally) -> None:
-    Library.restore(sealed.path, target)
+def _judge_whole(sealed: Sealed, target: Settings, shelf: Shelf, model: Embedder, tally: Tally) -> None:
     states = {item.id: "present" if item.id in sealed.held else "absent" for item in shelf.items}
     _judge(target, shelf, Expected(states), model, tally)
 
