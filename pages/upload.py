@@ -17,7 +17,6 @@ def main() -> None:
     """Draw the page."""
     frame.insist()
     library, board = resources.library(), resources.jobs()
-    board.resume()
     opened = st.query_params.get("d")
     with st.container(key="upload_open" if opened else "upload_page_body"):
         if opened:

@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -153,9 +153,19 @@ class Library:
         """
         return self._adder.run(sources, password=password, cancellation=cancellation)
 
-    def resume(self, *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
-        """Finish the documents that an earlier process accepted."""
-        return self._adder.resume(cancellation=cancellation)
+    def accept(self, sources: Iterable[Source], *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
+        """Keep the bytes of sources, so that they outlive this process, and leave the rest to `resume`.
+
+        A source ends with the stage waiting (its event has the pending document, or none where another call is adding
+        the same bytes), ready (it is in the library), failed or cancelled.
+        """
+        return self._adder.accept(sources, cancellation=cancellation)
+
+    def resume(
+        self, documents: Mapping[str, str] | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Finish accepted documents: those of an earlier process, or these ids, each with a name for its events."""
+        return self._adder.resume(documents, cancellation=cancellation)
 
     def retry(
         self, document_id: str, *, password: str | None = None, cancellation: Cancellation | None = None

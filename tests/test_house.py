@@ -67,7 +67,7 @@ def test_the_public_names() -> None:
         "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
         "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
-        "forget_reembedding",
+        "forget_reembedding", "accept",
     }  # fmt: skip
 
 

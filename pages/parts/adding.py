@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.parts import resources, samples, words
@@ -64,14 +66,27 @@ def _lines(board: JobBoard) -> None:
     if not jobs:
         return
     with st.container(key="upload_jobs", gap="xsmall"):
-        if any(job.resumed and not job.finished for job in jobs):
-            st.caption(":material/history: Going on with documents that an earlier run left unfinished.")
+        if told := resumed(jobs):
+            st.caption(f":material/history: {told}")
         for job in jobs[:SHOWN]:
             _line(board, job)
         if len(jobs) > SHOWN:
             st.caption(f"and {words.count(len(jobs) - SHOWN, 'more file')}")
         if sum(job.finished for job in jobs) > 1:
             st.button("Clear finished", key="upload_clear", type="tertiary", on_click=board.clear)
+
+
+def resumed(jobs: Sequence[Job]) -> str:
+    """What is said of the documents that an earlier run left unfinished."""
+    found = [job for job in jobs if job.resumed]
+    if not found:
+        return ""
+    left, ready = sum(not job.finished for job in found), sum(job.stage == "ready" for job in found)
+    were = "was" if len(found) == 1 else "were"
+    begun = f"Lectern ended while {words.count(len(found), 'document')} {were} being added"
+    if left:
+        return f"{begun}. Resumed: {ready} ready, {left} to go."
+    return f"{begun}. Resumed: all ready." if ready == len(found) else f"{begun}. Resumed: {ready} ready."
 
 
 def _line(board: JobBoard, job: Job) -> None:
@@ -107,6 +122,8 @@ def measure(job: Job) -> tuple[float, str]:
     if job.stopping:
         return 0.0, "stopping"
     part = min(job.done / job.total, 1.0) if job.total else 0.0
+    if job.stage == "reading" and part == 1:
+        return 0.4, "read"
     if job.stage == "reading":
         return 0.4 * part, f"reading page {job.done} of {job.total}" if job.total else "reading"
     if job.stage == "embedding":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 
 from rag_core.adding.claims import Claims
@@ -36,9 +36,18 @@ class Adder:
         run = self._new(password, cancellation)
         return self._events(run, lambda: run.add(expand(sources)))
 
-    def resume(self, *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
-        """Finish the documents that were accepted by an earlier process and not committed."""
+    def accept(self, sources: Iterable[Source], *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
+        """Keep the bytes of sources and note them as pending documents, for `resume` to take on."""
         run = self._new(None, cancellation)
+        return self._events(run, lambda: run.accept(expand(sources)))
+
+    def resume(
+        self, documents: Mapping[str, str] | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Finish accepted documents: these ids, each with the name that its events have, or all there are."""
+        run = self._new(None, cancellation)
+        if documents is not None:
+            return self._events(run, lambda: run.finish_some(documents))
         return self._events(run, lambda: run.finish(self._storage.documents.pending()))
 
     def retry(

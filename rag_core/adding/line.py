@@ -78,6 +78,7 @@ class Line:
                 self._course.tell(work.source, "embedding", done * share // max(total, 1), share)
 
         texts = [chunk.text for work in works for chunk in work.chunks]
+        tell(0, len(texts))
         vectors = embedder.encode(texts, progress=tell, cancelled=lambda: self._course.stopped(alone))
         rows = parts(vectors, works)
         batch = [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import queue
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
@@ -51,6 +52,7 @@ class Run:
         self._line = Line(storage, tools.embedder, tools.turn, course)
         self._window = Window()
         self._work: Future[None] | None = None
+        self._names: Mapping[str, str] = {}
 
     def events(self, work: Callable[[], None]) -> Iterator[AddEvent]:
         """Do the work in a thread and yield what it tells. A caller who stops listening interrupts
@@ -78,13 +80,49 @@ class Run:
         self._course.release_all()
 
     def add(self, sources: Iterable[tuple[str, Source | LecternError]]) -> None:
-        """Accept and process sources."""
-        for name, source in sources:
-            if self._course.interrupted:
-                break
-            self._gather(name, source)
+        """Accept and process sources. They are accepted in a thread of its own, far ahead of what is read: whatever was
+        accepted is resumed when this process ends early."""
+        accepted: queue.SimpleQueue[list[Work] | None] = queue.SimpleQueue()
+
+        def accept() -> None:
+            try:
+                for name, source in sources:
+                    if self._course.interrupted:
+                        break
+                    if works := self._gather(name, source):
+                        accepted.put(works)
+                accepted.put(self._accepting.accept())
+            finally:
+                accepted.put(None)
+
+        with ThreadPoolExecutor(1, thread_name_prefix="lectern-accept") as ahead:
+            accepting = ahead.submit(accept)
+            while (works := accepted.get()) is not None:
+                self._go_on(works)
+            accepting.result()
         self._finish_gathered()
         self._take_repeated()
+
+    def accept(self, sources: Iterable[tuple[str, Source | LecternError]]) -> None:
+        """Accept sources and leave them pending. Those that another run is bringing in are told of as waiting alone."""
+        for name, source in sources:
+            if self._course.interrupted:
+                return
+            self._leave(self._gather(name, source, reading=False))
+        self._leave(self._accepting.accept())
+        for name, _, _ in self._accepting.repeated:
+            self._course.tell(name, "waiting")
+
+    def finish_some(self, names: Mapping[str, str]) -> None:
+        """Process some documents that were accepted before, by id, each told of by the name that is given here."""
+        self._names = names
+        documents = self._storage.documents.some(list(names))
+        for key, name in names.items():
+            if key in documents:
+                self._course.await_other(key, name)
+            else:
+                self._course.tell_end(name, None)
+        self.finish([documents[key] for key in names if key in documents])
 
     def finish(self, documents: Sequence[Document]) -> None:
         """Process documents that were accepted before."""
@@ -99,17 +137,18 @@ class Run:
         with self._line:
             work()
 
-    def _gather(self, name: str, source: Source | LecternError) -> None:
+    def _gather(self, name: str, source: Source | LecternError, *, reading: bool = True) -> list[Work]:
+        """Gather a source. Returns what was accepted, once that was worth a transaction."""
         if self._cancellation.is_set(name):
             self._course.tell(name, "cancelled")
-            return
-        self._course.tell(name, "reading")
+            return []
+        if reading:
+            self._course.tell(name, "reading")
         try:
             self._accepting.gather(name, source)
         except LecternError as error:
             self._course.tell(name, "failed", error=error)
-        if self._accepting.is_full:
-            self._go_on(self._accepting.accept())
+        return self._accepting.accept() if self._accepting.is_full else []
 
     def _finish_gathered(self) -> None:
         self._go_on(self._accepting.accept())
@@ -126,7 +165,7 @@ class Run:
             for name, source, document_id in repeated:
                 if not self._course.await_other(document_id, name):
                     self._finish_gathered()
-                self._gather(name, source)
+                self._go_on(self._gather(name, source))
             self._finish_gathered()
 
     def _as_they_are(self, ids: Sequence[str]) -> list[Work]:
@@ -140,11 +179,11 @@ class Run:
         for key in ids:
             document = documents.get(key)
             if document is not None and document.state == "pending":
-                works.append(Work(_named(document), document))
+                works.append(Work(self._name(document), document))
                 continue
             self._course.release(key)
             if document is not None and document.state in ("stored", "ready"):
-                self._course.tell_end(_named(document), document, note="already in the library")
+                self._course.tell_end(self._name(document), document, note="already in the library")
         return works
 
     def _go_on(self, works: Sequence[Work]) -> None:
@@ -160,7 +199,11 @@ class Run:
         if works := self._window.take():
             self._line.put(works)
 
+    def _leave(self, works: Sequence[Work]) -> None:
+        for work in works:
+            self._course.release(work.document.id)
+            self._course.tell(work.source, "waiting", document=work.document)
 
-def _named(document: Document) -> str:
-    """The name by which a document is told of."""
-    return document.sources[0] if document.sources else document.title
+    def _name(self, document: Document) -> str:
+        """The name by which a document is told of."""
+        return self._names.get(document.id) or (document.sources[0] if document.sources else document.title)

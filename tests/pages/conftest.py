@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from dataclasses import replace as with_changes
 from datetime import UTC, datetime
@@ -66,6 +66,7 @@ class FakeLibrary:
     def __init__(self) -> None:
         self.held: list[Document] = []
         self.script: dict[str, list[AddEvent]] = {}
+        self.elsewhere: set[str] = set()
         self.pieces: list[Piece | Exception] = []
         self.gate = threading.Event()
         self.gate.set()
@@ -101,17 +102,32 @@ class FakeLibrary:
     def add(
         self, sources: Sequence[Any], *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
-        self.calls.append(("add", ([source.name for source in sources], password)))
-        for source in sources:
-            for event in self.script.get(source.name, [AddEvent(source.name, "ready")]):
+        self.calls.append(("add", [source.name for source in sources]))
+        yield from self._play([source.name for source in sources], cancellation or Cancellation())
+
+    def _play(self, names: list[str], cancellation: Cancellation) -> Iterator[AddEvent]:
+        for name in names:
+            for event in self.script.get(name, [AddEvent(name, "ready")]):
                 self.gate.wait(10)
-                if cancellation is not None and cancellation.is_set(source.name):
-                    yield AddEvent(source.name, "cancelled")
+                if cancellation.is_set(name):
+                    yield AddEvent(name, "cancelled")
                     break
                 yield event
 
-    def resume(self, *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
-        yield from self.script.get("resume", [])
+    def accept(self, sources: Sequence[Any], *, cancellation: Cancellation) -> Iterator[AddEvent]:
+        self.calls.append(("accept", [source.name for source in sources]))
+        for source in sources:
+            first = self.script.get(source.name, [AddEvent(source.name, "waiting")])[0]
+            refused = first.stage == "failed" and first.document is None
+            yield first if refused else AddEvent(source.name, "waiting", document=self.accepted(source.name))
+
+    def accepted(self, name: str) -> Document | None:
+        """None for what another call is adding."""
+        return None if name in self.elsewhere else a_document(name, state="pending")
+
+    def resume(self, documents: Mapping[str, str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
+        self.calls.append(("resume", list(documents.values())))
+        yield from self._play(list(documents.values()), cancellation)
 
     def retry(self, document_id: str, **wanted: Any) -> Iterator[AddEvent]:
         self.calls.append(("retry", (document_id, wanted.get("password"))))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pages.parts import checking, renewal
+from pages.parts import adding, checking, renewal
 from pages.parts.asking import AskingBoard
-from pages.parts.jobs import OWN_CALL_BYTES, Job, JobBoard
+from pages.parts.jobs import Job, JobBoard
 from pages.parts.opening import Opening
 from pages.parts.tasks import Task, TaskBoard
 from rag_core.domain import AddEvent, Piece, Progress
@@ -56,20 +56,74 @@ def test_a_file_goes_through_its_stages(board: JobBoard, library: FakeLibrary) -
     assert board.jobs() == ()
 
 
-def test_small_files_go_together_and_large_ones_and_namesakes_apart(board: JobBoard, library: FakeLibrary) -> None:
-    board.submit([upload("a"), upload("b"), upload("a"), upload("c", OWN_CALL_BYTES + 1)])
+def test_what_comes_is_kept_at_once_and_namesakes_go_apart(board: JobBoard, library: FakeLibrary) -> None:
+    library.gate.clear()
+    board.submit([upload("a"), upload("b"), upload("a")])
+    until(
+        lambda: [call for call in library.calls if call[0] == "accept"] == [("accept", ["a", "b"]), ("accept", ["a"])]
+    )
+    board.submit([upload("c")])
+    until(lambda: ("accept", ["c"]) in library.calls)
+    assert board.busy
+    library.gate.set()
     until(lambda: not board.busy)
-    assert sorted(names for _, (names, _) in library.calls) == [["a"], ["a", "b"], ["c"]]
+    assert [names for name, names in library.calls if name == "resume"] == [["a", "b"], ["a"], ["c"]]
+
+
+def test_what_another_one_is_adding_goes_the_whole_way(board: JobBoard, library: FakeLibrary) -> None:
+    library.elsewhere = {"b"}
+    board.submit([upload("a"), upload("b")])
+    until(lambda: not board.busy)
+    assert library.calls == [("accept", ["a", "b"]), ("resume", ["a"]), ("add", ["b"])]
 
 
 def test_cancelling_one_leaves_the_others(board: JobBoard, library: FakeLibrary) -> None:
     library.gate.clear()
     board.submit([upload("a"), upload("b")])
-    until(lambda: library.calls)
+    until(lambda: ("resume", ["a", "b"]) in library.calls)
     board.cancel(board.jobs()[1].id)
+    assert library.calls[-1] == ("remove", "b")
     library.gate.set()
     until(lambda: not board.busy)
     assert [job.stage for job in board.jobs()] == ["ready", "cancelled"]
+
+
+def test_what_is_cancelled_on_its_way_to_the_library_does_not_stay_there(
+    board: JobBoard, library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(sources: list[Any], **wanted: Any) -> Iterator[AddEvent]:
+        library.calls.append(("accept", None))
+        for source in sources:
+            library.gate.wait(10)
+            yield AddEvent(source.name, "waiting", document=library.accepted(source.name))
+
+    library.gate.clear()
+    monkeypatch.setattr(library, "accept", slowly)
+    board.submit([upload("a"), upload("b"), upload("c")])
+    until(lambda: library.calls)
+    first, second, _ = board.jobs()
+    for job in (first, second):
+        board.cancel(job.id)
+    board.dismiss(second.id)
+    library.gate.set()
+    until(lambda: not board.busy)
+    assert sorted(call for call in library.calls if call[0] == "remove") == [("remove", "a"), ("remove", "b")]
+    assert ("resume", ["c"]) in library.calls
+
+
+def test_a_line_may_be_dismissed_while_others_are_added(board: JobBoard, library: FakeLibrary) -> None:
+    library.script["b"] = [AddEvent("b", "reading", 1, 2), AddEvent("b", "ready")]
+    played = library._play
+
+    def watched(names: list[str], cancellation: Any) -> Iterator[AddEvent]:
+        for event in played(names, cancellation):
+            yield event
+            board.clear()
+
+    library._play = watched  # type: ignore[method-assign]
+    board.submit([upload("a"), upload("b")])
+    until(lambda: board.finished_count == 2)
+    assert board.jobs() == ()
 
 
 def test_a_password_is_tried_on_what_the_library_kept(board: JobBoard, library: FakeLibrary) -> None:
@@ -91,14 +145,14 @@ def test_a_file_the_library_never_took_is_added_anew(board: JobBoard, library: F
     library.script.clear()
     board.retry(only(board).id)
     until(lambda: not board.busy)
-    assert [name for name, _ in library.calls] == ["add", "add"]
+    assert [name for name, _ in library.calls] == ["accept", "accept", "resume"]
 
 
 def test_an_error_of_the_whole_call_ends_every_file_of_it(board: JobBoard, library: FakeLibrary) -> None:
     def broken(*args: object, **named: object) -> None:
         raise ZeroDivisionError
 
-    library.add = broken  # type: ignore[assignment,method-assign]
+    library.resume = broken  # type: ignore[assignment,method-assign]
     board.submit([upload("a"), upload("b")])
     until(lambda: not board.busy)
     assert all(isinstance(job.error, LecternError) for job in board.jobs())
@@ -106,11 +160,34 @@ def test_an_error_of_the_whole_call_ends_every_file_of_it(board: JobBoard, libra
 
 
 def test_what_an_earlier_run_left_is_resumed_once(board: JobBoard, library: FakeLibrary) -> None:
-    library.script["resume"] = [AddEvent("old.pdf", "reading", 1, 2), AddEvent("old.pdf", "ready")]
+    library.held = [a_document("new"), a_document("late", state="pending"), a_document("early", state="stored")]
+    library.script["late"] = [AddEvent("late", "failed", error=UnreadableDocument("It is empty."))]
     board.resume()
+    board.resume()
+    until(lambda: board.finished_count == 2)
+    assert library.calls == [("resume", ["early", "late"])]
+    assert [(job.name, job.resumed, job.stage) for job in board.jobs()] == [
+        ("early", True, "ready"), ("late", True, "failed"),
+    ]  # fmt: skip
+    assert adding.resumed(board.jobs()) == "Lectern ended while 2 documents were being added. Resumed: 1 ready."
+    assert adding.resumed([Job("1", "a", resumed=True)]).endswith(
+        "1 document was being added. Resumed: 0 ready, 1 to go."
+    )
+    assert adding.resumed([Job("1", "a")]) == ""
+
+
+def test_what_an_earlier_run_left_is_looked_for_again(board: JobBoard, library: FakeLibrary) -> None:
+    def broken() -> None:
+        raise StoreUnavailable("PostgreSQL is gone.")
+
+    documents = library.documents
+    library.documents = broken  # type: ignore[assignment,method-assign]
+    board.resume()
+    until(lambda: not board._resumed)
+    library.documents = documents  # type: ignore[method-assign]
+    library.held = [a_document("early", state="pending")]
     board.resume()
     until(lambda: board.finished_count == 1)
-    assert (only(board).name, only(board).resumed, only(board).stage) == ("old.pdf", True, "ready")
 
 
 @pytest.fixture

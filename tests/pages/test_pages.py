@@ -46,7 +46,7 @@ def test_the_samples_are_added_by_one_click(library: FakeLibrary) -> None:
     deadline = time.monotonic() + 10
     while resources.jobs().busy and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert "veyra-ferry-handbook.pdf" in library.calls[0][1][0]
+    assert "veyra-ferry-handbook.pdf" in library.calls[0][1]
 
 
 def test_a_filled_library_counts_and_offers_a_filter(library: FakeLibrary) -> None:
