@@ -1,6 +1,6 @@
 # make run     set up what is missing and open Lectern on http://127.0.0.1:8501
 # make test    set up what is missing, then lint, types and tests
-# make test-faults   every damage and kill, some minutes more
+# make test-faults   every damage, kill and failing disk: about half an hour; its last line counts them
 # make bench   every benchmark, one JSON line for each result
 # make format  lay out the code; make clean removes the environment, never the library
 
@@ -28,7 +28,7 @@ lint: setup-dev
 
 # LECTERN_FAULTS_SEED=number repeats a run's draw of chance.
 test-faults: setup-dev
-	ALL_FAULTS=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/faults
+	ALL_FAULTS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults
 
 bench: setup-dev
 	$(BIN)/python -m tests.benchmarks
