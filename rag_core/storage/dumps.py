@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from accelerator.errors import DumpError
 from accelerator.faults import reach
 from accelerator.scanner import Match, Scanner
 from rag_core.domain import Profile
-from rag_core.errors import StoreCorrupt
+from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage.files import disk_failure, prepare_folder, remove_file
 
 _log = logging.getLogger(__name__)
@@ -24,6 +25,15 @@ _SUFFIX = ".dump"
 # The vectors of a document's chunks, float32 (n, d), and the MD5 sums of their texts.
 Rows = tuple[NDArray[np.float32], list[str]]
 Vectors = Callable[[str], Rows]
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What loading did: the documents whose dump was written anew, and those whose dump could not be, with why."""
+
+    mended: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    reason: str = ""
 
 
 class DumpStore:
@@ -41,24 +51,34 @@ class DumpStore:
             self._profile = profile
             self._scanner = Scanner(profile.dimensions)
 
-    def load(self, ids: Iterable[str], vectors: Vectors) -> list[str]:
+    def load(self, ids: Iterable[str], vectors: Vectors) -> Loaded:
         """Map the dumps of ready documents; what is missing or damaged is written anew from `vectors`.
 
-        Returns the ids of the documents whose dump was written anew. One whose chunks PostgreSQL itself has lost is
-        left out: a comparison of the stores tells of it.
+        One whose chunks PostgreSQL itself has lost is left out: a comparison of the stores tells of it. One that
+        cannot be written is left out too.
         """
-        mended = []
+        loaded = Loaded()
         for document_id in ids:
             try:
                 self.show(document_id)
             except StoreCorrupt:
-                try:
-                    self.mend(document_id, vectors)
-                except StoreCorrupt as error:
-                    _log.warning("A document cannot be searched: %s", error)
-                else:
-                    mended.append(document_id)
-        return mended
+                self._load_anew(document_id, vectors, loaded)
+        return loaded
+
+    def _load_anew(self, document_id: str, vectors: Vectors, loaded: Loaded) -> None:
+        try:
+            rows = vectors(document_id)
+        except StoreCorrupt as error:
+            _log.warning("A document cannot be searched: %s", error)
+            return
+        try:
+            self.write(document_id, *rows)
+            self.show(document_id)
+        except (StoreCorrupt, StoreUnavailable) as error:
+            loaded.left_out.append(document_id)
+            loaded.reason = str(error)
+        else:
+            loaded.mended.append(document_id)
 
     def mend(self, document_id: str, vectors: Vectors) -> None:
         """Write a document's dump anew and search it. Raises StoreUnavailable or StoreCorrupt."""
@@ -74,7 +94,7 @@ class DumpStore:
         rows = {self._path(key): (vectors, _hashes(md5)) for key, (vectors, md5) in dumps.items()}
         try:
             for path in rows:
-                if path.is_dir():  # a file cannot take a folder's place
+                if path.is_dir() and not path.is_symlink():  # a file cannot take a folder's place
                     shutil.rmtree(path)
             write_dumps(rows, profile=self._required().id)
         except OSError as error:

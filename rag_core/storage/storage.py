@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import psycopg
@@ -22,7 +22,7 @@ from rag_core.storage.chroma_guard import ChromaGuard
 from rag_core.storage.conversations import ConversationStore
 from rag_core.storage.database import Database, unavailable
 from rag_core.storage.documents import DocumentStore
-from rag_core.storage.dumps import DumpStore
+from rag_core.storage.dumps import DumpStore, Loaded
 from rag_core.storage.epoch import Epoch
 from rag_core.storage.feeder import Feeder
 from rag_core.storage.files import FileStore
@@ -101,7 +101,8 @@ class Storage:
         """What happened, on opening and to Chroma since, that the user should know. Raises StoreUnavailable."""
         outbox = self.relay.outbox
         given_up = (_given_up("the dump files", outbox.waiting("dumps")), _given_up("Chroma", outbox.waiting("chroma")))
-        return tuple(note for note in (*self._notes, self.guard.note(), *given_up) if note)
+        notes = (*_told(self._loaded, self.dumps.searched()), self.guard.note(), *given_up)
+        return tuple(note for note in notes if note)
 
     @property
     def database(self) -> Database:
@@ -219,7 +220,7 @@ class Storage:
         self.dumps = DumpStore(folder / "dumps")
         self.relay = Relay(database, self.documents, self.dumps, self.chroma, self.files)
         self.guard = ChromaGuard(database, self.documents, self.chroma, self.relay)
-        self._notes = self._recover()
+        self._loaded = self._recover()
         self._feeder = Feeder(self._feed)
 
     def _feed(self) -> None:
@@ -245,8 +246,8 @@ class Storage:
                     return
                 self.new_vectors.forget(profile)
 
-    def _recover(self) -> tuple[str, ...]:
-        """Carry what was committed and map the dumps, mending what is missing. Returns what the user should know."""
+    def _recover(self) -> Loaded:
+        """Carry what was committed and map the dumps, mending what is missing."""
         for note in left_notes(self.files):
             note.clear(known=self.documents.some(note.read()))
         profile = self.documents.profile()
@@ -256,10 +257,9 @@ class Storage:
         self.relay.outbox.hasten()
         self.relay.carry_dumps()
         if profile is None:
-            return ()
+            return Loaded()
         ready = [document.id for document in self.documents.all() if document.state == "ready"]
-        mended = self.dumps.load(ready, self.documents.vectors)
-        return (f"{len(mended)} damaged or missing dump files were written anew.",) if mended else ()
+        return self.dumps.load(ready, self.documents.vectors)
 
     def _finish_switch(self) -> None:
         """Take the dumps of a switch that was committed before a kill; those of an unfinished one are kept."""
@@ -271,6 +271,20 @@ class Storage:
         if self._database is None:
             raise StoreUnavailable("The library is closed.")
         return self._database
+
+
+def _told(loaded: Loaded, searched: Collection[str]) -> tuple[str, ...]:
+    """What the user should know of dumps that were not as they should be, as long as it is so."""
+    lines = []
+    left_out = sum(document_id not in searched for document_id in loaded.left_out)
+    if loaded.mended:
+        lines.append(f"{len(loaded.mended)} damaged or missing dump files were written anew.")
+    if left_out:
+        lines.append(
+            f"{left_out} documents cannot be searched, as their dump files could not be written:"
+            f" {loaded.reason} Repair tries again."
+        )
+    return tuple(lines)
 
 
 def _given_up(store: str, waiting: Waiting) -> str:

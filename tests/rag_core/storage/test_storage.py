@@ -18,6 +18,8 @@ from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted, Storage, Stored
 from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
 from rag_core.storage.database import migrations, storable, unavailable
+from rag_core.storage.doctor import repair, verify
+from rag_core.storage.dumps import DumpStore
 from rag_core.storage.outbox import Waiting
 from rag_core.storage.server import EmbeddedServer
 
@@ -128,6 +130,34 @@ def test_a_damaged_dump_is_written_anew_on_opening(settings: Settings, damage: s
     try:
         assert second.notes
         assert second.dumps.search(item.vectors[1], 1)[0][0].row == 1
+    finally:
+        second.close()
+
+
+def test_a_dump_that_cannot_be_written_keeps_no_library_closed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Storage(settings)
+    items = [stored(first, number) for number in (1, 2)]
+    first.commit(items, PROFILE)
+    first.close()
+    for dump in (settings.data_dir / "dumps").iterdir():
+        dump.unlink()
+
+    def refuse(*_: object) -> None:
+        raise StoreUnavailable("The disk is full.")
+
+    monkeypatch.setattr(DumpStore, "write", refuse)
+    second = Storage(settings)
+    try:
+        assert any("2 documents cannot be searched" in note and "The disk is full." in note for note in second.notes)
+        assert second.documents.nearest(items[1].vectors[0], 1)[0][0] == items[1].document_id
+        monkeypatch.undo()
+        assert {finding.store for finding in repair(second, verify(second)).findings} == {
+            "Files"
+        }  # there are none here
+        assert second.dumps.searched() == {item.document_id for item in items}
+        assert not any("cannot be searched" in note for note in second.notes)
     finally:
         second.close()
 
