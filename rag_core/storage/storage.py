@@ -258,13 +258,13 @@ class Storage:
         self.relay.carry_dumps()
         if profile is None:
             return Loaded()
-        ready = [document.id for document in self.documents.all() if document.state == "ready"]
+        ready = self.documents.ready_ids()
         return self.dumps.load(ready, self.documents.vectors)
 
     def _finish_switch(self) -> None:
         """Take the dumps of a switch that was committed before a kill; those of an unfinished one are kept."""
         if (self.folder / _SUCCESSOR).exists() and self.new_vectors.unfinished() is None:
-            known = [document.id for document in self.documents.all() if document.state == "ready"]
+            known = self.documents.ready_ids()
             self.dumps.take_files(DumpStore(self.folder / _SUCCESSOR), known)
 
     def _required(self) -> Database:
