@@ -73,16 +73,22 @@ class Storage:
         self.dumps.use(profile)
         self.documents.commit(batch, profile)
         self.relay.carry_dumps()
-        if self._feeder is not None:
-            self._feeder.wake()
+        self.wake()
 
     def remove(self, document_id: str) -> None:
-        """Remove a document from every store; it is found no longer from the first instant on."""
+        """Remove a document from every store; it is found no longer from the first instant on.
+
+        Raises StoreUnavailable, also where its files cannot be removed yet: that is tried again by itself.
+        """
         self.documents.start_removal(document_id)
         self.dumps.hide(document_id)
         self.relay.carry_dumps()
-        if self._feeder is not None:
-            self._feeder.wake()
+        self.wake()
+        if reason := self.relay.outbox.reason(document_id, "dumps"):
+            raise StoreUnavailable(
+                f"The document is found no longer, but its files are not removed yet. {reason}",
+                help="Lectern tries again by itself, at the latest when it starts.",
+            )
 
     def mend_dump(self, document_id: str) -> None:
         """Write a document's dump anew from PostgreSQL. Raises StoreUnavailable or StoreCorrupt."""
@@ -113,12 +119,12 @@ class Storage:
         """How many documents Chroma has yet to take; what it lost is queued anew first."""
         if self.documents.profile() is None:
             return 0
-        if self._feeder is not None and not self.chroma.trusted:
-            self._feeder.wake()  # whoever asks for Chroma does not wait for the feeder's leisure
+        if not self.chroma.trusted:
+            self.wake()  # whoever asks for Chroma does not wait for the feeder's leisure
         if not self.chroma.await_judgement():
             return 0  # its engine says why it cannot answer
-        if self.relay.requeue_lost() and self._feeder is not None:
-            self._feeder.wake()
+        if self.relay.requeue_lost():
+            self.wake()
         return self.relay.outbox.waiting("chroma").documents
 
     def describe(self) -> tuple[str, str]:
