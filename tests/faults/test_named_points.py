@@ -86,8 +86,8 @@ def test_a_kill_at_a_named_point(fault: str, plan: Plan, new_database: Callable[
     point, _, times = fault.partition(":")
     scenario = _WHERE.get(point.partition(".")[0], "everything")
     plan = replace(plan, scenario=scenario)
+    held = read_journal(plan.journal).ids("present")
     if scenario == "restoring":
-        held = read_journal(plan.journal).ids("present")
         plan = replace(plan, data_dir=plan.data_dir.with_name("restored"), database_url=new_database())
         plan.journal.unlink()
         Journal(plan.journal).will("add", held)
@@ -99,6 +99,7 @@ def test_a_kill_at_a_named_point(fault: str, plan: Plan, new_database: Callable[
         assert len(verdict.held) in (0, HELD)
         if verdict.held:
             return
+        Journal(plan.journal).will("add", held)
     if ALL and scenario != "changing":
         assert _perform(plan) == 0, "what was killed cannot be done again"
         _judge(plan, tally)
