@@ -28,7 +28,7 @@ def section(board: TaskBoard[BackupReport]) -> None:
     """What it is for, where it goes, the button and, below, what the last one holds."""
     st.markdown("## Backup")
     st.markdown(PURPOSE)
-    watched(board, lambda: _draw(board))
+    watched(lambda: _draw(board))
 
 
 def new_name(folder: Path, today: date) -> Path:
@@ -83,7 +83,9 @@ def _submit(board: TaskBoard[BackupReport]) -> None:
     state["system_taken"] = ""
     if exists(path) and not agreed:
         folder = path.is_dir()
-        state["system_backup_problem"] = "That is a folder: name a file in it." if folder else "That file exists."
+        state["system_backup_problem"] = (
+            "That is a folder: name a file in it." if folder else "That file exists. Tick the box to replace it."
+        )
         state["system_taken"] = "" if folder else str(path)
         state["system_replace"] = False
         return
@@ -96,7 +98,7 @@ def write(library: Library, path: Path, *, replace: bool) -> BackupReport:
         return library.backup(path, replace=replace)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ConfigurationError(f"{path} cannot be written: {reason}.", help="Name another file.") from error
+        raise ConfigurationError(f"It cannot be written there: {reason}.", help="Name another file.") from error
 
 
 def _outcome(board: TaskBoard[BackupReport]) -> None:

@@ -33,7 +33,7 @@ def section(board: TaskBoard[Report]) -> None:
     """What it is for, the buttons and, below, the check under way or what the last one found."""
     st.markdown("## Do the stores agree?")
     st.markdown(PURPOSE)
-    watched(board, lambda: _draw(board))
+    watched(lambda: _draw(board))
 
 
 def _draw(board: TaskBoard[Report]) -> None:

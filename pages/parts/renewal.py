@@ -21,7 +21,7 @@ KIND = "reembed"
 
 def section(library: Library, board: TaskBoard[Progress]) -> None:
     """Nothing, unless the library is to be embedded anew, is being so, or was."""
-    watched(board, lambda: _draw(library, board))
+    watched(lambda: _draw(library, board))
 
 
 def embed_anew(library: Library, token: Cancellation, tell: Callable[[Progress], None]) -> Progress:

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Work = Callable[["Library", Cancellation, Callable[[Progress], None]], Result]
-REFRESH_S = 0.5
+REFRESH_S = 1.0
 LEAST_S = 2.0
 
 
@@ -59,10 +59,7 @@ class Task(Generic[Result]):
 
 
 class TaskBoard(Generic[Result]):
-    """Thread-safe. One task at a time; the last one stays to be looked at.
-
-    `named` begins the words of a failure. `turns` grows when a task begins and when it ends.
-    """
+    """Thread-safe. One task at a time; the last one stays to be looked at. `named` begins the words of a failure."""
 
     def __init__(self, library: Callable[[], Library], named: str) -> None:
         self._library = library
@@ -70,7 +67,6 @@ class TaskBoard(Generic[Result]):
         self._lock = threading.Lock()
         self._token = Cancellation()
         self._task: Task[Result] | None = None
-        self.turns = 0
 
     @property
     def task(self) -> Task[Result] | None:
@@ -90,7 +86,6 @@ class TaskBoard(Generic[Result]):
                 return
             self._token = Cancellation()
             self._task = Task(kind, time.monotonic())
-            self.turns += 1
         threading.Thread(target=self._run, args=(work,), name=f"lectern-{kind}", daemon=True).start()
 
     def stop(self) -> None:
@@ -121,21 +116,14 @@ class TaskBoard(Generic[Result]):
         with self._lock:
             if self._task is not None:
                 self._task = replace(self._task, **changes)  # type: ignore[arg-type]
-                self.turns += self._task.finished
 
 
-def watched(board: TaskBoard[Result], draw: Callable[[], None]) -> None:
-    """Draw a part of a page that refreshes by itself while a task runs, and the whole page when one begins or ends.
+def watched(draw: Callable[[], None]) -> None:
+    """Draw a part of a page that refreshes by itself, whether a task runs or not: another session may begin one.
 
-    The buttons that `draw` makes begin tasks in their callbacks.
+    It never asks for the whole page anew, which would undo a click on another page in that moment.
     """
-    st.fragment(_watched, run_every=REFRESH_S if board.busy else None)(board, draw, board.turns)
-
-
-def _watched(board: TaskBoard[Result], draw: Callable[[], None], turns: int) -> None:
-    draw()  # in any case: what was typed into a field that is not drawn would be lost
-    if board.turns != turns:
-        st.rerun()
+    st.fragment(draw, run_every=REFRESH_S)()
 
 
 def doing(task: Task[Result], text: str) -> None:

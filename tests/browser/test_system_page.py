@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -34,6 +36,7 @@ def test_a_damaged_library_is_reported_and_mended(open_page: Open, filled: None,
         expect(shown.locator(".st-key-system_outcome tbody tr")).to_have_count(3)
         assert shown.evaluate(CONTRAST) == []
     page.get_by_role("button", name="Repair").click()
+    expect(page.locator(".st-key-system_outcome")).to_contain_text(re.compile("mending|mended"))
     page.get_by_role("link", name="Library").click()
     expect(page.locator(".shelf")).to_be_visible()
     page.get_by_role("link", name="System").click()
@@ -48,3 +51,21 @@ def test_on_a_phone_nothing_is_cut_off(open_page: Open, filled: None) -> None:
     page = open_page("system", **PHONE)
     page.locator(".st-key-system_buttons").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_backup_is_written_and_no_file_is_replaced_unasked(open_page: Open, filled: None, tmp_path: Path) -> None:
+    page = open_page("system")
+    part, place = page.locator(".st-key-system_backup"), tmp_path / "mine.lectern"
+    page.get_by_label("File on this machine").fill(str(place))
+    page.get_by_role("button", name="Write backup").click()
+    expect(part).to_contain_text("Backup written")
+    expect(part).to_contain_text("3 documents, 3 original files")
+    written = place.stat().st_mtime_ns
+    page.get_by_role("button", name="Write backup").click()
+    expect(part).to_contain_text("That file exists")
+    assert place.stat().st_mtime_ns == written
+    page.get_by_text("Replace the file that is there").click()
+    page.get_by_role("button", name="Write backup").click()
+    expect(part).to_contain_text("Backup written")
+    assert place.stat().st_mtime_ns > written
+    assert page.evaluate(CONTRAST) == []
