@@ -26,6 +26,8 @@ _QUERIES = {False: 8, True: 64}
 # Chroma's vectors have been through its arithmetic: a bit of float32 may differ.
 _CHROMA_WITHIN = 1e-5
 _TIE = 1e-4
+# Chroma's graph is approximate: among chunks that are much alike it may lead past a few.
+_SPARED = 1 / 8
 # A file comes a moment before its document's row: younger ones are on their way.
 _SETTLED_S = 60.0
 _TEXT_BYTES = 2**20
@@ -160,9 +162,22 @@ class Checks:
 
     # Engines
 
-    def _queries(self, store: str, best: Callable[[NDArray[np.float32]], float]) -> Iterator[Finding]:
-        """Ask with chunks' own vectors: each must come first, or what comes first must equal it."""
-        for document_id, index, vector in self._storage.documents.vectors_at(list(self._places(_QUERIES[self._deep]))):
+    def _queries(
+        self, store: str, best: Callable[[NDArray[np.float32]], float], spared: float = 0.0
+    ) -> Iterator[Finding]:
+        """Ask with chunks' own vectors: each must come first, or what comes first must equal it.
+
+        Up to a `spared` share of those that do not is no finding.
+        """
+        places = list(self._places(_QUERIES[self._deep]))
+        missed = list(self._missed(store, best, places))
+        if len(missed) > spared * len(places):
+            yield from missed
+
+    def _missed(
+        self, store: str, best: Callable[[NDArray[np.float32]], float], places: Sequence[tuple[str, int]]
+    ) -> Iterator[Finding]:
+        for document_id, index, vector in self._storage.documents.vectors_at(places):
             length = float(np.linalg.norm(vector))
             if length and not best(vector / length) > 1 - _TIE:
                 message = f"A search with the vector of chunk {index + 1} does not find it."
@@ -215,7 +230,7 @@ class Checks:
         yield from self._chroma_content(profile, behind)
         # While rows are missing their own vectors cannot find them.
         if not behind:
-            yield from self._queries("Chroma", self._from_chroma)
+            yield from self._queries("Chroma", self._from_chroma, _SPARED)
 
     def _chroma_content(self, profile: Profile, behind: Collection[str]) -> Iterator[Finding]:
         """Texts and vectors read back: all of them, or those of a sample."""

@@ -24,6 +24,9 @@ import numpy as np
 _SAMPLE = 512
 _PART = 64
 _WITHIN = 1e-4  # Chroma's cosine distance of a vector to itself is below 1e-6
+_SPARED = (
+    1 / 8
+)  # Its graph is approximate: among rows that are much alike a few are led past. A damaged one loses most.
 _LOOK_S = 0.1
 
 
@@ -139,7 +142,7 @@ def _part_fault(collection: Any, first: int) -> str:
         return "it holds vectors without direction"
     found = collection.query(query_embeddings=vectors, n_results=1, include=["distances"])
     lost = sum(1 for distances in found["distances"] if not distances or not abs(distances[0]) < _WITHIN)
-    return f"{lost} of {len(vectors)} rows are not found by their own vectors" if lost else ""
+    return f"{lost} of {len(vectors)} rows are not found by their own vectors" if lost > _SPARED * len(vectors) else ""
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from rag_core import Settings
 from rag_core.domain import Finding, Profile, Report
 from rag_core.storage import Accepted, Storage, chroma
 from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
-from rag_core.storage.chroma_probe import ProbeStopped, probe
+from rag_core.storage.chroma_probe import ProbeStopped, _part_fault, probe
 from rag_core.storage.doctor import repair, verify
 from tests.rag_core.storage.filled import (
     PROFILE,
@@ -330,6 +330,18 @@ def test_a_probe_is_limited_in_time_and_can_be_stopped(storage: Storage, filled:
         probe(folder, "lectern-test", 60, stopped)
     assert probe(folder, "lectern-test", 60, threading.Event()).rows == 12
     assert probe(folder, "lectern-other", 60, threading.Event()).rows is None
+
+
+@pytest.mark.parametrize(("lost", "damaged"), [(0, False), (1, False), (8, False), (9, True), (64, True)])
+def test_an_index_that_is_only_approximate_is_no_damaged_one(lost: int, damaged: bool) -> None:
+    class Collection:
+        def get(self, **_: object) -> dict[str, object]:
+            return {"embeddings": np.ones((64, 8), np.float32)}
+
+        def query(self, **_: object) -> dict[str, object]:
+            return {"distances": [[0.01]] * lost + [[0.0]] * (64 - lost)}
+
+    assert bool(_part_fault(Collection(), 0)) == damaged
 
 
 def test_a_server_that_does_not_answer_is_told_of(settings: Settings) -> None:
