@@ -132,7 +132,9 @@ class Storage:
         waiting = self.relay.outbox.waiting("chroma")
         chroma = f"Chroma, {self.chroma.where()}"
         if waiting.documents:
-            chroma += f", {waiting.documents} documents behind" + (f" ({waiting.reason})" if waiting.reason else "")
+            chroma += f", {_counted(waiting.documents, 'document', 'documents')} behind" + (
+                f" ({waiting.reason})" if waiting.reason else ""
+            )
         where = "embedded" if self._server else "by DATABASE_URL"
         return f"{self._required().version()}, {where}", chroma
 
@@ -284,11 +286,12 @@ def _told(loaded: Loaded, searched: Collection[str]) -> tuple[str, ...]:
     lines = []
     left_out = sum(document_id not in searched for document_id in loaded.left_out)
     if loaded.mended:
-        lines.append(f"{len(loaded.mended)} damaged or missing dump files were written anew.")
+        written = _counted(len(loaded.mended), "damaged or missing dump file was", "damaged or missing dump files were")
+        lines.append(f"{written} written anew.")
     if left_out:
         lines.append(
-            f"{left_out} documents cannot be searched, as their dump files could not be written:"
-            f" {loaded.reason} Repair tries again."
+            f"{_counted(left_out, 'document', 'documents')} cannot be searched, for want of a dump file that could not"
+            f" be written: {loaded.reason} Repair tries again."
         )
     return tuple(lines)
 
@@ -298,6 +301,10 @@ def _given_up(store: str, waiting: Waiting) -> str:
     if not waiting.given_up:
         return ""
     return (
-        f"{waiting.given_up} documents could not be brought to {store}: {waiting.reason} It is tried again when Lectern"
-        " starts, and by Repair."
+        f"{_counted(waiting.given_up, 'document', 'documents')} could not be brought to {store}: {waiting.reason}"
+        " It is tried again when Lectern starts, and by Repair."
     )
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -134,7 +134,7 @@ def _assert_served_by_dumps(library: Library, shelf: Shelf) -> None:
     present = _present(shelf)
     assert {document.id for document in library.documents() if document.state == "ready"} == present
     waiting = library._storage.relay.outbox.waiting("chroma").documents
-    assert (f"{waiting} documents behind" in library.status().chroma) == bool(waiting)
+    assert (f"{waiting} document" in library.status().chroma) == bool(waiting)
     for engine in ("auto", "chroma"):
         for item in shelf.items[_REMOVED : _REMOVED + 3] + shelf.items[_OLD : _OLD + 3]:
             assert not search_fault(library, item, 0, present, engine)

@@ -69,7 +69,7 @@ def test_delays_grow_and_have_an_end(storage: Storage) -> None:
     assert seen[:3] == pytest.approx([5, 10, 20], abs=1)
     assert max(delay for delay in seen if delay is not None) == pytest.approx(3600, abs=1)
     assert table.waiting("chroma") == Waiting(1, 1, "it is away")
-    assert any("1 documents could not be brought to Chroma: it is away" in note for note in storage.notes)
+    assert any("1 document could not be brought to Chroma: it is away" in note for note in storage.notes)
     storage.settle()
     assert table.waiting("chroma") == Waiting()
     assert storage.notes == ()
