@@ -154,7 +154,7 @@ def test_the_database_dying_amid_adding_is_said_and_the_document_resumed(tmp_pat
             kept = add_text(library, "kept.txt", "What was acknowledged is kept.")
             last = None
             for event in library.add([Upload("more.txt", b"More words come here.")]):
-                if event.stage == "embedding":
+                if event.stage == "embedding" and event.done:
                     _kill(int((tmp_path / "postgres" / "postmaster.pid").read_text().split()[0]))
                 last = event
             assert last is not None
