@@ -142,7 +142,7 @@ class Outbox:
         with self._database.transaction() as connection:
             row = connection.execute(
                 "SELECT error FROM outbox WHERE document_id = %s AND store = %s ORDER BY id DESC LIMIT 1",
-                (document_id, store),
+                (storable(document_id), store),
             ).fetchone()
         return row[0] if row else None
 
