@@ -69,7 +69,7 @@ class Accepting:
         try:
             known = self._known(list(window))
             originals = self._originals(window, known)
-            with noted(self._storage.files, [key for key in originals if key not in known]) as came:
+            with noted(self._storage.files, list(originals)) as came:
                 self._keep(window, originals)
                 documents = self._note(window)
                 came.update(documents)

@@ -257,7 +257,9 @@ class Storage:
     def _recover(self) -> Loaded:
         """Carry what was committed and map the dumps, mending what is missing."""
         for note in left_notes(self.files):
-            note.clear(known=self.documents.some(note.read()))
+            there = self.documents.some(note.read()).values()
+            # One that is being removed has let go of its original, or will.
+            note.clear(known=[document.id for document in there if document.state != "removing"])
         profile = self.documents.profile()
         if profile is not None:
             self.dumps.use(profile)

@@ -9,7 +9,9 @@ import pytest
 
 from rag_core import Cancellation, Library, Settings, Upload
 from rag_core.adding.accepting import Accepting
+from rag_core.errors import StoreUnavailable
 from rag_core.reading import Reader
+from rag_core.storage.documents import DocumentStore
 from tests.conftest import add_text
 
 FILES = [Upload(f"{n}.txt", f"Note {n} tells of the number {n * 7}.".encode()) for n in range(10)]
@@ -81,3 +83,26 @@ def test_all_are_accepted_while_the_first_is_read(
     with Library.open(settings) as reopened:
         ready = [event.source for event in reopened.resume() if event.stage == "ready"]
         assert sorted(ready) == [file.name for file in FILES]
+
+
+def test_adding_again_amid_a_removal_that_is_cut_off_leaves_no_original(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Library.open(settings) as library:
+        document = add_text(library, "a.txt", "It was here once.")
+        assert library._storage._feeder is not None
+        library._storage._feeder.stop()  # so that its row stays until Chroma has let it go
+        library.remove(document.id)
+        with monkeypatch.context() as patch:
+            patch.setattr(DocumentStore, "accept", _refuse)
+            *_, last = library.add([Upload("a.txt", b"It was here once.")])
+        assert last.stage == "failed"
+        assert library._storage.files.path(document.id).exists()
+    with Library.open(settings) as library:
+        library._storage.settle()
+        assert library.documents() == []
+        assert library._storage.files.held() == {}
+
+
+def _refuse(*_: object) -> None:
+    raise StoreUnavailable("The process ends here, as it were.")
