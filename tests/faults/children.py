@@ -6,10 +6,12 @@ import contextlib
 import multiprocessing
 import os
 import random
+import sys
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import ModuleType
 
 import psutil
 
@@ -109,12 +111,17 @@ def _alive(process: psutil.Process) -> bool:
 
 @contextlib.contextmanager
 def _importable():
-    """The server of processes is started here and imports by this path."""
+    """The server of processes is started here and imports by this path.
+
+    A child begins by running what this process has as its main module: Streamlit's tests leave a page there.
+    """
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(PROJECT), *([before] if before else [])])
+    main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     try:
         yield
     finally:
+        sys.modules["__main__"] = main
         if before is None:
             del os.environ["PYTHONPATH"]
         else:

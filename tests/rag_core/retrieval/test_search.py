@@ -8,6 +8,7 @@ import pytest
 from accelerator.dump import write_dump
 from rag_core import Hit, Library, Settings, Upload
 from rag_core.retrieval.langchain import LecternRetriever
+from rag_core.storage.outbox import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
@@ -83,7 +84,7 @@ def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
 
 
 def test_chroma_that_lags_is_not_asked(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library._storage.relay, "waiting", lambda store: (2, None))
+    monkeypatch.setattr(library._storage.relay.outbox, "waiting", lambda store: Waiting(2))
     found = library._find("rye bread", engine="chroma")
     assert found.trace.engine == "dumps"
     assert any("Chroma lacks 2 documents" in note for note in found.trace.notes)
