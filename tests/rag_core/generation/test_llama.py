@@ -43,7 +43,8 @@ def test_streams_piece_by_piece(folder: Path, name: str) -> None:
     opened = open_model(f"gguf:{name}.gguf", settings_for(folder))
     pieces = list(opened.stream("sales rose", max_tokens=12))
     assert 2 <= len(pieces) <= 12
-    assert all(char.isprintable() or char in "\n\t" for char in "".join(pieces))
+    # Weights drawn by chance may say any byte: the text need not be printable, but its characters are whole.
+    assert "".join(pieces).encode()
     opened.close()
 
 
