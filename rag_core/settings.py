@@ -64,7 +64,8 @@ class StorageSettings(Group):
 
     statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
     connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for the database, seconds")
-    pool_size: int = Field(default=8, ge=2, le=64, description="database connections held")
+    # Carrying the outbox to a store holds one connection and reads by another; dumps and Chroma are fed side by side.
+    pool_size: int = Field(default=8, ge=5, le=64, description="database connections held")
     min_free_bytes: int = Field(default=256 * 2**20, ge=0, description="disk that must stay free, bytes")
 
 
