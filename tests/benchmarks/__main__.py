@@ -13,7 +13,10 @@ _ALONE = [
     ["search", "--chunks", "10000"], ["start", "--chunks", "10000"], ["bulk", "--files", "10000"],
     ["recovery", "--files", "10000"],
 ]  # fmt: skip
-_WITH_SHARED = [["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["answering"]]
+_WITH_SHARED = [
+    ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["answering"],
+    ["scan", "--rows", "10000", "100000"],
+]  # fmt: skip
 
 
 def main() -> int:
