@@ -59,9 +59,9 @@ class AppleRuntime:
         if platform.system() != "Darwin":
             raise BackendUnavailable("Core ML predicts on macOS only")
         if _macos() < _MACOS:
-            raise BackendUnavailable(f"Core ML leaves the choice of the Neural Engine from macOS {_MACOS[0]} on")
+            raise BackendUnavailable(f"Core ML can be asked for the Neural Engine from macOS {_MACOS[0]} on")
         if platform.machine() != "arm64":
-            raise BackendUnavailable("Macs without Apple silicon have no Neural Engine")
+            raise BackendUnavailable("Only Apple silicon has a Neural Engine, and this Python does not run on it")
         if importlib.util.find_spec("coremltools") is None:
             raise BackendUnavailable("The package coremltools is not installed")
 

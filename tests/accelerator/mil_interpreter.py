@@ -119,9 +119,8 @@ class Interpreter:
 class InterpreterRuntime:
     """Runs programs where Core ML does not. "Compiles" by copying, and counts what it is asked for."""
 
-    def __init__(self, *, narrow: bool = False, placed: int | None = None) -> None:
+    def __init__(self, *, narrow: bool = False) -> None:
         self.narrow = narrow
-        self.placed = placed
         self.compiled = 0
         self.loaded: list[Interpreter] = []
 
@@ -131,7 +130,7 @@ class InterpreterRuntime:
 
     def placement(self, compiled: Path) -> Placement | None:
         convolutions = Interpreter(compiled).operations.count("conv")
-        return Placement(convolutions, convolutions if self.placed is None else self.placed)
+        return Placement(convolutions, convolutions)
 
     def load(self, compiled: Path) -> Model:
         self.loaded.append(Interpreter(compiled, narrow=self.narrow))

@@ -3,8 +3,10 @@ same tests predict on the machine itself."""
 
 from __future__ import annotations
 
+import gc
 import platform
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +16,7 @@ import pytest
 from accelerator.backends.base import BackendUnavailable, Block
 from accelerator.backends.coreml import CoreMLBackend
 from accelerator.backends.coreml_program import FORMAT, constant_spans, program_spans, save_program
-from accelerator.backends.coreml_rounding import round_block, round_queries
+from accelerator.backends.coreml_rounding import Halves, round_block, round_queries
 from accelerator.backends.coreml_runtime import AppleRuntime, Placement, Runtime, read_plan
 from accelerator.backends.cpu import CpuBackend
 from accelerator.quantise import quantise
@@ -24,6 +26,16 @@ from tests.accelerator.mil_interpreter import Interpreter, InterpreterRuntime
 MACOS = platform.system() == "Darwin"
 predicts = pytest.mark.skipif(not MACOS, reason="Core ML predicts on macOS only")
 SHAPES = [(1, 384, 64), (3, 48, 48), (97, 384, 64), (256, 48, 16), (16385, 48, 16)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_objects_to_collect() -> Iterator[None]:
+    """coremltools collects garbage at each conversion, among all that its import brought: most of a test's time."""
+    import coremltools  # noqa: F401
+
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def block_of(rows: np.ndarray, head: int, digest: str = "b10c") -> Block:
@@ -187,9 +199,19 @@ def test_errors_know_what_was_rounded() -> None:
     assert rounded[0, 2] == 0, "hardware may make zero of what float16 holds with fewer bits"
     assert errors[1] == 0
     np.testing.assert_allclose(errors[2], 1.25e-5, rtol=1e-6)
-    even = Block("b", *[np.ones((1, 4), np.int8)] * 2, *[np.array([0.003], np.float32)] * 2)
-    odd = Block("b", *[np.ones((1, 4), np.int8)] * 2, np.array([0.003], np.float32), np.array([0.002], np.float32))
-    assert round_block(even).error < round_block(odd).error < 1.1 * round_block(even).error
+
+
+def test_ratios_of_scales_are_part_of_the_error() -> None:
+    def halves(head: float, tail: float) -> Halves:
+        codes = np.full((1, 4), 127, dtype=np.int8)
+        return round_block(Block("b", codes, codes, *np.array([[head], [tail]], dtype=np.float32)))
+
+    even, odd, far = halves(0.003, 0.003), halves(0.003, 0.002), halves(0.003, 1e-7)
+    assert [part.ratios[0] for part in (*even.parts, *odd.parts)] == [1, 1, 1, np.float16(2 / 3)]
+    assert even.scales[0] == odd.scales[0] == np.float32(0.003)
+    assert even.error < odd.error < even.error + 1.25 * 2**-11
+    assert far.parts[1].ratios[0] == 0, "hardware may make zero of what float16 holds with fewer bits"
+    np.testing.assert_allclose(far.error - even.error, 127 * 1e-7 * 2, rtol=1e-5)
 
 
 def test_a_second_process_finds_the_programs(tmp_path: Path) -> None:
@@ -314,10 +336,14 @@ def test_scores_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
         CoreMLBackend(tmp_path, Odd()).scores(block_of(unit_rows(3, 48), 16), unit_rows(1, 48))
 
 
-def test_a_plan_without_the_neural_engine_is_refused(tmp_path: Path) -> None:
-    backend = CoreMLBackend(tmp_path, InterpreterRuntime(placed=0))
-    with pytest.raises(BackendUnavailable, match="The plan places 0 of 2 convolutions on the Neural Engine"):
-        backend.scores(block_of(unit_rows(3, 48), 16), unit_rows(1, 48))
+@pytest.mark.parametrize("plan", [Placement(2, 0), Placement(2, 1), Placement(0, 0)])
+def test_a_plan_without_the_neural_engine_is_refused(tmp_path: Path, plan: Placement) -> None:
+    runtime = InterpreterRuntime()
+    runtime.placement = lambda compiled: plan
+    said = f"The plan places {plan.placed} of {plan.convolutions} convolutions on the Neural Engine"
+    with pytest.raises(BackendUnavailable, match=said):
+        CoreMLBackend(tmp_path, runtime).scores(block_of(unit_rows(3, 48), 16), unit_rows(1, 48))
+    assert not runtime.loaded
 
 
 def test_a_system_without_plans_is_said(tmp_path: Path) -> None:
@@ -369,7 +395,7 @@ def test_elsewhere_the_reason_is_given(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("system", "version", "machine", "reason"),
-    [("Darwin", "12.7", "arm64", "from macOS 13 on"), ("Darwin", "14.5", "x86_64", "no Neural Engine")],
+    [("Darwin", "12.7", "arm64", "from macOS 13 on"), ("Darwin", "14.5", "x86_64", "Only Apple silicon")],
 )
 def test_macs_that_cannot(monkeypatch: pytest.MonkeyPatch, system, version, machine, reason) -> None:
     monkeypatch.setattr(platform, "system", lambda: system)
@@ -377,6 +403,20 @@ def test_macs_that_cannot(monkeypatch: pytest.MonkeyPatch, system, version, mach
     monkeypatch.setattr(platform, "machine", lambda: machine)
     with pytest.raises(BackendUnavailable, match=reason):
         AppleRuntime()
+
+
+@pytest.mark.skipif(MACOS, reason="shows coremltools failing where there is no Core ML")
+def test_what_coremltools_says_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    monkeypatch.setattr(platform, "mac_ver", lambda: ("15.1", ("", "", ""), "arm64"))
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    CoreMLBackend.open(tmp_path / "new").forget("b10c")
+    (tmp_path / ".0123456789abcdef.lectern-tmp").mkdir()
+    backend = CoreMLBackend.open(tmp_path)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(BackendUnavailable, match=r"Core ML failed: Compiling .* macOS"):
+        backend.scores(block_of(unit_rows(3, 48), 16), unit_rows(1, 48))
+    assert not list(tmp_path.iterdir())
 
 
 @predicts
