@@ -85,8 +85,7 @@ class CoreMLBackend(Backend):
 
     def forget(self, digest: str) -> None:
         """Unload the block's programs and remove them from the folder. Raises OSError."""
-        with self._place(digest) as place:
-            place.programs = None
+        with self._place(digest):
             self._cache.discard_all(digest)
         with self._lock:
             self._places.pop(digest, None)

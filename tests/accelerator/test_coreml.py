@@ -222,6 +222,7 @@ def test_a_second_process_finds_the_programs(tmp_path: Path) -> None:
     scores.append(CoreMLBackend(tmp_path, second).scores(block, query)[0])
     assert (first.compiled, len(first.loaded)) == (1, 1)
     assert (second.compiled, len(second.loaded)) == (0, 1)
+    assert not list(tmp_path.rglob("*.mlpackage")), "the constants are kept once"
     assert all((found == scores[0]).all() for found in scores)
 
 
