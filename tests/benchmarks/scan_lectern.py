@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accelerator.backends.choosing import threads
 from accelerator.backends.cpu import CpuBackend
 from accelerator.dump import Dump, write_dumps
 from accelerator.gathering import Source, gather
@@ -24,11 +25,11 @@ DOCUMENT_ROWS = 100
 _PROFILE = "0123456789abcdef"
 _TIMES = 200
 _OPENED = 20
-_FETCH_K, _K = 1000, 20
+_FETCH_K, _K, _ASKED = 1000, 20, 21
 
 
 class Lectern(Engine):
-    """One segment, gathered from dumps of a hundred rows each that were written before."""
+    """One segment, gathered from dumps of a hundred rows each that were written before; the CPU's engine."""
 
     name = "lectern"
     modes = ("exact", "fast")
@@ -54,7 +55,7 @@ class Lectern(Engine):
 
     def open(self) -> None:
         segment = Segment.open(self._path, profile=_PROFILE)
-        self._scanner = Scanner(segment.rows.shape[1], CpuBackend())
+        self._scanner = Scanner(segment.rows.shape[1], CpuBackend(threads(self.folder)))
         self._scanner.attach(segment)
 
     def choose(self, mode: str) -> None:
@@ -81,11 +82,11 @@ class Lectern(Engine):
         yield _mmr(self.vectors(), asked)
 
     def _reading(self, mode: str, arrays: tuple[NDArray[Any], ...], exact_ms: float) -> dict[str, Any]:
-        threads = getattr(self._scanner.backend, "threads", 1)
+        used = threads(self.folder)
         bytes_read = sum(array.nbytes for array in arrays)
-        how, times = fastest_reading(arrays, threads)
+        how, times = fastest_reading(arrays, used)
         return {
-            "engine": "read", "mode": mode, "how": how, "threads": threads, **_times(times),
+            "engine": "read", "mode": mode, "how": how, "threads": used, **_times(times),
             "mb": round(bytes_read / 1e6, 1), "gb_per_s": round(bytes_read / percentile(times, 0.5) / 1e6, 1),
             "exact_over_read": round(exact_ms / percentile(times, 0.5), 2),
         }  # fmt: skip
@@ -127,12 +128,13 @@ def _read(shares: list[list[NDArray[np.uint64]]], how: np.ufunc, pool: ThreadPoo
 def _mmr(rows: Floats, asked: Floats) -> dict[str, Any]:
     """Twenty of the thousand best rows of some questions, by ours and by LangChain's, on the same vectors.
 
-    LangChain's takes them as an array here, which it is far faster with than with the lists that its stores give it.
+    LangChain's takes them as an array here, with which it is far faster than with the lists that its stores give it.
+    The first question warms up.
     """
     from langchain_core.vectorstores.utils import maximal_marginal_relevance as langchains
 
     ours_ms, theirs_ms, same = [], [], True
-    for query in asked[:10]:
+    for query in asked[:_ASKED]:
         candidates = rows[best(rows @ query, min(_FETCH_K, len(rows)))]
         started = time.perf_counter()
         picks = maximal_marginal_relevance(query, candidates, _K)
@@ -142,9 +144,9 @@ def _mmr(rows: Floats, asked: Floats) -> dict[str, Any]:
         theirs_ms.append((time.perf_counter() - between) * 1000)
         same = same and picks == [int(pick) for pick in expected]
     return {
-        "engine": "mmr", "fetch_k": _FETCH_K, "k": _K, **_times(ours_ms),
-        "langchain_p50_ms": round(percentile(theirs_ms, 0.5), 2),
-        "times_faster": round(percentile(theirs_ms, 0.5) / percentile(ours_ms, 0.5), 1), "same_picks": same,
+        "engine": "mmr", "fetch_k": _FETCH_K, "k": _K, **_times(ours_ms[1:]),
+        "langchain_p50_ms": round(percentile(theirs_ms[1:], 0.5), 2),
+        "times_faster": round(percentile(theirs_ms[1:], 0.5) / percentile(ours_ms[1:], 0.5), 1), "same_picks": same,
     }  # fmt: skip
 
 
