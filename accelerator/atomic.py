@@ -69,6 +69,30 @@ def write_together(
         reach(f"{kind}.kept")
 
 
+def write_by(path: Path, write: Callable[[int], None], *, mode: int = 0o600, kind: str = "file") -> None:
+    """Have `write` fill a file by its descriptor, in any order, and let it appear as `path` in one step.
+
+    See `write_atomically` for what is promised, raised and left. `write` may raise what it will.
+    """
+    work = work_path(path)
+    try:
+        descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        try:
+            write(descriptor)
+            reach(f"{kind}.written")
+            sync_descriptor(descriptor)
+            reach(f"{kind}.synced")
+        finally:
+            os.close(descriptor)
+        work.replace(path)
+        reach(f"{kind}.renamed")
+    except BaseException:
+        work.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+    reach(f"{kind}.kept")
+
+
 def publish_folder(work: Path, target: Path) -> bool:
     """Sync everything below the folder `work` and rename it to `target`; False where another process was first.
 

@@ -7,11 +7,13 @@ only appended behind it and packing makes a new block.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from accelerator.selection import Selection
 
 _FIRST_ROWS = 256
 
@@ -93,14 +95,15 @@ class Gathered:
         vector: NDArray[np.float32] = self._rows[start + row]
         return vector
 
-    def part(self, wanted: Collection[str] | None) -> Part:
-        """The block as it is now; with `wanted`, all other keys hidden."""
+    def part(self, within: Selection | None) -> Part:
+        """The block as it is now; with `within`, all other rows hidden."""
         used = self._used
         hidden: NDArray[np.bool_] | None = None
-        if wanted is not None:
+        if within is not None:
             hidden = np.ones(used, dtype=np.bool_)
-            for start, end in (self._spans[key] for key in wanted if key in self._spans):
-                hidden[start:end] = False
+            for key, (start, end) in ((key, self._spans[key]) for key in within if key in self._spans):
+                rows = within.rows(key, end - start)
+                hidden[slice(start, end) if rows is None else start + rows] = False
         elif self._hidden_rows:
             hidden = self._hidden[:used].copy()
         lengths = None if self._all_unit else self._lengths[:used]

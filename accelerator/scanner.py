@@ -1,102 +1,203 @@
-"""Many dumps, one query, the exact best rows.
+"""Sealed segments and fresh dumps, one query or many, the best rows.
 
-A backend scores every row in float32 and so finds candidates: all rows that float32's rounding could have kept out of
-the best k. Those few are scored once more in one way for all backends, so that equal vectors get equal scores wherever
-they lie, and every backend returns the same hits.
+Every part finds candidates its own way: all rows that the rounding of float32, or of 8 bits, could have kept out of the
+best k. Those few are scored once more in one way for all parts and engines, so that equal vectors get equal scores
+wherever they lie, and every engine returns the same hits.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from accelerator.backends.base import Backend
+from accelerator.backends.base import Backend, BackendUnavailable
 from accelerator.backends.cpu import CpuBackend
-from accelerator.dump import UNIT_TOLERANCE, Dump
+from accelerator.dump import Dump, Layout
 from accelerator.errors import DumpMismatch
-from accelerator.gathered import Gathered, Part
+from accelerator.fresh import Fresh
+from accelerator.gathered import Part
+from accelerator.ranking import Found, Match, kth, merged
+from accelerator.sealed import Sealed, View
+from accelerator.segment import Segment
+from accelerator.selection import Selection
 
-SMALL_ROWS = 1024
-# No product of two vectors of unit length is greater, however it was rounded.
-_MOST_OF_UNIT_ROWS = 1.01
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A row of a dump and its cosine with the query (a float32 value)."""
-
-    key: str
-    row: int
-    score: float
+_log = logging.getLogger(__name__)
+Mode = Literal["auto", "exact", "fast"]
+# Fast from here on, where the mode is left to the scanner.
+FAST_ROWS = 200_000
+# Scores of many queries at once: at most so many, 32 megabytes.
+_SCORES = 2**23
+_T = TypeVar("_T")
 
 
 class Scanner:
-    """The searchable set of dumps, each under a key. Thread-safe; a search sees what was there when it began.
+    """What is searched: dumps, each under a key, and the segments that were gathered from them. Thread-safe.
 
-    Dumps below SMALL_ROWS rows are gathered in one block in memory, so that thousands of short documents are one
-    pass; larger ones are scanned from their maps and never copied.
+    A search sees what was there when it began, save that nothing removed meanwhile is returned. Where the engine fails,
+    the CPU takes its place, and `note` says so.
     """
 
     def __init__(self, dimensions: int, backend: Backend | None = None) -> None:
         self.dimensions = dimensions
         self.backend = backend or CpuBackend()
+        self.note = ""
         self._lock = threading.Lock()
-        self._small = Gathered(dimensions)
-        self._large: dict[str, Part] = {}
+        self._fresh = Fresh(dimensions)
+        self._sealed: tuple[Sealed, ...] = ()
 
     def add(self, key: str, dump: Dump) -> None:
         """Make a dump searchable, in place of an earlier one of that key. Raises DumpMismatch (other dimensions)."""
         if dump.dimensions != self.dimensions:
             raise DumpMismatch(f"{dump.path} has {dump.dimensions} dimensions, not {self.dimensions}")
-        lengths = None if dump.normalised else _lengths(dump.vectors)
         with self._lock:
             self._forget(key)
-            if len(dump) < SMALL_ROWS:
-                self._small.add(key, dump.vectors, lengths)
-            else:
-                self._large[key] = Part((key,), dump.vectors, None, lengths)
+            self._fresh.add(key, dump)
+
+    def attach(self, segment: Segment, keys: Collection[str] | None = None) -> None:
+        """Search a segment's rows of some keys, of all for None, in place of what was searched under these keys.
+
+        Raises DumpMismatch (other dimensions).
+        """
+        if segment.rows.shape[1] != self.dimensions:
+            raise DumpMismatch(f"{segment.path} has {segment.rows.shape[1]} dimensions, not {self.dimensions}")
+        sealed = Sealed.of(segment, segment.keys if keys is None else keys)
+        with self._lock:
+            for key in sealed.alive:
+                self._forget(key)
+            self._sealed = (*self._sealed, sealed)
+
+    def replace(self, old: Collection[Segment], segment: Segment, fresh: Mapping[str, Layout]) -> None:
+        """Search a segment in place of those it was gathered from, and of dumps, given with their headers.
+
+        What was removed or replaced since the gathering began stays so.
+        """
+        with self._lock:
+            layouts = self._fresh.layouts()
+            kept = {key for sealed in self._sealed if sealed.segment in old for key in sealed.alive}
+            taken = {key for key, layout in fresh.items() if layouts.get(key) == layout}
+            for key in taken:
+                self._fresh.remove(key)
+            others = (sealed for sealed in self._sealed if sealed.segment not in old)
+            self._sealed = (*others, Sealed.of(segment, kept | taken))
+        for item in old:
+            self.backend.forget(item.block.digest)
+
+    def detach(self, segment: Segment) -> None:
+        """Search a segment no longer."""
+        with self._lock:
+            self._sealed = tuple(sealed for sealed in self._sealed if sealed.segment is not segment)
+        self.backend.forget(segment.block.digest)
 
     def remove(self, key: str) -> None:
         """Forget a dump, at once: no search that ends after this returns its rows. An unknown key is no error."""
         with self._lock:
             self._forget(key)
 
+    def sealed(self) -> tuple[Sealed, ...]:
+        """The segments and what is found in them."""
+        return self._sealed
+
+    def fresh(self) -> dict[str, Layout]:
+        """The dumps that no segment holds, each with its header."""
+        with self._lock:
+            return self._fresh.layouts()
+
     def keys(self) -> set[str]:
         """The keys of all dumps, those without rows too."""
         with self._lock:
-            return {*self._small.keys(), *self._large}
+            return {*self._fresh.keys(), *(key for sealed in self._sealed for key in sealed.alive)}
 
     def __len__(self) -> int:
         """Rows that a search looks at."""
         with self._lock:
-            return len(self._small) + sum(len(part.rows) for part in self._large.values())
+            return len(self._fresh) + sum(map(len, self._sealed))
 
-    def search(self, query: NDArray[np.float32], k: int, *, keys: Collection[str] | None = None) -> list[Match]:
+    def search(
+        self, query: NDArray[np.float32], k: int, *, mode: Mode = "auto", within: Selection | None = None
+    ) -> list[Match]:
         """The k rows of the greatest cosine, best first; ties by key, then row. Fewer where there are fewer rows.
 
-        query: float32 (d,), finite, not zero, of any length. keys: search these alone; unknown ones are skipped. A row
-        of length zero has cosine 0. Raises ValueError.
+        query: float32 (d,), finite, not zero, of any length. `exact` finds the true ones always, `fast` nearly always;
+        `auto` is exact below FAST_ROWS rows. within: search these rows alone. A row of length zero has cosine 0.
+        Raises ValueError, DumpCorrupt for a segment that contradicts itself.
         """
         unit = self._unit(query, k)
+        vector = unit.astype(np.float32)
         while True:
-            parts = self._parts(keys)
-            matches = _best(self.backend, parts, unit, k)
-            with self._lock:
-                if all(self._holds(match.key) for match in matches):
-                    return matches
+            views, parts, fast = self._snapshot(within, mode)
+            found = [Found.in_part(part, part.rows @ vector, k) for part in parts]
+            for view in views:
+                found.append(self._tried(_finding(view, vector, k, fast, kth(found, k))))
+            matches = merged(found, unit, k)
+            if self._all_held(matches):
+                return matches
             # Something found was removed meanwhile: its place belongs to the next best.
+
+    def search_many(
+        self, queries: NDArray[np.float32], k: int, *, mode: Mode = "auto", within: Selection | None = None
+    ) -> list[list[Match]]:
+        """The best k rows of each query, float32 (m, d), in one pass over the rows for many of them. See `search`."""
+        units = [self._unit(query, k) for query in queries]
+        most = max(1, _SCORES // max(1, len(self)))
+        found: list[list[Match]] = []
+        for start in range(0, len(units), most):
+            found += self._together(np.stack(units[start : start + most]), k, mode, within)
+        return found
 
     def vectors(self, matches: Sequence[Match]) -> NDArray[np.float32]:
         """The rows of matches, float32 (n, d), as they stand in their dumps. Raises KeyError for a removed key."""
         rows = np.empty((len(matches), self.dimensions), dtype=np.float32)
         with self._lock:
-            for place, match in enumerate(matches):
-                rows[place] = self._row(match.key, match.row)
+            for number, match in enumerate(matches):
+                sealed = self._holder(match.key)
+                if sealed is None:
+                    rows[number] = self._fresh.row(match.key, match.row)
+                else:
+                    rows[number] = sealed.segment.rows[sealed.place(match.key, match.row)]
         return rows
+
+    def hashed(self, key: str, row: int) -> bytes | None:
+        """The hash that a segment holds of a row's text; None where the dump alone has it. Raises KeyError."""
+        with self._lock:
+            sealed = self._holder(key)
+        if sealed is None:
+            return None
+        return bytes(sealed.segment.sections.arrays["hashes"][sealed.place(key, row)].tobytes())
+
+    def _together(self, units: NDArray[np.float64], k: int, mode: Mode, within: Selection | None) -> list[list[Match]]:
+        views, parts, fast = self._snapshot(within, mode)
+        queries = units.astype(np.float32)
+        products = [queries @ part.rows.T for part in parts]
+        scored = [self._tried(_scoring(view, queries)) for view in views]
+        results = []
+        for number, unit in enumerate(units):
+            found = [Found.in_part(part, all_of[number], k) for part, all_of in zip(parts, products, strict=True)]
+            for view, scores in zip(views, scored, strict=True):
+                found.append(view.among(scores, number, queries[number], k, fast=fast, floor=kth(found, k)))
+            matches = merged(found, unit, k)
+            results.append(matches if self._all_held(matches) else self.search(unit, k, mode=mode, within=within))
+        return results
+
+    def _snapshot(self, within: Selection | None, mode: Mode) -> tuple[list[View], list[Part], bool]:
+        with self._lock:
+            sealed, parts = self._sealed, self._fresh.parts(within)
+        fast = mode == "fast" or (mode == "auto" and sum(len(item.segment) for item in sealed) >= FAST_ROWS)
+        return [item.view(within) for item in sealed], parts, fast
+
+    def _tried(self, work: Callable[[Backend], _T]) -> _T:
+        """What the engine makes; where it fails, what the CPU makes from now on."""
+        try:
+            return work(self.backend)
+        except BackendUnavailable as error:
+            self.note = f"The engine {self.backend.name} failed ({error}). The CPU searches in its place."
+            _log.warning("%s", self.note)
+            self.backend = CpuBackend()
+            return work(self.backend)
 
     def _unit(self, query: NDArray[np.float32], k: int) -> NDArray[np.float64]:
         vector = np.asarray(query, dtype=np.float64)
@@ -109,69 +210,23 @@ class Scanner:
             raise ValueError(f"k must be at least 1, not {k}")
         return vector / length
 
-    def _parts(self, keys: Collection[str] | None) -> list[Part]:
-        wanted = None if keys is None else frozenset(keys)
+    def _holder(self, key: str) -> Sealed | None:
+        return next((sealed for sealed in self._sealed if key in sealed.alive), None)
+
+    def _all_held(self, matches: Sequence[Match]) -> bool:
         with self._lock:
-            large = [part for key, part in self._large.items() if wanted is None or key in wanted]
-            small = self._small.part(wanted)
-        return [part for part in (small, *large) if len(part.rows)]
-
-    def _row(self, key: str, row: int) -> NDArray[np.float32]:
-        part = self._large.get(key)
-        if part is None:
-            return self._small.row(key, row)
-        if not 0 <= row < len(part.rows):
-            raise KeyError(f"{key} has no row {row}")
-        vector: NDArray[np.float32] = part.rows[row]
-        return vector
-
-    def _holds(self, key: str) -> bool:
-        return key in self._large or key in self._small
+            return all(match.key in self._fresh or self._holder(match.key) is not None for match in matches)
 
     def _forget(self, key: str) -> None:
-        self._small.remove(key)
-        self._large.pop(key, None)
+        self._fresh.remove(key)
+        self._sealed = tuple(sealed.without(key) if key in sealed.alive else sealed for sealed in self._sealed)
 
 
-def _best(backend: Backend, parts: Sequence[Part], unit: NDArray[np.float64], k: int) -> list[Match]:
-    query = unit.astype(np.float32)
-    scored = [_scores(backend, part, query) for part in parts]
-    # Two float32 inner products of d terms of unit vectors differ from the true ones by less than this.
-    slack = 2 * (len(unit) * float(np.finfo(np.float32).eps) + UNIT_TOLERANCE)
-    tops = [scores if len(scores) <= k else np.partition(scores, len(scores) - k)[-k:] for scores in scored]
-    merged = np.concatenate(tops) if tops else np.empty(0, dtype=np.float32)
-    if len(merged) > k:
-        merged = np.partition(merged, len(merged) - k)[-k:]
-    floor = max(merged.min(initial=np.inf) - slack, -2.0)  # a removed row scores -inf
-    matches: list[Match] = []
-    for part, scores in zip(parts, scored, strict=True):
-        matches += _rescored(part, np.flatnonzero(scores >= floor), unit)
-    matches.sort(key=lambda match: (-match.score, match.key, match.row))
-    return matches[:k]
+def _finding(view: View, query: NDArray[np.float32], k: int, fast: bool, floor: float) -> Callable[[Backend], Found]:
+    return lambda backend: view.find(backend, query, k, fast=fast, floor=floor)
 
 
-def _scores(backend: Backend, part: Part, query: NDArray[np.float32]) -> NDArray[np.float32]:
-    scores = backend.scores(part.rows, query)
-    most = _MOST_OF_UNIT_ROWS if part.lengths is None else np.finfo(np.float32).max
-    if not scores.max(initial=0) <= most:  # a damaged row is never found, and hides no other
-        scores = np.where(scores <= most, scores, np.float32(-np.inf))
-    if part.lengths is not None:
-        scores = np.divide(scores, part.lengths, out=np.zeros_like(scores), where=part.lengths > 0)
-    if part.hidden is not None:
-        scores = np.where(part.hidden, np.float32(-np.inf), scores)
-    return scores
-
-
-def _rescored(part: Part, places: NDArray[np.intp], unit: NDArray[np.float64]) -> list[Match]:
-    rows = part.rows[places].astype(np.float64)
-    # Not a matrix product: that sums in an order which depends on where a row lies.
-    products = (rows * unit).sum(axis=1)
-    lengths = np.sqrt((rows * rows).sum(axis=1))
-    cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0).astype(np.float32)
-    return [Match(*part.origin(place), score) for place, score in zip(places.tolist(), cosines.tolist(), strict=True)]
-
-
-def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    squares = np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64)
-    lengths: NDArray[np.float32] = np.sqrt(squares).astype(np.float32)
-    return lengths
+def _scoring(
+    view: View, queries: NDArray[np.float32]
+) -> Callable[[Backend], tuple[NDArray[np.float32], NDArray[np.float32]] | None]:
+    return lambda backend: view.scores(backend, queries)

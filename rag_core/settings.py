@@ -75,6 +75,14 @@ class RetrievalSettings(Group):
     engine: Literal["auto", "dumps", "pgvector", "chroma"] = Field(
         default="auto", description="where candidates come from; auto takes the dumps and falls back to pgvector"
     )
+    mode: Literal["auto", "exact", "fast"] = Field(
+        default="auto",
+        description="exact finds the true nearest always, fast nearly always; auto by the library's size",
+    )
+    backend: Literal["auto", "cpu", "coreml", "torch"] = Field(
+        default="auto",
+        description="what scores the dumps; auto takes the Neural Engine or a CUDA card where there is one",
+    )
     k: int = Field(default=6, ge=1, le=100, description="hits returned")
     fetch_k: int = Field(default=20, ge=1, le=10_000, description="candidates before MMR")
     mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")

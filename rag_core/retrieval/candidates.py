@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from accelerator.scanner import Mode
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt
 from rag_core.storage import Storage
@@ -30,12 +31,13 @@ class Candidate:
 
 
 class Engine(ABC):
-    """Finds the nearest chunks of a library."""
+    """Finds the nearest chunks of a library. `mode` is how thoroughly, for engines that have a choice."""
 
     name: ClassVar[str]
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, mode: Mode = "auto") -> None:
         self._storage = storage
+        self._mode = mode
 
     def nearest(self, query: NDArray[np.float32], k: int) -> list[Candidate]:
         """The k nearest chunks, best first; ties by document, then index. query: float32 (d,), not zero.
@@ -66,7 +68,7 @@ class DumpsEngine(Engine):
 
     def _find(self, query: NDArray[np.float32], k: int) -> Sequence[Candidate]:
         try:
-            found = self._storage.dumps.search(query, k)
+            found = self._storage.dumps.search(query, k, self._mode)
         except KeyError as error:  # a document went between the scan and the reading of its rows
             raise StoreCorrupt(f"The dumps changed while they were searched: {error}") from error
         return [Candidate(match.key, match.row, vector) for match, vector in found]

@@ -57,7 +57,7 @@ def _first_answer(
     notes: list[str] = []
     for name in _order(storage, settings.engine, notes):
         try:
-            candidates = ENGINES[name](storage).nearest(query, settings.fetch_k)
+            candidates = ENGINES[name](storage, settings.mode).nearest(query, settings.fetch_k)
             return name, _hits(storage, _diverse(query, candidates, settings), name), notes
         except (StoreCorrupt, StoreUnavailable) as error:
             notes.append(f"The engine {name} could not answer: {error} Another was asked.")

@@ -125,11 +125,13 @@ class DocumentStore:
         return known
 
     @retried
-    def ready_ids(self) -> list[str]:
-        """Every ready document's id: of thousands of documents the rest takes its time to fetch."""
+    def ready_ids(self) -> dict[str, int]:
+        """Every ready document's id and generation: of thousands of documents the rest takes its time to fetch."""
         with self._database.transaction() as connection:
-            rows = connection.execute("SELECT id FROM documents WHERE state = 'ready' ORDER BY id").fetchall()
-        return [row[0] for row in rows]
+            rows = connection.execute(
+                "SELECT id, generation FROM documents WHERE state = 'ready' ORDER BY id"
+            ).fetchall()
+        return {row[0]: row[1] for row in rows}
 
     @retried
     def counts(self) -> tuple[int, int, int, int]:

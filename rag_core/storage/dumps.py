@@ -1,4 +1,4 @@
-"""The vector dumps of the library: one file per document, and the scanner that searches them."""
+"""The vector dumps of the library: one file per document, the segments gathered from them, and the scanner of both."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.atomic import sync_folder
+from accelerator.backends.base import Backend
 from accelerator.dump import Dump, write_dumps
 from accelerator.errors import DumpError
 from accelerator.faults import reach
-from accelerator.scanner import Match, Scanner
+from accelerator.ranking import Match
+from accelerator.scanner import Mode, Scanner
+from accelerator.segment import Segment
+from accelerator.segments import Segments, Stopped
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage.files import disk_failure, prepare_folder, remove_file
@@ -37,33 +41,54 @@ class Loaded:
 
 
 class DumpStore:
-    """Dump files under one folder. Nothing can be scanned until a profile is set."""
+    """Dump files under one folder, gathered into segments under another, or not at all for None.
 
-    def __init__(self, folder: Path) -> None:
+    Nothing can be scanned until a profile is set.
+    """
+
+    def __init__(self, folder: Path, segments_folder: Path | None = None) -> None:
         self._folder = folder
+        self._segments_folder = segments_folder
         self._profile: Profile | None = None
         self._scanner: Scanner | None = None
+        self._segments: Segments | None = None
+        self._engine: tuple[Backend, str] | None = None
         prepare_folder(folder)
 
     def use(self, profile: Profile) -> None:
         """Set the profile that every dump must carry. A second call with the same profile changes nothing."""
         if self._profile != profile:
-            self._profile = profile
-            self._scanner = Scanner(profile.dimensions)
+            self._search(profile, Scanner(profile.dimensions))
 
-    def load(self, ids: Iterable[str], vectors: Vectors) -> Loaded:
-        """Map the dumps of ready documents; what is missing or damaged is written anew from `vectors`.
+    def use_engine(self, backend: Backend, why: str) -> None:
+        """Search with an engine from now on; `why` says in a few words why with this one."""
+        self._engine = (backend, why)
+        if self._scanner is not None:
+            self._scanner.backend = backend
 
-        One whose chunks PostgreSQL itself has lost is left out: a comparison of the stores tells of it. One that
-        cannot be written is left out too.
+    def load(self, wanted: Mapping[str, int], vectors: Vectors) -> Loaded:
+        """Map the segments, and the dumps of ready documents, given with their generations, that no segment holds.
+
+        What is missing or damaged is written anew from `vectors`. One whose chunks PostgreSQL itself has lost is left
+        out: a comparison of the stores tells of it. One that cannot be written is left out too.
         """
         loaded = Loaded()
-        for document_id in ids:
+        held = self._loaded_segments(wanted)
+        for document_id in (document_id for document_id in wanted if document_id not in held):
             try:
                 self.show(document_id)
             except StoreCorrupt:
                 self._load_anew(document_id, vectors, loaded)
         return loaded
+
+    def _loaded_segments(self, wanted: Mapping[str, int]) -> set[str]:
+        if self._segments is None:
+            return set()
+        try:
+            return self._segments.load(wanted)
+        except OSError as error:
+            _log.warning("The segments cannot be used: %s", error)
+            return set()
 
     def _load_anew(self, document_id: str, vectors: Vectors, loaded: Loaded) -> None:
         try:
@@ -134,11 +159,40 @@ class DumpStore:
         else:
             remove_file(path)
 
+    def bury(self, ids: Collection[str]) -> None:
+        """Have removed documents stay removed from the segments. Raises StoreUnavailable."""
+        if self._segments is not None:
+            try:
+                self._segments.bury(ids)
+            except OSError as error:
+                raise disk_failure(error) from error
+
+    def gather(self, generations: Callable[[], Mapping[str, int]], min_free_bytes: int, stopped: Stopped) -> None:
+        """Gather dumps into segments as long as there are enough of them and of disk. Raises StoreUnavailable."""
+        segments = self._segments
+        while segments is not None and segments.due() and not stopped():
+            free = shutil.disk_usage(self._folder).free - min_free_bytes
+            try:
+                if not segments.gather(generations, free_bytes=free, stopped=stopped):
+                    return
+            except (DumpError, OSError) as error:
+                raise StoreUnavailable(f"Dumps cannot be gathered: {error}") from error
+
+    def damaged_segments(self) -> list[str]:
+        """What is wrong with each segment that does not fit its checksums; reads everything."""
+        return [fault for _, fault in self._segments.damaged()] if self._segments is not None else []
+
+    def mend_segments(self) -> None:
+        """Search the dumps in place of the segments that are damaged. Raises StoreCorrupt, StoreUnavailable."""
+        for segment, _ in list(self._segments.damaged()) if self._segments is not None else ():
+            self._drop(segment)
+
     def succeed(self, successor: DumpStore, ready: Collection[str]) -> None:
         """Search what another store holds of ready documents, from this instant on. Its files are taken after that."""
         for document_id in successor.searched() - set(ready):
             successor.hide(document_id)
-        self._profile, self._scanner = successor._profile, successor._scanner
+        self._search(successor._required(), successor._searchable())
+        self._loaded_segments({})  # those of the other profile go
 
     def take_files(self, successor: DumpStore, ids: Iterable[str]) -> None:
         """Take the files of another store that fit this one's profile, and remove what is left of it.
@@ -160,25 +214,62 @@ class DumpStore:
         if self._scanner is not None:
             self._scanner.remove(document_id)
 
-    def search(self, query: NDArray[np.float32], k: int) -> list[tuple[Match, NDArray[np.float32]]]:
-        """The k nearest rows with their vectors. query: float32 (d,). Raises StoreCorrupt without a profile."""
+    def search(
+        self, query: NDArray[np.float32], k: int, mode: Mode = "auto"
+    ) -> list[tuple[Match, NDArray[np.float32]]]:
+        """The k nearest rows with their vectors. query: float32 (d,).
+
+        Raises StoreCorrupt without a profile, or when a segment contradicts itself: the dumps take its place then.
+        """
         scanner = self._searchable()
-        matches = scanner.search(query, k)
+        try:
+            matches = scanner.search(query, k, mode=mode)
+        except DumpError as error:
+            self.mend_segments()
+            raise StoreCorrupt(f"A segment cannot be used: {error}") from error
         return list(zip(matches, scanner.vectors(matches), strict=True)) if matches else []
 
     def md5(self, document_id: str, row: int) -> str:
         """The MD5 sum that a dump holds for a row. Raises StoreCorrupt when it cannot be read."""
         try:
-            hashed: str = Dump.open(self._path(document_id)).hashes[row].tobytes().hex()
-        except (DumpError, OSError, IndexError) as error:
+            hashed = self._searchable().hashed(document_id, row)
+            if hashed is None:
+                hashed = Dump.open(self._path(document_id)).hashes[row].tobytes()
+        except (DumpError, OSError, IndexError, KeyError) as error:
             raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
-        return hashed
+        return hashed.hex()
 
     def describe(self) -> str:
         """What searches the dumps, in a few words."""
         if self._scanner is None:
             return "dumps, nothing to search yet"
-        return f"dumps on the {self._scanner.backend.name}, {len(self._scanner)} vectors"
+        scanner = self._scanner
+        why = f"; {self._engine[1]}" if self._engine is not None and self._engine[0] is scanner.backend else ""
+        sealed = sum(map(len, scanner.sealed()))
+        where = f", {sealed} of them in segments" if sealed else ""
+        return f"dumps on {scanner.backend.describe()}{why}; {len(scanner)} vectors{where}"
+
+    def note(self) -> str:
+        """What happened to the engine that the user should know; empty for nothing."""
+        return "" if self._scanner is None else self._scanner.note
+
+    def _search(self, profile: Profile, scanner: Scanner) -> None:
+        """Search with that scanner from this instant on."""
+        if self._engine is not None:
+            scanner.backend = self._engine[0]
+        self._profile, self._scanner = profile, scanner
+        if self._segments_folder is not None:
+            self._segments = Segments(self._segments_folder, scanner, profile.id, self._path)
+
+    def _drop(self, segment: Segment) -> None:
+        """Search the dumps of a segment's documents in its place. Raises StoreCorrupt, StoreUnavailable."""
+        assert self._segments is not None  # noqa: S101  it came from there
+        try:
+            documents = self._segments.drop(segment)
+        except OSError as error:
+            raise disk_failure(error) from error
+        for document_id in documents:
+            self.show(document_id)
 
     def _path(self, document_id: str) -> Path:
         return self._folder / f"{document_id}{_SUFFIX}"

@@ -1,4 +1,4 @@
-"""The thread that feeds Chroma, so that nobody waits for it."""
+"""Threads that work behind the others' backs, so that nobody waits for it: Chroma is fed, dumps are gathered."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _EVERY_S = 30.0
 
 
 class Feeder:
-    """Calls `carry` when woken, and now and then for what was put off, until stopped."""
+    """Calls `carry` when woken, and now and then for what was put off, until stopped. `what` says what it does."""
 
-    def __init__(self, carry: Callable[[], None]) -> None:
+    def __init__(self, what: str, carry: Callable[[], None]) -> None:
+        self._what = what
         self._carry = carry
         self._woken = threading.Event()
         self._stopped = threading.Event()
@@ -41,5 +42,5 @@ class Feeder:
             try:
                 self._carry()
             except LecternError as error:
-                _log.warning("Chroma is fed later: %s", error)
+                _log.warning("%s later: %s", self._what, error)
             self._woken.wait(_EVERY_S)

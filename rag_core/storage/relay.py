@@ -110,6 +110,8 @@ class Relay:
                     self._remove_dump(item)
                 except LecternError as error:
                     _put_off(taken, item, error)
+            if taken.due:
+                self._dumps.bury([item.document_id for item in taken.due])
             return bool(taken)
 
     def _remove_dump(self, item: Item) -> None:

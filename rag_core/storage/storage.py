@@ -11,6 +11,7 @@ import psycopg
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
+from accelerator.backends.choosing import choose
 from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
@@ -50,8 +51,11 @@ class Storage:
         self._server: EmbeddedServer | None = None
         self._database: Database | None = None
         self._feeder: Feeder | None = None
+        self._gatherer: Feeder | None = None
+        self._engine_chosen = False
         self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
         self._min_free_bytes = settings.storage.min_free_bytes
+        self._engine_wanted = settings.retrieval.backend
         self.epoch = Epoch()
         self._leaked = LeakedServers()
         self._closed = False
@@ -107,7 +111,7 @@ class Storage:
         """What happened, on opening and to Chroma since, that the user should know. Raises StoreUnavailable."""
         outbox = self.relay.outbox
         given_up = (_given_up("the dump files", outbox.waiting("dumps")), _given_up("Chroma", outbox.waiting("chroma")))
-        notes = (*_told(self._loaded, self.dumps.searched()), self.guard.note(), *given_up)
+        notes = (*_told(self._loaded, self.dumps.searched()), self.dumps.note(), self.guard.note(), *given_up)
         return tuple(note for note in notes if note)
 
     @property
@@ -182,9 +186,10 @@ class Storage:
                 raise unavailable(error) from error
 
     def wake(self) -> None:
-        """There is something to carry to Chroma."""
-        if self._feeder is not None:
-            self._feeder.wake()
+        """There is something to carry to Chroma, and maybe something to gather."""
+        for feeder in (self._feeder, self._gatherer):
+            if feeder is not None:
+                feeder.wake()
 
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
@@ -207,6 +212,8 @@ class Storage:
         if self._feeder is not None:
             self.guard.stop()
             self._feeder.stop()
+        if self._gatherer is not None:
+            self._gatherer.stop()
         self.chroma.close()
         if self._database is not None:
             self._database.close()
@@ -225,11 +232,12 @@ class Storage:
         self.conversations = ConversationStore(database)
         self.new_vectors = NewVectors(database)
         self.files = FileStore(folder / "files")
-        self.dumps = DumpStore(folder / "dumps")
+        self.dumps = DumpStore(folder / "dumps", folder / "segments")
         self.relay = Relay(database, self.documents, self.dumps, self.chroma, self.files)
         self.guard = ChromaGuard(database, self.documents, self.chroma, self.relay)
         self._loaded = self._recover()
-        self._feeder = Feeder(self._feed)
+        self._feeder = Feeder("Chroma is fed", self._feed)
+        self._gatherer = Feeder("Dumps are gathered", self._gather)
 
     def _feed(self) -> None:
         """Carry what a broken connection left behind, then give Chroma its due once its index is known as sound."""
@@ -239,6 +247,13 @@ class Storage:
         self.relay.carry_chroma()
         self._forget_stale()
         self._leaked.stop()
+
+    def _gather(self) -> None:
+        """Find out what engine is best here, the first time, and gather what there is."""
+        if not self._engine_chosen:
+            self._engine_chosen = True
+            self.dumps.use_engine(*choose(self._engine_wanted, self.folder / "segments"))
+        self.dumps.gather(self.documents.ready_ids, self._min_free_bytes, lambda: self._closed)
 
     def _forget_stale(self) -> None:
         """Delete Chroma's collections of profiles that are in use no longer; where it fails, the next time."""

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from accelerator.backends.base import Backend
-from accelerator.backends.cpu import CpuBackend
 from accelerator.errors import DumpMismatch
-from accelerator.scanner import SMALL_ROWS, Match, Scanner
+from accelerator.fresh import SMALL_ROWS, Fresh
+from accelerator.ranking import Match
+from accelerator.scanner import Scanner
+from accelerator.selection import Selection
 from tests.accelerator.conftest import MakeDump, unit_rows
 
 DIMENSIONS = 48
@@ -85,7 +86,7 @@ def test_nothing_there(make_dump: MakeDump) -> None:
 @pytest.mark.parametrize("keys", [["d3"], ["d97", "d16385", "unknown"], [], ["unknown"]], ids=str)
 def test_a_search_in_some_dumps(scanner: Scanner, blocks: dict[str, np.ndarray], keys: list[str]) -> None:
     expected = brute_force({key: block for key, block in blocks.items() if key in keys}, query_of(3), 20)
-    assert_same(scanner.search(query_of(3), 20, keys=keys), expected)
+    assert_same(scanner.search(query_of(3), 20, within=Selection.of(keys)), expected)
 
 
 def test_removal_takes_effect_at_once(scanner: Scanner, blocks: dict[str, np.ndarray]) -> None:
@@ -194,31 +195,9 @@ def test_other_dimensions_are_refused(scanner: Scanner, make_dump: MakeDump) -> 
 
 
 def test_large_dumps_are_not_copied(make_dump: MakeDump) -> None:
-    dump, seen = make_dump(SMALL_ROWS), []
-
-    class Watcher(CpuBackend):
-        def scores(self, block: np.ndarray, query: np.ndarray) -> np.ndarray:
-            seen.append(np.shares_memory(block, dump.vectors))
-            return super().scores(block, query)
-
-    scanner = Scanner(DIMENSIONS, Watcher())
-    scanner.add("a", dump)
-    scanner.search(query_of(1), 1)
-    assert seen == [True]
-
-
-def test_what_is_removed_while_a_search_runs_is_not_returned(make_dump: MakeDump) -> None:
-    class Slow(CpuBackend):
-        def scores(self, block: np.ndarray, query: np.ndarray) -> np.ndarray:
-            scores = super().scores(block, query)
-            scanner.remove("a")
-            return scores
-
-    backend: Backend = Slow()
-    scanner, row = Scanner(DIMENSIONS, backend), unit_rows(1, DIMENSIONS)
-    scanner.add("a", make_dump(row))
-    scanner.add("b", make_dump(unit_rows(4, DIMENSIONS, seed=2)))
-    assert {match.key for match in scanner.search(row[0], 2)} == {"b"}
+    dump, fresh = make_dump(SMALL_ROWS), Fresh(DIMENSIONS)
+    fresh.add("a", dump)
+    assert np.shares_memory(fresh.parts(None)[0].rows, dump.vectors)
 
 
 def test_vectors_of_what_was_removed(scanner: Scanner) -> None:

@@ -1,0 +1,101 @@
+"""Which engine searches here, and why: asked for by name, or chosen; and how many threads the CPU is worth."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from accelerator.atomic import write_atomically
+from accelerator.backends.base import Backend, BackendUnavailable
+from accelerator.backends.cpu import CpuBackend
+
+_log = logging.getLogger(__name__)
+NAMES = ("auto", "cpu", "coreml", "torch")
+_PROBE_S = 0.05
+_MOST_THREADS = 8
+# Twelve megabytes: more than the nearest caches hold, as a library is.
+_PROBE_SHAPE = (65_536, 192)
+# A further thread must be worth this much, since it is taken from those who read and answer meanwhile.
+_WORTH = 1.15
+
+
+def choose(name: str, folder: Path) -> tuple[Backend, str]:
+    """The engine of that name, and in a few words why it is this one. `folder` keeps what it makes for itself.
+
+    auto takes the Neural Engine on Apple's processors, a CUDA card where there is one, and else the CPU. An engine that
+    cannot run is replaced by the CPU, and the words say why. Takes up to some seconds. Raises ValueError for a name
+    that is not known.
+    """
+    if name not in NAMES:
+        raise ValueError(f"{name} is not among {', '.join(NAMES)}")
+    wanted = _likely() if name == "auto" else name
+    try:
+        if wanted == "coreml":
+            return _coreml(folder / "coreml"), "the Neural Engine is there" if name == "auto" else "as set"
+        if wanted == "torch":
+            return _torch(), "a CUDA card is there" if name == "auto" else "as set"
+    except BackendUnavailable as error:
+        return CpuBackend(threads(folder)), f"{wanted} cannot run: {error}"
+    return CpuBackend(threads(folder)), "no Neural Engine or CUDA card here" if name == "auto" else "as set"
+
+
+def threads(folder: Path) -> int:
+    """How many threads scan fastest on this machine: found out in about 50 ms once, and kept in `folder`."""
+    path, machine = folder / "threads.json", f"{platform.node()} {platform.processor()} {os.cpu_count()}"
+    try:
+        kept = json.loads(path.read_bytes())
+        if kept["machine"] == machine:
+            return max(1, int(kept["threads"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        _log.debug("No count of threads is kept for this machine yet.")
+    found = _fastest()
+    with suppress(OSError):  # it is found out again then
+        write_atomically(path, [json.dumps({"machine": machine, "threads": found}).encode()])
+    return found
+
+
+def _fastest() -> int:
+    codes = np.random.default_rng(0).integers(-127, 128, _PROBE_SHAPE, dtype=np.int8)
+    counts = [count for count in (1, 2, 4, _MOST_THREADS) if count <= (os.cpu_count() or 1)]
+    best, fastest = 1, np.inf
+    for count in counts:
+        took = _time(CpuBackend(count), codes, _PROBE_S / len(counts))
+        if took * _WORTH < fastest:
+            best, fastest = count, took
+    return best
+
+
+def _time(backend: CpuBackend, codes: np.ndarray, limit_s: float) -> float:
+    """The shortest of the scans that fit the time, seconds."""
+    backend.part(codes, codes[:1])
+    shortest, end = np.inf, time.perf_counter() + limit_s
+    while time.perf_counter() < end:
+        started = time.perf_counter()
+        backend.part(codes, codes[:1])
+        shortest = min(shortest, time.perf_counter() - started)
+    return float(shortest)
+
+
+def _likely() -> str:
+    if platform.system() == "Darwin" and platform.machine() == "arm64":
+        return "coreml"
+    return "torch" if Path("/dev/nvidia0").exists() else "cpu"
+
+
+def _coreml(folder: Path) -> Backend:
+    from accelerator.backends.coreml import CoreMLBackend
+
+    return CoreMLBackend.open(folder)
+
+
+def _torch() -> Backend:
+    from accelerator.backends.torch import TorchBackend
+
+    return TorchBackend.best()

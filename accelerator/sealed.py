@@ -1,0 +1,105 @@
+"""A segment as it is searched now: its file never changes, what may be found in it does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelerator.backends.base import Backend
+from accelerator.ranking import Found
+from accelerator.segment import Segment
+from accelerator.segment_search import Hidden, among, candidates, scored
+from accelerator.selection import Selection
+
+# So few wanted rows of a segment are looked at one by one.
+_FEW = 512
+_Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A segment as one search sees it: without the hidden rows, or these few alone."""
+
+    segment: Segment
+    hidden: Hidden
+    few: NDArray[np.intp] | None = None
+
+    def find(self, backend: Backend, query: _Floats, k: int, *, fast: bool, floor: float) -> Found:
+        """Candidates for one query, float32 (d,) of unit length. Raises BackendUnavailable."""
+        if self.few is not None:
+            return Found(self.segment, *scored(self.segment, query, self.few))
+        best = candidates(self.segment, backend, query, k, fast=fast, hidden=self.hidden, floor=floor)
+        return Found(self.segment, *best)
+
+    def scores(self, backend: Backend, queries: _Floats) -> tuple[_Floats, _Floats] | None:
+        """Scores of every row for many queries, float32 (m, d), and their errors; None for a few rows.
+
+        Raises BackendUnavailable.
+        """
+        return None if self.few is not None else backend.scores(self.segment.block, queries @ self.segment.rotation)
+
+    def among(
+        self, scores: tuple[_Floats, _Floats] | None, number: int, query: _Floats, k: int, *, fast: bool, floor: float
+    ) -> Found:
+        """Candidates for one of many queries, by the scores that were made for all."""
+        if self.few is not None:
+            return Found(self.segment, *scored(self.segment, query, self.few))
+        assert scores is not None  # noqa: S101  only few rows have none
+        row, error = scores[0][number], float(scores[1][number])
+        best = among(self.segment, query, row, error, k, fast=fast, hidden=self.hidden, floor=floor)
+        return Found(self.segment, *best)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sealed:
+    """The keys that are found in a segment, by their numbers there, and the rows that are not (tombstones)."""
+
+    segment: Segment
+    alive: Mapping[str, int]
+    dead: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, segment: Segment, keys: Collection[str]) -> Sealed:
+        """Those of a segment's keys that are also among `keys`; all others are not found."""
+        alive = {key: number for number, key in enumerate(segment.keys) if key in keys}
+        gone = [number for number, key in enumerate(segment.keys) if key not in alive]
+        return cls(segment, alive)._hiding(gone, alive)
+
+    def without(self, key: str) -> Sealed:
+        """The same without one key's rows."""
+        alive = dict(self.alive)
+        return self._hiding([alive.pop(key)], alive)
+
+    def __len__(self) -> int:
+        return len(self.segment) - (0 if self.dead is None else int(np.count_nonzero(self.dead)))
+
+    def place(self, key: str, row: int) -> int:
+        """Where a row of a dump lies. Raises KeyError."""
+        places = self.segment.places(self.alive[key])
+        if not 0 <= row < len(places):
+            raise KeyError(f"{key} has no row {row}")
+        return int(places[row])
+
+    def view(self, within: Selection | None) -> View:
+        """What a search restricted to a selection looks at."""
+        if within is None:
+            return View(self.segment, Hidden(self.dead))
+        wanted = self._wanted(within)
+        if len(wanted) <= _FEW:
+            return View(self.segment, Hidden(), wanted)
+        hidden = np.ones(len(self.segment), dtype=np.bool_)
+        hidden[wanted] = False
+        return View(self.segment, Hidden(hidden, chosen=True))
+
+    def _wanted(self, within: Selection) -> NDArray[np.intp]:
+        places = within.places(self.segment)
+        return places if self.dead is None else places[~self.dead[places]]
+
+    def _hiding(self, numbers: Iterable[int], alive: Mapping[str, int]) -> Sealed:
+        dead = np.zeros(len(self.segment), dtype=np.bool_) if self.dead is None else self.dead.copy()
+        for number in numbers:
+            dead[self.segment.places(number)] = True
+        return Sealed(self.segment, alive, dead if dead.any() else None)

@@ -1,0 +1,231 @@
+"""The search within one sealed segment: first the int8 copy, then the float32 rows of what can be among the best.
+
+Exact, in three steps, each of which can only leave out what cannot be among the best k. (1) The int8 head of every row
+gives a score; some of the best by it are scored in float32, and the k-th of these is a floor under the result. (2) A
+row's true score is at most its head's score, plus the heads' rounding, plus the length of its tail times that of the
+query's (Cauchy and Schwarz). What stays below the floor is out. (3) Where much is left, the int8 tail is added and the
+bound is then the rounding alone; what is left is scored in float32, the most promising first, until the rest is below
+the floor, which rises meanwhile.
+
+Fast leaves out step 2 and 3, and looks at the clusters nearest to the query alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelerator.backends.base import Backend
+from accelerator.backends.cpu import CpuBackend
+from accelerator.quantise import LONGEST, RoundedVector
+from accelerator.segment import Segment
+
+Floats = NDArray[np.float32]
+Places = NDArray[np.intp]
+
+# Rows are compared by groups of this many, far from each other: sorting their greatest scores replaces sorting all.
+_GROUP = 32
+# Float32 arithmetic over unit vectors, rotation included, is off by less than this for any width met here.
+_SLACK = np.float32(1e-4)
+# No product of two vectors of unit length is greater, however it was rounded: such a row is damaged.
+_MOST = np.float32(1.01)
+# What is scored in float32 at once while the floor rises.
+_PORTION = 2048
+# Above so many rows left the int8 tails are read before the float32 rows, which are 8 times as long.
+_MANY = 1024
+# Fast looks at this share of the rows, or at so many where that is more.
+_SHARE = 8
+_LEAST_ROWS = 65_536
+
+
+class Candidates(NamedTuple):
+    """Rows of a segment by their places, (c,), and their cosines in float32, (c,), off by at most 1e-4."""
+
+    places: Places
+    scores: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hidden:
+    """Rows that must not be found, bool (n,), or None for none; `chosen`: since a search is restricted to others."""
+
+    rows: NDArray[np.bool_] | None = None
+    chosen: bool = False
+
+    def apply(self, scores: Floats, start: int = 0) -> None:
+        """Take them out of scores of the rows from `start` on."""
+        if self.rows is not None:
+            np.putmask(scores, self.rows[start : start + len(scores)], np.float32(-np.inf))
+
+
+def candidates(
+    segment: Segment, backend: Backend, unit: Floats, k: int, *, fast: bool, hidden: Hidden, floor: float
+) -> Candidates:
+    """Every row that can be among the best k and reach `floor`; with `fast`, nearly every one.
+
+    unit: float32 (d,), of unit length. Raises BackendUnavailable.
+    """
+    rotated = unit @ segment.rotation
+    if isinstance(backend, CpuBackend):
+        return _Staged(segment, backend, unit, rotated, k, hidden).find(fast, floor)
+    scores, errors = backend.scores(segment.block, rotated[None])
+    return among(segment, unit, scores[0], float(errors[0]), k, fast=fast, hidden=hidden, floor=floor)
+
+
+def among(
+    segment: Segment, unit: Floats, scores: Floats, error: float, k: int, *, fast: bool, hidden: Hidden, floor: float
+) -> Candidates:
+    """The candidates by scores of every row, float32 (n,), that are off the int8 copy's by at most `error`."""
+    hidden.apply(scores)
+    places = _promising(scores, k)
+    found = scored(segment, unit, places)
+    if fast:
+        return found
+    least = _floor(found, k, floor)
+    most = scores + segment.errors
+    left = np.flatnonzero(most >= np.float32(least - error - float(_SLACK)))
+    return _rising(segment, unit, found, left, most[left], k, least, error)
+
+
+def scored(segment: Segment, unit: Floats, places: Places) -> Candidates:
+    """The rows at some places with their cosines. A damaged row is left out, and hides no other."""
+    rows = segment.rows[places]
+    scores = rows @ unit
+    if not segment.unit:
+        lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+        scores = np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 0)
+    sound = scores <= _MOST
+    return Candidates(places, scores) if sound.all() else Candidates(places[sound], scores[sound])
+
+
+class _Staged:
+    """A search by head, then tail, on the processor. Scores by the head are in units of the query's scale."""
+
+    def __init__(
+        self, segment: Segment, backend: CpuBackend, unit: Floats, rotated: Floats, k: int, hidden: Hidden
+    ) -> None:
+        width = segment.block.head.shape[1]
+        self._segment = segment
+        self._backend = backend
+        self._unit = unit
+        self._k = k
+        self._hidden = hidden
+        self._head_values = rotated[:width]
+        self._head = RoundedVector.of(rotated[:width])
+        self._tail = RoundedVector.of(rotated[width:])
+
+    def find(self, fast: bool, floor: float) -> Candidates:
+        runs = self._runs() if fast and not self._hidden.chosen else None
+        if runs is not None:
+            return self._within(runs)
+        scores = self._heads(0, len(self._segment))
+        found = scored(self._segment, self._unit, _promising(scores, self._k))
+        return found if fast else self._widened(scores, found, _floor(found, self._k, floor))
+
+    def _heads(self, start: int, end: int) -> Floats:
+        """Scores by the int8 heads of the rows from `start` to `end`."""
+        block = self._segment.block
+        scores = self._backend.part(block.head[start:end], self._head.codes)
+        scores *= block.head_scales[start:end]
+        self._hidden.apply(scores, start)
+        return scores
+
+    def _within(self, runs: list[tuple[int, int]]) -> Candidates:
+        scores = [self._heads(start, end) for start, end in runs]
+        places = np.concatenate([np.arange(start, end) for start, end in runs])
+        best = _promising(np.concatenate(scores), self._k)
+        return scored(self._segment, self._unit, places[best])
+
+    def _runs(self) -> list[tuple[int, int]] | None:
+        """Where the rows of the nearest clusters lie; None when that is everywhere."""
+        arrays = self._segment.sections.arrays
+        wanted = max(_LEAST_ROWS, len(self._segment) // _SHARE)
+        if wanted >= len(self._segment):
+            return None
+        starts = arrays["cluster_starts"]
+        order = np.argsort(-(arrays["centroids"] @ self._head_values))
+        enough = int(np.searchsorted(np.cumsum(np.diff(starts)[order]), wanted)) + 1
+        chosen = np.sort(order[:enough])
+        breaks = np.flatnonzero(np.diff(chosen) > 1)
+        first = chosen[np.concatenate(([0], breaks + 1))]
+        last = chosen[np.concatenate((breaks, [len(chosen) - 1]))]
+        return list(zip(starts[first].tolist(), starts[last + 1].tolist(), strict=True))
+
+    def _widened(self, scores: Floats, found: Candidates, least: float) -> Candidates:
+        """The candidates, and whatever else can reach the floor."""
+        segment, scale = self._segment, self._head.scale or 1.0
+        error = segment.head_error * self._head.length + LONGEST * self._head.error
+        most = segment.tails * np.float32(self._tail.length / scale)
+        most += scores
+        left = np.flatnonzero(most >= np.float32((least - error - _SLACK) / scale))
+        most, left = most[left] * np.float32(scale), left
+        if len(left) > _MANY and self._tail.codes.size:
+            most, error = self._by_tails(scores, left), LONGEST * (self._head.error + self._tail.error)
+        return _rising(segment, self._unit, found, left, most, self._k, least, error)
+
+    def _by_tails(self, scores: Floats, left: Places) -> Floats:
+        """What rows can reach by head and tail, before the error of rounding the query."""
+        block = self._segment.block
+        if len(left) > len(block) // 4:
+            products = self._backend.part(block.tail, self._tail.codes)[left]
+        else:
+            products = self._backend.part(block.tail[left], self._tail.codes)
+        most = products * block.tail_scales[left]
+        most *= np.float32(self._tail.scale)
+        most += scores[left] * np.float32(self._head.scale or 1.0)
+        most += self._segment.errors[left]
+        return most
+
+
+def _promising(scores: Floats, k: int) -> Places:
+    """Some places with the greatest scores: at least 4 k + 64 of them where there are so many that are not hidden."""
+    wanted = 4 * k + 64
+    groups = len(scores) // _GROUP
+    if groups < 2 * wanted:
+        if len(scores) <= wanted:
+            return np.flatnonzero(scores > -np.inf)
+        return _above(scores, scores, wanted)
+    return _above(scores, scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0), wanted)
+
+
+def _above(scores: Floats, greatest: Floats, wanted: int) -> Places:
+    least = np.partition(greatest, len(greatest) - wanted)[-wanted]
+    if np.isnan(least):  # of a damaged scale: such rows are looked at in float32, and hide no others
+        scores = np.where(np.isnan(scores), np.float32(np.inf), scores)
+        return _promising(scores, (wanted - 64) // 4)
+    return np.flatnonzero(scores >= max(least, np.finfo(np.float32).min))
+
+
+def _floor(found: Candidates, k: int, floor: float) -> float:
+    """What a row must reach, as far as known."""
+    if len(found.scores) < k:
+        return floor
+    return max(floor, float(np.partition(found.scores, len(found.scores) - k)[-k]) - float(_SLACK))
+
+
+def _rising(
+    segment: Segment, unit: Floats, found: Candidates, left: Places, most: Floats, k: int, floor: float, error: float
+) -> Candidates:
+    """What is left scored in float32, the most promising first, until the rest cannot reach the floor.
+
+    most: what each row that is left can reach, float32, before `error`.
+    """
+    can = most >= np.float32(floor - error - float(_SLACK))
+    left, most = left[can], most[can]
+    if len(left) > _PORTION:
+        order = np.argsort(-most)
+        left, most = left[order], most[order]
+    known = np.isin(left, found.places, assume_unique=True)
+    left, most = left[~known], most[~known]
+    places, scores = [found.places], [found.scores]
+    for start in range(0, len(left), _PORTION):
+        if start and most[start] < floor - error - _SLACK:
+            break
+        more = scored(segment, unit, left[start : start + _PORTION])
+        places.append(more.places)
+        scores.append(more.scores)
+        floor = _floor(Candidates(more.places, np.concatenate(scores)), k, floor)
+    return Candidates(np.concatenate(places), np.concatenate(scores))

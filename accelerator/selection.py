@@ -1,0 +1,64 @@
+"""Which rows a search may return: some dumps, or some rows of each."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelerator.segment import Segment
+
+Wanted = NDArray[np.intp]
+
+
+class Selection:
+    """A restriction of searches to some rows. Made once, it is used for any number of searches at their full speed.
+
+    rows: for each key the numbers of its rows, ranges of them, or None for all. Unknown keys and rows beyond a dump's
+    end are passed over. Thread-safe.
+    """
+
+    def __init__(self, rows: Mapping[str, Iterable[int | range] | None]) -> None:
+        self._rows = {key: None if wanted is None else _numbers(wanted) for key, wanted in rows.items()}
+        self._places: weakref.WeakKeyDictionary[Segment, Wanted] = weakref.WeakKeyDictionary()
+
+    @classmethod
+    def of(cls, keys: Iterable[str]) -> Selection:
+        """Every row of some dumps."""
+        return cls(dict.fromkeys(keys))
+
+    def rows(self, key: str, count: int) -> Wanted | None:
+        """The numbers of a dump's rows that are wanted, of `count`, in order; None for all."""
+        wanted = self._rows.get(key, _NONE)
+        return None if wanted is None else wanted[wanted < count]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._rows
+
+    def places(self, segment: Segment) -> Wanted:
+        """Where the wanted rows of a segment lie, in order."""
+        found = self._places.get(segment)
+        if found is None:
+            parts = [self._of_key(segment, number) for number, key in enumerate(segment.keys) if key in self._rows]
+            found = np.sort(np.concatenate(parts)) if parts else _NONE
+            self._places[segment] = found
+        return found
+
+    def _of_key(self, segment: Segment, number: int) -> Wanted:
+        places = segment.places(number).astype(np.intp)
+        wanted = self.rows(segment.keys[number], len(places))
+        return places if wanted is None else places[wanted]
+
+
+def _numbers(wanted: Iterable[int | range]) -> Wanted:
+    parts = [np.arange(item.start, item.stop, item.step) if isinstance(item, range) else [item] for item in wanted]
+    numbers = np.unique(np.concatenate(parts)).astype(np.intp) if parts else _NONE
+    return numbers[numbers >= 0]
+
+
+_NONE: Wanted = np.empty(0, dtype=np.intp)
