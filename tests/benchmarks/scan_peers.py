@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import psutil
-from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from tests.benchmarks.measure import PeakMemory
+from tests.benchmarks.scan_vectors import write_rows
 
 Floats = NDArray[np.float32]
 _BLOCK = 16_384
@@ -101,12 +101,15 @@ class Simsimd(Engine):
 
     def build(self) -> None:
         rows = self.vectors()
-        codes = open_memmap(self.folder / "codes.npy", mode="w+", dtype=np.int8, shape=rows.shape)
         scales = np.empty(len(rows), dtype=np.float32)
-        for start in range(0, len(rows), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            codes[block], scales[block] = _rounded(rows[block])
-        codes.flush()
+
+        def codes() -> Iterator[NDArray[np.int8]]:
+            for start in range(0, len(rows), _BLOCK):
+                block = slice(start, start + _BLOCK)
+                found, scales[block] = _rounded(rows[block])
+                yield found
+
+        write_rows(self.folder / "codes.npy", np.dtype(np.int8), rows.shape, codes())
         np.save(self.folder / "scales.npy", scales)
 
     def open(self) -> None:

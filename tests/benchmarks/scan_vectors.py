@@ -12,11 +12,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from rag_core.embedding import open_embedder
@@ -54,21 +54,31 @@ def write_vectors(path: Path, real: Floats, rows: int) -> float:
 
     Fewer than there are: a draw by a seed. More: the real ones, then noisy repeats of each in turn.
     """
-    chance = np.random.default_rng(_SEED)
-    dimensions = real.shape[1]
-    out = open_memmap(path, mode="w+", dtype=np.float32, shape=(rows, dimensions))
-    if rows <= len(real):
-        out[:] = real[chance.choice(len(real), rows, replace=False)]
-    else:
-        out[: len(real)] = real
-        sigma = math.sqrt((1 / COSINE**2 - 1) / dimensions)
-        for start in range(len(real), rows, _BATCH):
-            origins = np.arange(start, min(start + _BATCH, rows)) % len(real)
-            noise = chance.standard_normal((len(origins), dimensions), dtype=np.float32)
-            repeats = real[origins] + np.float32(sigma) * noise
-            out[start : start + len(origins)] = repeats / np.linalg.norm(repeats, axis=1, keepdims=True)
-    out.flush()
+    write_rows(path, np.dtype(np.float32), (rows, real.shape[1]), _blocks(real, rows))
     return min(1.0, len(real) / rows)
+
+
+def write_rows(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], blocks: Iterable[NDArray[Any]]) -> None:
+    """Write an .npy file block by block; not through a map, which scatters its pages, so that reading them is slower."""
+    with path.open("wb") as file:
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, dtype=dtype).data)
+
+
+def _blocks(real: Floats, rows: int) -> Iterator[Floats]:
+    chance = np.random.default_rng(_SEED)
+    if rows <= len(real):
+        yield real[chance.choice(len(real), rows, replace=False)]
+        return
+    yield real
+    dimensions = real.shape[1]
+    sigma = np.float32(math.sqrt((1 / COSINE**2 - 1) / dimensions))
+    for start in range(len(real), rows, _BATCH):
+        origins = np.arange(start, min(start + _BATCH, rows)) % len(real)
+        repeats = real[origins] + sigma * chance.standard_normal((len(origins), dimensions), dtype=np.float32)
+        yield repeats / np.linalg.norm(repeats, axis=1, keepdims=True)
 
 
 def drawn(questions: Floats, count: int) -> Floats:
