@@ -59,7 +59,7 @@ def write_vectors(path: Path, real: Floats, rows: int) -> float:
 
 
 def write_rows(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...], blocks: Iterable[NDArray[Any]]) -> None:
-    """Write an .npy file block by block; not through a map, which scatters its pages, so that reading them is slower."""
+    """Write an .npy file block by block; not through a map: its pages are scattered then, and slower to read."""
     with path.open("wb") as file:
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
