@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from accelerator.clusters import chained, k_means, nearest
+from accelerator.clusters import clustered
 from accelerator.errors import DumpCorrupt
 from accelerator.quantise import Quantised, quantise
 from accelerator.sections import SectionWriter, write_sections
@@ -24,9 +24,7 @@ from accelerator.segment import Floats, head_width, shapes
 _BLOCK = 16_384
 _SMALL_ROWS = 1024
 _SAMPLE = 16_384
-_ROWS_OF_CLUSTER = 512
-_MOST_CLUSTERS = 1024
-_SAMPLE_OF_CLUSTER = 48
+_ROWS_OF_CLUSTER = 32
 _SEED = 384
 # A length that float32 arithmetic found may be this much more.
 _ROUNDED = np.float32(1 + 1e-5)
@@ -67,21 +65,22 @@ def gather(path: Path, sources: Sequence[Source], *, profile: str, stopped: Call
     """
     rows = _Rows(sources, stopped)
     sample = rows.unit(np.linspace(0, rows.count - 1, min(rows.count, _SAMPLE)).astype(np.intp))
-    rotation = _rotation(sample)
-    head = head_width(rows.dimensions)
-    centroids = _centroids(rows, rotation[:, :head])
-    labels = _labels(rows, rotation[:, :head], centroids)
+    axes = _axes(sample)
+    heads = np.ascontiguousarray(axes[: head_width(rows.dimensions)].T)
+    centroids, labels = clustered(lambda wanted: rows.unit(wanted) @ heads, rows.count, _ROWS_OF_CLUSTER, _SEED)
     order = np.argsort(labels, kind="stable")
     keys = json.dumps([[source.key, source.generation] for source in sources]).encode()
     starts = np.concatenate(([0], np.cumsum(np.bincount(labels, minlength=len(centroids)))))
     meta = {"profile": profile, "unit": all(source.unit for source in sources), "head_error": 0.0}
-    filling = _Filling(rows, rotation, centroids, labels, order)
+    filling = _Filling(rows, axes, centroids, labels, order)
+    rounded = quantise(centroids)
 
     def fill(writer: SectionWriter) -> None:
         writer.append("keys", np.frombuffer(keys, np.uint8))
         writer.append("key_starts", rows.key_starts)
-        writer.append("rotation", rotation)
-        writer.append("centroids", centroids)
+        writer.append("axes", axes)
+        writer.append("centroids", rounded.codes)
+        writer.append("cluster_scales", rounded.scales)
         writer.append("cluster_starts", starts)
         filling.write(writer)
         meta["head_error"] = filling.head_error
@@ -169,14 +168,14 @@ class _Filling:
     """The sections that go by the row, written block by block in the order of the clusters."""
 
     def __init__(
-        self, rows: _Rows, rotation: Floats, centroids: Floats, labels: NDArray[np.intp], order: NDArray[np.intp]
+        self, rows: _Rows, axes: Floats, centroids: Floats, labels: NDArray[np.intp], order: NDArray[np.intp]
     ) -> None:
         self._rows = rows
-        self._rotation = rotation
+        self._rotation = np.ascontiguousarray(axes.T)
         self._centroids = centroids
         self._labels = labels
         self._order = order
-        self._reaches = np.zeros((2, len(centroids)), dtype=np.float32)
+        self._distances = np.zeros(len(centroids))
         self._scales = np.empty((2, rows.count), dtype=np.float32)
         self._bounds = np.empty((2, rows.count), dtype=np.float32)
         self.head_error = 0.0
@@ -189,7 +188,8 @@ class _Filling:
             self._write_block(writer, start, self._order[start : start + _BLOCK])
         writer.append("scales", self._scales)
         writer.append("bounds", self._bounds)
-        writer.append("reaches", self._reaches)
+        sizes = np.bincount(self._labels, minlength=len(self._centroids))
+        writer.append("spreads", self._distances / np.maximum(sizes, 1))
 
     def _write_block(self, writer: SectionWriter, start: int, wanted: NDArray[np.intp]) -> None:
         keys = self._rows.keys[wanted]
@@ -206,8 +206,7 @@ class _Filling:
         lengths = _lengths(tails)
         self._note(slice(start, start + len(wanted)), head, tail, lengths)
         distances = _lengths(heads - self._centroids[self._labels[wanted]])
-        np.maximum.at(self._reaches[0], self._labels[wanted], distances)
-        np.maximum.at(self._reaches[1], self._labels[wanted], lengths)
+        self._distances += np.bincount(self._labels[wanted], distances, minlength=len(self._centroids))
 
     def _note(self, span: slice, head: Quantised, tail: Quantised, lengths: Floats) -> None:
         self._scales[0, span], self._scales[1, span] = head.scales, tail.scales
@@ -221,8 +220,8 @@ def _lengths(rows: Floats) -> Floats:
     return lengths
 
 
-def _rotation(sample: Floats) -> Floats:
-    """An orthogonal matrix, float32 (d, d): a row times this has what tells rows apart in front, evenly spread."""
+def _axes(sample: Floats) -> Floats:
+    """Orthogonal axes, float32 (d, d): what tells rows apart lies along the first of them, evenly spread."""
     dimensions = sample.shape[1]
     moments = sample.T.astype(np.float64) @ sample
     basis = np.linalg.eigh(moments)[1][:, ::-1]
@@ -232,21 +231,5 @@ def _rotation(sample: Floats) -> Floats:
         width = basis[:, part].shape[1]
         if width:
             basis[:, part] = basis[:, part] @ np.linalg.qr(chance.standard_normal((width, width)))[0]
-    rotation: Floats = np.ascontiguousarray(basis, dtype=np.float32)
-    return rotation
-
-
-def _centroids(rows: _Rows, rotation: Floats) -> Floats:
-    count = min(_MOST_CLUSTERS, max(1, rows.count // _ROWS_OF_CLUSTER))
-    wanted = np.linspace(0, rows.count - 1, min(rows.count, count * _SAMPLE_OF_CLUSTER)).astype(np.intp)
-    centroids = k_means(rows.unit(wanted) @ rotation, count, _SEED)
-    return np.ascontiguousarray(centroids[chained(centroids)])
-
-
-def _labels(rows: _Rows, rotation: Floats, centroids: Floats) -> NDArray[np.intp]:
-    """The cluster of each row, (n,)."""
-    labels = np.empty(rows.count, dtype=np.intp)
-    for start in range(0, rows.count, _BLOCK):
-        wanted = np.arange(start, min(start + _BLOCK, rows.count))
-        labels[wanted] = nearest(rows.unit(wanted) @ rotation, centroids)
-    return labels
+    axes: Floats = np.ascontiguousarray(basis.T, dtype=np.float32)
+    return axes

@@ -21,6 +21,7 @@ from accelerator.dump import Dump, Layout
 from accelerator.errors import DumpMismatch
 from accelerator.fresh import Fresh
 from accelerator.gathered import Part
+from accelerator.products import inner
 from accelerator.ranking import Found, Match, kth, merged
 from accelerator.sealed import Sealed, View
 from accelerator.segment import Segment
@@ -130,7 +131,7 @@ class Scanner:
         vector = unit.astype(np.float32)
         while True:
             views, parts, fast = self._snapshot(within, mode)
-            found = [Found.in_part(part, part.rows @ vector, k) for part in parts]
+            found = [Found.in_part(part, inner(part.rows, vector), k) for part in parts]
             for view in views:
                 found.append(self._tried(_finding(view, vector, k, fast, kth(found, k))))
             matches = merged(found, unit, k)

@@ -39,7 +39,7 @@ class View:
 
         Raises BackendUnavailable.
         """
-        return None if self.few is not None else backend.scores(self.segment.block, queries @ self.segment.rotation)
+        return None if self.few is not None else backend.scores(self.segment.block, queries @ self.segment.axes.T)
 
     def among(
         self, scores: tuple[_Floats, _Floats] | None, number: int, query: _Floats, k: int, *, fast: bool, floor: float

@@ -1,6 +1,6 @@
 """A sealed segment: the rows of many dumps in one file, laid out for searching. Never changed once written.
 
-Rows are turned by `rotation` so that the leading dimensions, the head, tell rows apart best; a search reads the int8
+Rows are turned so that the leading dimensions, the head, tell rows apart best; a search reads the int8
 head of every row, and of the rest only what can still be among the best. Rows of a cluster lie together.
 
     section      type        what
@@ -13,9 +13,11 @@ head of every row, and of the rest only what can still be among the best. Rows o
     head, tail   i1 (n, h), (n, d - h)   of rows of unit length, rotated
     scales       f4 (2, n)   of head and tail
     bounds       f4 (2, n)   the tail's length before rounding; the whole row's rounding error
-    rotation     f4 (d, d)   a row times this is head and tail
-    centroids    f4 (c, h), cluster_starts u4 (c+1)
-    reaches      f4 (2, c)   how far the rows of a cluster are from its centroid, in the head; their longest tail
+    axes         f4 (d, d)   those of the rotated dimensions: their products with a row are its head and tail
+    centroids    i1 (c, h)   of the clusters' heads, with their scales in
+    cluster_scales f4 (c)
+    cluster_starts u4 (c+1)  where each cluster's rows begin
+    spreads      f4 (c)      the mean distance of a cluster's heads from its centroid
 """
 
 from __future__ import annotations
@@ -56,10 +58,11 @@ def shapes(rows: int, dimensions: int, keys: int, key_bytes: int, clusters: int)
         "hashes": ("|u1", (rows, 16)),
         "keys": ("|u1", (key_bytes,)),
         "key_starts": ("<u4", (keys + 1,)),
-        "rotation": ("<f4", (dimensions, dimensions)),
-        "centroids": ("<f4", (clusters, head)),
+        "axes": ("<f4", (dimensions, dimensions)),
+        "centroids": ("|i1", (clusters, head)),
+        "cluster_scales": ("<f4", (clusters,)),
         "cluster_starts": ("<u4", (clusters + 1,)),
-        "reaches": ("<f4", (2, clusters)),
+        "spreads": ("<f4", (clusters,)),
     }
 
 
@@ -128,9 +131,9 @@ class Segment:
         return found
 
     @property
-    def rotation(self) -> Floats:
-        """A vector times this, float32 (d, d), is its head and its tail."""
-        return self.sections.arrays["rotation"]
+    def axes(self) -> Floats:
+        """Those of the rotated dimensions, float32 (d, d): their products with a vector are its head and tail."""
+        return self.sections.arrays["axes"]
 
     def __len__(self) -> int:
         return len(self.block)

@@ -13,14 +13,16 @@ Fast leaves out step 2 and 3, and looks at the clusters nearest to the query alo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.backends.base import Backend
 from accelerator.backends.cpu import CpuBackend
+from accelerator.products import inner
 from accelerator.quantise import LONGEST, RoundedVector
+from accelerator.scratch import SCRATCH
 from accelerator.segment import Segment
 
 Floats = NDArray[np.float32]
@@ -36,9 +38,11 @@ _MOST = np.float32(1.01)
 _PORTION = 2048
 # Above so many rows left the int8 tails are read before the float32 rows, which are 8 times as long.
 _MANY = 1024
-# Fast looks at this share of the rows, or at so many where that is more.
-_SHARE = 8
-_LEAST_ROWS = 65_536
+# Fast looks at so many rows and a 64th of all, in the clusters whose centroids are nearest; a wide cluster counts as
+# nearer by this share of its spread. Bounds of clusters would not do: on real vectors they leave out next to none.
+_FAST_ROWS = 16_384
+_FAST_SHARE = 64
+_OF_SPREAD = 0.3
 
 
 class Candidates(NamedTuple):
@@ -55,10 +59,10 @@ class Hidden:
     rows: NDArray[np.bool_] | None = None
     chosen: bool = False
 
-    def apply(self, scores: Floats, start: int = 0) -> None:
-        """Take them out of scores of the rows from `start` on."""
+    def apply(self, scores: Floats) -> None:
+        """Take them out of the scores of all rows."""
         if self.rows is not None:
-            np.putmask(scores, self.rows[start : start + len(scores)], np.float32(-np.inf))
+            np.putmask(scores, self.rows, np.float32(-np.inf))
 
 
 def candidates(
@@ -68,7 +72,7 @@ def candidates(
 
     unit: float32 (d,), of unit length. Raises BackendUnavailable.
     """
-    rotated = unit @ segment.rotation
+    rotated = inner(segment.axes, unit)
     if isinstance(backend, CpuBackend):
         return _Staged(segment, backend, unit, rotated, k, hidden).find(fast, floor)
     scores, errors = backend.scores(segment.block, rotated[None])
@@ -80,7 +84,7 @@ def among(
 ) -> Candidates:
     """The candidates by scores of every row, float32 (n,), that are off the int8 copy's by at most `error`."""
     hidden.apply(scores)
-    places = _promising(scores, k)
+    places = _promising(scores, _promised(k))
     found = scored(segment, unit, places)
     if fast:
         return found
@@ -93,7 +97,7 @@ def among(
 def scored(segment: Segment, unit: Floats, places: Places) -> Candidates:
     """The rows at some places with their cosines. A damaged row is left out, and hides no other."""
     rows = segment.rows[places]
-    scores = rows @ unit
+    scores = inner(rows, unit)
     if not segment.unit:
         lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
         scores = np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 0)
@@ -113,55 +117,56 @@ class _Staged:
         self._unit = unit
         self._k = k
         self._hidden = hidden
-        self._head_values = rotated[:width]
         self._head = RoundedVector.of(rotated[:width])
         self._tail = RoundedVector.of(rotated[width:])
 
     def find(self, fast: bool, floor: float) -> Candidates:
-        runs = self._runs() if fast and not self._hidden.chosen else None
-        if runs is not None:
-            return self._within(runs)
-        scores = self._heads(0, len(self._segment))
-        found = scored(self._segment, self._unit, _promising(scores, self._k))
+        nearby = self._nearby() if fast and not self._hidden.chosen else None
+        if nearby is not None:
+            return self._among(nearby)
+        scores = self._heads()
+        found = scored(self._segment, self._unit, _promising(scores, _promised(self._k)))
         return found if fast else self._widened(scores, found, _floor(found, self._k, floor))
 
-    def _heads(self, start: int, end: int) -> Floats:
-        """Scores by the int8 heads of the rows from `start` to `end`."""
-        block = self._segment.block
-        scores = self._backend.part(block.head[start:end], self._head.codes)
-        scores *= block.head_scales[start:end]
-        self._hidden.apply(scores, start)
+    def _heads(self) -> Floats:
+        """Scores of all rows by their int8 heads."""
+        scores = self._products(self._segment.block.head, self._head)
+        scores *= self._segment.block.head_scales
+        self._hidden.apply(scores)
         return scores
 
-    def _within(self, runs: list[tuple[int, int]]) -> Candidates:
-        scores = [self._heads(start, end) for start, end in runs]
-        places = np.concatenate([np.arange(start, end) for start, end in runs])
-        best = _promising(np.concatenate(scores), self._k)
-        return scored(self._segment, self._unit, places[best])
-
-    def _runs(self) -> list[tuple[int, int]] | None:
-        """Where the rows of the nearest clusters lie; None when that is everywhere."""
+    def _nearby(self) -> Places | None:
+        """The places of the rows of the nearest clusters, in order; None when those are all."""
         arrays = self._segment.sections.arrays
-        wanted = max(_LEAST_ROWS, len(self._segment) // _SHARE)
-        if wanted >= len(self._segment):
+        starts, clusters = arrays["cluster_starts"], len(arrays["centroids"])
+        rows = len(self._segment)
+        wanted = -(-(_FAST_ROWS + rows // _FAST_SHARE) * clusters // rows)
+        if wanted >= clusters:
             return None
-        starts = arrays["cluster_starts"]
-        order = np.argsort(-(arrays["centroids"] @ self._head_values))
-        enough = int(np.searchsorted(np.cumsum(np.diff(starts)[order]), wanted)) + 1
-        chosen = np.sort(order[:enough])
-        breaks = np.flatnonzero(np.diff(chosen) > 1)
-        first = chosen[np.concatenate(([0], breaks + 1))]
-        last = chosen[np.concatenate((breaks, [len(chosen) - 1]))]
-        return list(zip(starts[first].tolist(), starts[last + 1].tolist(), strict=True))
+        scores = self._products(arrays["centroids"], self._head)
+        scores *= arrays["cluster_scales"]
+        scores += arrays["spreads"] * np.float32(_OF_SPREAD / (self._head.scale or 1.0))
+        chosen = _promising(scores, wanted)
+        return _ranges(starts[chosen].astype(np.intp), starts[chosen + 1].astype(np.intp))
+
+    def _among(self, places: Places) -> Candidates:
+        """The best by their heads of the rows at some places."""
+        block = self._segment.block
+        scores = self._products(_taken("codes", block.head, places), self._head)
+        scores *= _taken("scales", block.head_scales, places)
+        if self._hidden.rows is not None:
+            np.putmask(scores, self._hidden.rows[places], np.float32(-np.inf))
+        return scored(self._segment, self._unit, places[_promising(scores, _promised(self._k))])
 
     def _widened(self, scores: Floats, found: Candidates, least: float) -> Candidates:
         """The candidates, and whatever else can reach the floor."""
         segment, scale = self._segment, self._head.scale or 1.0
         error = segment.head_error * self._head.length + LONGEST * self._head.error
-        most = segment.tails * np.float32(self._tail.length / scale)
+        most: Floats = SCRATCH.array("most", scores.shape, np.float32)
+        np.multiply(segment.tails, np.float32(self._tail.length / scale), out=most)
         most += scores
-        left = np.flatnonzero(most >= np.float32((least - error - _SLACK) / scale))
-        most, left = most[left] * np.float32(scale), left
+        left = _reaching(most, (least - error - float(_SLACK)) / scale)
+        most = most[left] * np.float32(scale)
         if len(left) > _MANY and self._tail.codes.size:
             most, error = self._by_tails(scores, left), LONGEST * (self._head.error + self._tail.error)
         return _rising(segment, self._unit, found, left, most, self._k, least, error)
@@ -170,33 +175,59 @@ class _Staged:
         """What rows can reach by head and tail, before the error of rounding the query."""
         block = self._segment.block
         if len(left) > len(block) // 4:
-            products = self._backend.part(block.tail, self._tail.codes)[left]
+            products = self._products(block.tail, self._tail, "products")[left]
         else:
-            products = self._backend.part(block.tail[left], self._tail.codes)
+            products = self._products(_taken("codes", block.tail, left), self._tail, "products")
         most = products * block.tail_scales[left]
         most *= np.float32(self._tail.scale)
         most += scores[left] * np.float32(self._head.scale or 1.0)
         most += self._segment.errors[left]
         return most
 
-
-def _promising(scores: Floats, k: int) -> Places:
-    """Some places with the greatest scores: at least 4 k + 64 of them where there are so many that are not hidden."""
-    wanted = 4 * k + 64
-    groups = len(scores) // _GROUP
-    if groups < 2 * wanted:
-        if len(scores) <= wanted:
-            return np.flatnonzero(scores > -np.inf)
-        return _above(scores, scores, wanted)
-    return _above(scores, scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0), wanted)
+    def _products(self, codes: NDArray[np.int8], query: RoundedVector, name: str = "scores") -> Floats:
+        """Integer products, to be overwritten by the next of that name."""
+        return self._backend.part(codes, query.codes, SCRATCH.array(name, (len(codes),), np.float32))
 
 
-def _above(scores: Floats, greatest: Floats, wanted: int) -> Places:
+def _taken(name: str, rows: NDArray[Any], places: Places) -> NDArray[Any]:
+    out = SCRATCH.array(name, (len(places), *rows.shape[1:]), rows.dtype)
+    return np.take(rows, places, axis=0, out=out, mode="clip")
+
+
+def _ranges(begin: Places, end: Places) -> Places:
+    """All places of some ranges, none of which is empty, one after the other."""
+    before = np.cumsum(end - begin)
+    places: Places = SCRATCH.array("places", (int(before[-1]),), np.intp)
+    places[:] = 1
+    places[0] = begin[0]
+    places[before[:-1]] = begin[1:] - end[:-1] + 1
+    return np.cumsum(places, out=places)
+
+
+def _reaching(scores: Floats, least: float) -> Places:
+    reaching = SCRATCH.array("reaching", scores.shape, np.bool_)
+    np.greater_equal(scores, np.float32(least), out=reaching)
+    return np.flatnonzero(reaching)
+
+
+def _promised(k: int) -> int:
+    """How many rows are scored in float32 at first."""
+    return 4 * k + 64
+
+
+def _promising(scores: Floats, wanted: int) -> Places:
+    """Some places with the greatest scores, in order: at least `wanted` where so many are not hidden."""
+    if len(scores) <= wanted:
+        return np.flatnonzero(scores > -np.inf)
+    size = min(_GROUP, len(scores) // (4 * wanted))
+    greatest = scores
+    if size > 1:
+        groups = len(scores) // size
+        greatest = scores[: groups * size].reshape(size, groups).max(axis=0)
     least = np.partition(greatest, len(greatest) - wanted)[-wanted]
     if np.isnan(least):  # of a damaged scale: such rows are looked at in float32, and hide no others
-        scores = np.where(np.isnan(scores), np.float32(np.inf), scores)
-        return _promising(scores, (wanted - 64) // 4)
-    return np.flatnonzero(scores >= max(least, np.finfo(np.float32).min))
+        return _promising(np.where(np.isnan(scores), np.float32(np.inf), scores), wanted)
+    return _reaching(scores, max(least, np.finfo(np.float32).min))
 
 
 def _floor(found: Candidates, k: int, floor: float) -> float:

@@ -32,10 +32,11 @@ class CpuBackend(Backend):
             scores += products
         return scores, rounded.errors
 
-    def part(self, codes: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Integer inner products of some rows, int8 (n, w), with one query, int8 (1, w): float32 (n,), exact."""
-        found: NDArray[np.float32] = self._products(codes, query)[0]
-        return found
+    def part(self, codes: NDArray[np.int8], query: NDArray[np.int8], out: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Integer inner products of some rows, int8 (n, w), with one query, int8 (1, w), into `out`, float32 (n,)."""
+        if len(codes):
+            simsimd.cdist(codes, query, "dot", out=out[:, None], out_dtype="float32", threads=self.threads)
+        return out
 
     def describe(self) -> str:
         """The engine and its threads."""
