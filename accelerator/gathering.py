@@ -85,7 +85,9 @@ def gather(path: Path, sources: Sequence[Source], *, profile: str, stopped: Call
         filling.write(writer)
         meta["head_error"] = filling.head_error
 
-    write_sections(path, shapes(rows.count, rows.dimensions, len(sources), len(keys), len(centroids)), meta, fill)
+    write_sections(
+        path, shapes(rows.count, rows.dimensions, len(sources), len(keys), len(centroids)), meta, fill, kind="segment"
+    )
 
 
 class _Rows:
@@ -115,8 +117,8 @@ class _Rows:
         if not np.isfinite(lengths).all():
             key = self._sources[self.keys[wanted[np.flatnonzero(~np.isfinite(lengths))[0]]]].key
             raise DumpCorrupt(f"{key} has vectors that are not finite")
-        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        units: Floats = vectors * inverse.astype(np.float32)[:, None]
+        lengths = np.where(lengths > 0, lengths, 1).astype(np.float32)
+        units: Floats = vectors / lengths[:, None]
         return units
 
     def vectors(self, wanted: NDArray[np.intp]) -> Floats:

@@ -92,7 +92,11 @@ def _rescored(part: Part | Segment, places: NDArray[np.intp], unit: NDArray[np.f
 def _origins(part: Part | Segment, places: NDArray[np.intp]) -> list[tuple[str, int]]:
     if isinstance(part, Part):
         return [part.origin(place) for place in places.tolist()]
-    numbers = part.sections.arrays["origins"][places].tolist()
-    if any(number >= len(part.keys) for number, _ in numbers):
+    arrays = part.sections.arrays
+    numbers, rows = arrays["origins"][places].astype(np.intp).T
+    starts = arrays["key_starts"]
+    # Both ways must agree: a damaged origin would be another document's row.
+    known = numbers < len(part.keys)
+    if not known.all() or not np.array_equal(arrays["places"].take(starts[numbers] + rows, mode="clip"), places):
         raise DumpCorrupt(f"{part.path} has rows of no key")
-    return [(part.keys[number], row) for number, row in numbers]
+    return [(part.keys[number], row) for number, row in zip(numbers.tolist(), rows.tolist(), strict=True)]

@@ -86,13 +86,13 @@ class Scanner:
             others = (sealed for sealed in self._sealed if sealed.segment not in old)
             self._sealed = (*others, Sealed.of(segment, kept | taken))
         for item in old:
-            self.backend.forget(item.block.digest)
+            self._forget_block(item)
 
     def detach(self, segment: Segment) -> None:
         """Search a segment no longer."""
         with self._lock:
             self._sealed = tuple(sealed for sealed in self._sealed if sealed.segment is not segment)
-        self.backend.forget(segment.block.digest)
+        self._forget_block(segment)
 
     def remove(self, key: str) -> None:
         """Forget a dump, at once: no search that ends after this returns its rows. An unknown key is no error."""
@@ -195,10 +195,13 @@ class Scanner:
         try:
             return work(self.backend)
         except BackendUnavailable as error:
-            self.note = f"The engine {self.backend.name} failed ({error}). The CPU searches in its place."
-            _log.warning("%s", self.note)
-            self.backend = CpuBackend()
+            self._fall_back(error)
             return work(self.backend)
+
+    def _fall_back(self, error: BackendUnavailable) -> None:
+        self.note = f"The engine {self.backend.name} failed ({error}). The CPU searches in its place."
+        _log.warning("%s", self.note)
+        self.backend = CpuBackend()
 
     def _unit(self, query: NDArray[np.float32], k: int) -> NDArray[np.float64]:
         vector = np.asarray(query, dtype=np.float64)
@@ -217,6 +220,14 @@ class Scanner:
     def _all_held(self, matches: Sequence[Match]) -> bool:
         with self._lock:
             return all(match.key in self._fresh or self._holder(match.key) is not None for match in matches)
+
+    def _forget_block(self, segment: Segment) -> None:
+        try:
+            self.backend.forget(segment.block.digest)
+        except BackendUnavailable as error:
+            self._fall_back(error)
+        except OSError as error:
+            _log.warning("The engine %s keeps files of a segment that is gone: %s", self.backend.name, error)
 
     def _forget(self, key: str) -> None:
         self._fresh.remove(key)

@@ -98,6 +98,7 @@ class Segment:
             expected = shapes(rows, width, len(entries), len(arrays["keys"]), len(arrays["centroids"]))
             if {name: (part.dtype, part.shape) for name, part in sections.directory.items()} != expected:
                 raise DumpCorrupt(f"{path} has sections that do not fit each other")
+            _check_structure(sections, rows)
             keys, generations = [str(key) for key, _ in entries], [int(generation) for _, generation in entries]
             unit, head_error = bool(meta["unit"]), float(meta["head_error"])
         except (KeyError, TypeError, ValueError) as error:
@@ -147,6 +148,16 @@ class Segment:
     def verify(self) -> None:
         """Read everything and compare with the checksums. Raises DumpCorrupt."""
         self.sections.verify()
+
+
+def _check_structure(sections: Sections, rows: int) -> None:
+    """Read what says where things lie, some bytes a row. Raises DumpCorrupt."""
+    for name in ("keys", "key_starts", "cluster_starts", "places", "origins"):
+        sections.verify(name)
+    for name in ("key_starts", "cluster_starts"):
+        starts = sections.arrays[name]
+        if starts[0] != 0 or starts[-1] != rows or (starts[1:] < starts[:-1]).any():
+            raise DumpCorrupt(f"{sections.path} has {name} that cannot be")
 
 
 def _digest(sections: Sections) -> str:

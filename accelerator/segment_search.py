@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from accelerator.backends.base import Backend
 from accelerator.backends.cpu import CpuBackend
+from accelerator.errors import DumpCorrupt
 from accelerator.products import inner
 from accelerator.quantise import LONGEST, RoundedVector
 from accelerator.scratch import SCRATCH
@@ -34,6 +35,7 @@ _GROUP = 32
 _SLACK = np.float32(1e-4)
 # No product of two vectors of unit length is greater, however it was rounded: such a row is damaged.
 _MOST = np.float32(1.01)
+_LEAST = float(np.finfo(np.float32).min)
 # What is scored in float32 at once while the floor rises.
 _PORTION = 2048
 # Above so many rows left the int8 tails are read before the float32 rows, which are 8 times as long.
@@ -90,7 +92,7 @@ def among(
         return found
     least = _floor(found, k, floor)
     most = scores + segment.errors
-    left = np.flatnonzero(most >= np.float32(least - error - float(_SLACK)))
+    left = _reaching(most, least - error - float(_SLACK))
     return _rising(segment, unit, found, left, most[left], k, least, error)
 
 
@@ -99,7 +101,7 @@ def scored(segment: Segment, unit: Floats, places: Places) -> Candidates:
     rows = segment.rows[places]
     scores = inner(rows, unit)
     if not segment.unit:
-        lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+        lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64)).astype(np.float32)
         scores = np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 0)
     sound = scores <= _MOST
     return Candidates(places, scores) if sound.all() else Candidates(places[sound], scores[sound])
@@ -130,7 +132,7 @@ class _Staged:
 
     def _heads(self) -> Floats:
         """Scores of all rows by their int8 heads."""
-        scores = self._products(self._segment.block.head, self._head)
+        scores = self._backend.part(self._segment.block.head, self._head.codes)
         scores *= self._segment.block.head_scales
         self._hidden.apply(scores)
         return scores
@@ -143,16 +145,19 @@ class _Staged:
         wanted = -(-(_FAST_ROWS + rows // _FAST_SHARE) * clusters // rows)
         if wanted >= clusters:
             return None
-        scores = self._products(arrays["centroids"], self._head)
+        scores = self._backend.part(arrays["centroids"], self._head.codes)
         scores *= arrays["cluster_scales"]
         scores += arrays["spreads"] * np.float32(_OF_SPREAD / (self._head.scale or 1.0))
         chosen = _promising(scores, wanted)
-        return _ranges(starts[chosen].astype(np.intp), starts[chosen + 1].astype(np.intp))
+        begin, end = starts[chosen].astype(np.intp), starts[chosen + 1].astype(np.intp)
+        if (end <= begin).any() or int(end.max()) > rows:
+            raise DumpCorrupt(f"{self._segment.path} has clusters that cannot be")
+        return _ranges(begin, end)
 
     def _among(self, places: Places) -> Candidates:
         """The best by their heads of the rows at some places."""
         block = self._segment.block
-        scores = self._products(_taken("codes", block.head, places), self._head)
+        scores = self._backend.part(_taken("codes", block.head, places), self._head.codes)
         scores *= _taken("scales", block.head_scales, places)
         if self._hidden.rows is not None:
             np.putmask(scores, self._hidden.rows[places], np.float32(-np.inf))
@@ -175,18 +180,14 @@ class _Staged:
         """What rows can reach by head and tail, before the error of rounding the query."""
         block = self._segment.block
         if len(left) > len(block) // 4:
-            products = self._products(block.tail, self._tail, "products")[left]
+            products = self._backend.part(block.tail, self._tail.codes)[left]
         else:
-            products = self._products(_taken("codes", block.tail, left), self._tail, "products")
+            products = self._backend.part(_taken("codes", block.tail, left), self._tail.codes)
         most = products * block.tail_scales[left]
         most *= np.float32(self._tail.scale)
         most += scores[left] * np.float32(self._head.scale or 1.0)
         most += self._segment.errors[left]
         return most
-
-    def _products(self, codes: NDArray[np.int8], query: RoundedVector, name: str = "scores") -> Floats:
-        """Integer products, to be overwritten by the next of that name."""
-        return self._backend.part(codes, query.codes, SCRATCH.array(name, (len(codes),), np.float32))
 
 
 def _taken(name: str, rows: NDArray[Any], places: Places) -> NDArray[Any]:
@@ -206,8 +207,13 @@ def _ranges(begin: Places, end: Places) -> Places:
 
 def _reaching(scores: Floats, least: float) -> Places:
     reaching = SCRATCH.array("reaching", scores.shape, np.bool_)
-    np.greater_equal(scores, np.float32(least), out=reaching)
+    np.greater_equal(scores, _at_least(least), out=reaching)
     return np.flatnonzero(reaching)
+
+
+def _at_least(least: float) -> np.float32:
+    """A floor that hidden rows, which score minus infinity, do not reach."""
+    return np.float32(max(least, _LEAST))
 
 
 def _promised(k: int) -> int:
@@ -227,7 +233,7 @@ def _promising(scores: Floats, wanted: int) -> Places:
     least = np.partition(greatest, len(greatest) - wanted)[-wanted]
     if np.isnan(least):  # of a damaged scale: such rows are looked at in float32, and hide no others
         return _promising(np.where(np.isnan(scores), np.float32(np.inf), scores), wanted)
-    return _reaching(scores, max(least, np.finfo(np.float32).min))
+    return _reaching(scores, float(least))
 
 
 def _floor(found: Candidates, k: int, floor: float) -> float:
@@ -244,7 +250,7 @@ def _rising(
 
     most: what each row that is left can reach, float32, before `error`.
     """
-    can = most >= np.float32(floor - error - float(_SLACK))
+    can = most >= _at_least(floor - error - float(_SLACK))
     left, most = left[can], most[can]
     if len(left) > _PORTION:
         order = np.argsort(-most)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -39,6 +40,7 @@ _MOST_FRESH_ROWS = 65_536
 _MOST_ROWS = 2**20
 # A segment of which this share was removed is written anew.
 _DEAD_SHARE = 4
+_HASH_BYTES = 16
 
 _NO_LIMIT = 2**62
 
@@ -95,7 +97,7 @@ class Segments:
 
     def due(self) -> bool:
         """Whether there is enough to gather."""
-        fresh = sum(layout.entries for layout in self._scanner.fresh().values())
+        fresh = sum(layout.entries for layout in self._scanner.fresh().values() if _is_gatherable(layout))
         return fresh >= GATHER_ROWS or any(map(_is_wasted, self._scanner.sealed()))
 
     def gather(self, generations: Generations, *, free_bytes: int = _NO_LIMIT, stopped: Stopped = _never) -> bool:
@@ -103,12 +105,14 @@ class Segments:
 
         generations: asked for each key's generation; keys that it does not name are left alone, as are dumps that
         cannot be read. Nothing is begun that needs more than `free_bytes`. Returns whether a segment was made, which
-        it was not when `stopped` said so. Raises OSError; all is searched then as before.
+        it was not when `stopped` said so. Raises DumpCorrupt (a segment is damaged: drop it), OSError; all is searched
+        then as before.
         """
         with self._gathering:
             batch = self._batch(generations())
             if not (batch.sources or batch.old) or batch.size_bytes(self._scanner.dimensions) > free_bytes:
                 return False
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = self._folder / f"{self._next:08}{_SUFFIX}"
             if batch.sources:
                 try:
@@ -149,7 +153,8 @@ class Segments:
         fresh = self._scanner.fresh()
         batch, rows = _Batch([]), 0
         for key, layout in fresh.items():
-            if key in generations and rows + layout.entries <= max(_MOST_FRESH_ROWS, layout.entries):
+            fits = rows + layout.entries <= max(_MOST_FRESH_ROWS, layout.entries)
+            if key in generations and fits and _is_gatherable(layout):
                 source = _source(key, generations[key], self._dump_path(key), layout)
                 if source is not None:
                     batch.sources.append(source)
@@ -157,6 +162,7 @@ class Segments:
                     rows += layout.entries
         for sealed in sorted(self._scanner.sealed(), key=len):
             if _is_wasted(sealed) or (rows and len(sealed) <= 2 * rows and rows + len(sealed) <= _MOST_ROWS):
+                sealed.segment.verify()  # or what is damaged would get a checksum that fits
                 batch.old.append(sealed)
                 batch.sources += _sources(sealed)
                 rows += len(sealed)
@@ -222,7 +228,12 @@ class Segments:
             number = path.stem
             self._next = max(self._next, int(number) + 1 if number.isdecimal() else 1)
             if path.name not in names:
-                path.unlink(missing_ok=True)
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _is_gatherable(layout: Layout) -> bool:
+    """Whether a segment can hold it. One without rows costs a search nothing where it is."""
+    return layout.entries > 0 and layout.hash_bytes == _HASH_BYTES
 
 
 def _is_wasted(sealed: Sealed) -> bool:

@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 from accelerator.segment import Segment
 
 Wanted = NDArray[np.intp]
+Rows = Iterable[int | range] | NDArray[np.bool_]
+# No dump is longer; what a range says beyond that is passed over.
+_MOST_ROWS = 2**24
 
 
 class Selection:
     """A restriction of searches to some rows. Made once, it is used for any number of searches at their full speed.
 
-    rows: for each key the numbers of its rows, ranges of them, or None for all. Unknown keys and rows beyond a dump's
-    end are passed over. Thread-safe.
+    rows: for each key the numbers of its rows, ranges of them, a mask of bool (n,), or None for all. Unknown keys and
+    rows beyond a dump's end are passed over. Thread-safe.
     """
 
-    def __init__(self, rows: Mapping[str, Iterable[int | range] | None]) -> None:
+    def __init__(self, rows: Mapping[str, Rows | None]) -> None:
         self._rows = {key: None if wanted is None else _numbers(wanted) for key, wanted in rows.items()}
         self._places: weakref.WeakKeyDictionary[Segment, Wanted] = weakref.WeakKeyDictionary()
 
@@ -55,8 +58,13 @@ class Selection:
         return places if wanted is None else places[wanted]
 
 
-def _numbers(wanted: Iterable[int | range]) -> Wanted:
-    parts = [np.arange(item.start, item.stop, item.step) if isinstance(item, range) else [item] for item in wanted]
+def _numbers(wanted: Rows) -> Wanted:
+    if isinstance(wanted, np.ndarray) and wanted.dtype == np.bool_:
+        return np.flatnonzero(wanted)
+    parts = [
+        np.arange(item.start, min(item.stop, _MOST_ROWS), item.step) if isinstance(item, range) else np.array([item])
+        for item in wanted
+    ]
     numbers = np.unique(np.concatenate(parts)).astype(np.intp) if parts else _NONE
     return numbers[numbers >= 0]
 

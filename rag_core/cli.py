@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _print_any_name()
     try:
         settings = Settings.load(**({"data_dir": options.data_dir} if options.data_dir else {}))
+        if options.backend:
+            settings = settings.changed("retrieval", backend=options.backend)
         command: Callable[[Any, argparse.Namespace], int] = options.command
         if command in (_backup, _restore):  # an application may have it open, or the archive is looked at first
             return command(settings, options)
@@ -69,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--json", action="store_true", help="print one JSON object per line")
     shared.add_argument("--data-dir", metavar="DIR", help="the library's folder (LECTERN_DATA_DIR)")
+    shared.add_argument("--backend", choices=["auto", "cpu", "coreml", "torch"], help="what scores the vectors")
     parser = argparse.ArgumentParser(prog="python -m rag_core", description="Ask questions of your own documents.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -84,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("question")
     search.add_argument("-k", type=int, help="how many passages")
     search.add_argument("--engine", choices=["auto", "dumps", "pgvector", "chroma"], help="where candidates come from")
+    search.add_argument("--mode", choices=["auto", "exact", "fast"], help="how thoroughly the dumps are searched")
     ask = command("ask", _ask, "Answer one question, with citations.")
     ask.add_argument("question")
     chat = command("chat", _chat, "Talk: one question after another, answers streamed. An empty line ends it.")
@@ -134,7 +138,9 @@ def _search(library: Library, options: argparse.Namespace) -> int:
     if options.k is not None and options.k < 1:
         sys.stderr.write("-k must be at least 1.\n")
         return 2
-    for number, hit in enumerate(library.search(options.question, k=options.k, engine=options.engine), 1):
+    for number, hit in enumerate(
+        library.search(options.question, k=options.k, engine=options.engine, mode=options.mode), 1
+    ):
         if options.json:
             _emit({**_plain(hit), "document": {"id": hit.document.id, "title": hit.document.title}})
         else:

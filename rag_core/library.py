@@ -270,9 +270,14 @@ class Library:
 
     # Questions
 
-    def search(self, question: str, *, k: int | None = None, engine: str | None = None) -> list[Hit]:
-        """The best `k` chunks for a question. Raises InvalidQuestion, StoreUnavailable, ModelUnavailable."""
-        return list(self._find(self._checked(question), k=k, engine=engine).hits)
+    def search(
+        self, question: str, *, k: int | None = None, engine: str | None = None, mode: str | None = None
+    ) -> list[Hit]:
+        """The best `k` chunks for a question. `engine` and `mode` take the place of the settings' for retrieval.
+
+        Raises InvalidQuestion, ConfigurationError, StoreUnavailable, ModelUnavailable.
+        """
+        return list(self._find(self._checked(question), k=k, engine=engine, mode=mode).hits)
 
     def ask(self, question: str, *, conversation: str | None = None, model: str | None = None) -> Answer:
         """Answer a question; the same as the end of `stream`."""
@@ -407,12 +412,12 @@ class Library:
         """Counts, profile, engine, stores, models, and whatever is worth saying."""
         ready, chunks, pending, failed = self._storage.documents.counts()
         profile = self._storage.documents.profile()
-        postgresql, chroma = self._storage.describe()
+        engine, postgresql, chroma = self._storage.describe()
         successor = self._successor()
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
-            engine=self._storage.dumps.describe(), postgresql=postgresql, chroma=chroma, models=self.models(),
+            engine=engine, postgresql=postgresql, chroma=chroma, models=self.models(),
             notes=self._told(successor), successor=successor,
         )  # fmt: skip
 

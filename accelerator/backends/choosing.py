@@ -57,6 +57,7 @@ def threads(folder: Path) -> int:
         _log.debug("No count of threads is kept for this machine yet.")
     found = _fastest()
     with suppress(OSError):  # it is found out again then
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomically(path, [json.dumps({"machine": machine, "threads": found}).encode()])
     return found
 
@@ -74,13 +75,12 @@ def _fastest() -> int:
 
 def _time(backend: CpuBackend, codes: np.ndarray, limit_s: float) -> float:
     """The median of the scans that fit the time, seconds: threads that wait for a busy core have no place."""
-    out = np.empty(len(codes), dtype=np.float32)
-    backend.part(codes, codes[:1], out)
+    backend.part(codes, codes[:1])
     times: list[float] = []
     end = time.perf_counter() + limit_s
     while not times or time.perf_counter() < end:
         started = time.perf_counter()
-        backend.part(codes, codes[:1], out)
+        backend.part(codes, codes[:1])
         times.append(time.perf_counter() - started)
     return float(np.median(times))
 

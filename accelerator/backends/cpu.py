@@ -32,11 +32,10 @@ class CpuBackend(Backend):
             scores += products
         return scores, rounded.errors
 
-    def part(self, codes: NDArray[np.int8], query: NDArray[np.int8], out: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Integer inner products of some rows, int8 (n, w), with one query, int8 (1, w), into `out`, float32 (n,)."""
-        if len(codes):
-            simsimd.cdist(codes, query, "dot", out=out[:, None], out_dtype="float32", threads=self.threads)
-        return out
+    def part(self, codes: NDArray[np.int8], query: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Integer inner products of some rows, int8 (n, w), with one query, int8 (1, w): float32 (n,), exact."""
+        found: NDArray[np.float32] = self._products(codes, query)[0]
+        return found
 
     def describe(self) -> str:
         """The engine and its threads."""
@@ -45,6 +44,7 @@ class CpuBackend(Backend):
     def _products(self, codes: NDArray[np.int8], queries: NDArray[np.int8]) -> NDArray[np.float32]:
         if not len(codes):
             return np.zeros((len(queries), 0), dtype=np.float32)
+        # Never with `out`: simsimd 6.5 returns None without counting the reference, and Python 3.11 dies of it in time.
         # Sums of up to 1,040 products of two int8 are whole numbers that float32 holds.
         products = simsimd.cdist(codes, queries, "dot", out_dtype="float32", threads=self.threads)
         found: NDArray[np.float32] = np.asarray(products).T

@@ -56,6 +56,7 @@ class Checks:
         if self._profile is not None:
             yield from self._tables(self._profile)
             yield from self._dumps()
+            yield from self._segments()
             yield from self._queries("Dumps", self._from_dumps)
             yield from self._queries("PostgreSQL", self._from_postgresql)
             yield from self._chroma(self._profile)
@@ -138,6 +139,10 @@ class Checks:
                     fault = "The dump is not searched."
                 if fault:
                     yield self._finding("Dumps", rows.document_id, fault)
+
+    def _segments(self) -> Iterator[Finding]:
+        for fault in self._storage.dumps.damaged_segments():
+            yield self._finding("Dumps", "", f"A segment is damaged: {fault}")
 
     def _dump_fault(self, rows: Rows, sample: Rows) -> str:
         try:

@@ -77,7 +77,10 @@ def _stands(item: Finding, before: dict[str, Facts], after: dict[str, Facts], bu
 
 def _mend_dump(storage: Storage, document_id: str) -> None:
     try:
-        storage.mend_dump(document_id)
+        if document_id:
+            storage.mend_dump(document_id)
+        else:
+            storage.dumps.mend_segments()
     except StoreCorrupt as error:
         _log.warning("A dump cannot be made again: %s", error)
 

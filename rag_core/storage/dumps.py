@@ -168,14 +168,20 @@ class DumpStore:
                 raise disk_failure(error) from error
 
     def gather(self, generations: Callable[[], Mapping[str, int]], min_free_bytes: int, stopped: Stopped) -> None:
-        """Gather dumps into segments as long as there are enough of them and of disk. Raises StoreUnavailable."""
+        """Gather dumps into segments as long as there are enough of them and of disk.
+
+        Raises StoreUnavailable, StoreCorrupt for a dump that should take a damaged segment's place.
+        """
         segments = self._segments
         while segments is not None and segments.due() and not stopped():
             free = shutil.disk_usage(self._folder).free - min_free_bytes
             try:
                 if not segments.gather(generations, free_bytes=free, stopped=stopped):
                     return
-            except (DumpError, OSError) as error:
+            except DumpError as error:
+                _log.warning("A segment is damaged, the dumps take its place: %s", error)
+                self.mend_segments()
+            except OSError as error:
                 raise StoreUnavailable(f"Dumps cannot be gathered: {error}") from error
 
     def damaged_segments(self) -> list[str]:
@@ -262,7 +268,10 @@ class DumpStore:
             self._segments = Segments(self._segments_folder, scanner, profile.id, self._path)
 
     def _drop(self, segment: Segment) -> None:
-        """Search the dumps of a segment's documents in its place. Raises StoreCorrupt, StoreUnavailable."""
+        """Search the dumps of a segment's documents in its place, until they are gathered anew.
+
+        Raises StoreCorrupt, StoreUnavailable.
+        """
         assert self._segments is not None  # noqa: S101  it came from there
         try:
             documents = self._segments.drop(segment)

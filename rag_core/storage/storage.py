@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import threading
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
@@ -53,6 +54,7 @@ class Storage:
         self._feeder: Feeder | None = None
         self._gatherer: Feeder | None = None
         self._engine_chosen = False
+        self._choosing = threading.Lock()
         self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
         self._min_free_bytes = settings.storage.min_free_bytes
         self._engine_wanted = settings.retrieval.backend
@@ -131,8 +133,9 @@ class Storage:
             self.wake()
         return self.relay.outbox.waiting("chroma").documents
 
-    def describe(self) -> tuple[str, str]:
-        """PostgreSQL and Chroma in a few words each."""
+    def describe(self) -> tuple[str, str, str]:
+        """What searches, PostgreSQL, and Chroma in a few words each. May take the time that finding an engine takes."""
+        self._choose_engine()
         waiting = self.relay.outbox.waiting("chroma")
         chroma = f"Chroma, {self.chroma.where()}"
         if waiting.documents:
@@ -140,7 +143,7 @@ class Storage:
                 f" ({waiting.reason})" if waiting.reason else ""
             )
         where = "embedded" if self._server else "by DATABASE_URL"
-        return f"{self._required().version()}, {where}", chroma
+        return self.dumps.describe(), f"{self._required().version()}, {where}", chroma
 
     def successor(self, profile: Profile) -> DumpStore:
         """Dumps of another profile, beside those in use; what an earlier run left is kept."""
@@ -191,6 +194,14 @@ class Storage:
             if feeder is not None:
                 feeder.wake()
 
+    def gather(self) -> None:
+        """Find out what engine is best here, the first time, and gather dumps into segments where there are enough.
+
+        Called in the background, woken by every change. Raises StoreUnavailable; what is there is searched as before.
+        """
+        self._choose_engine()
+        self.dumps.gather(self.documents.ready_ids, self._min_free_bytes, lambda: self._closed)
+
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
         return Backup(self._required().transaction, self.files.path).write(path, replace=replace)
@@ -237,7 +248,7 @@ class Storage:
         self.guard = ChromaGuard(database, self.documents, self.chroma, self.relay)
         self._loaded = self._recover()
         self._feeder = Feeder("Chroma is fed", self._feed)
-        self._gatherer = Feeder("Dumps are gathered", self._gather)
+        self._gatherer = Feeder("Dumps are gathered", self.gather)
 
     def _feed(self) -> None:
         """Carry what a broken connection left behind, then give Chroma its due once its index is known as sound."""
@@ -248,12 +259,11 @@ class Storage:
         self._forget_stale()
         self._leaked.stop()
 
-    def _gather(self) -> None:
-        """Find out what engine is best here, the first time, and gather what there is."""
-        if not self._engine_chosen:
-            self._engine_chosen = True
-            self.dumps.use_engine(*choose(self._engine_wanted, self.folder / "segments"))
-        self.dumps.gather(self.documents.ready_ids, self._min_free_bytes, lambda: self._closed)
+    def _choose_engine(self) -> None:
+        with self._choosing:
+            if not self._engine_chosen:
+                self.dumps.use_engine(*choose(self._engine_wanted, self.folder / "segments"))
+                self._engine_chosen = True
 
     def _forget_stale(self) -> None:
         """Delete Chroma's collections of profiles that are in use no longer; where it fails, the next time."""

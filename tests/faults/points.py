@@ -33,7 +33,7 @@ def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
 
 
 def _kinds(tree: ast.AST) -> Iterator[str]:
-    for writer in ("write_atomically", "write_together"):
+    for writer in ("write_atomically", "write_together", "write_by", "write_sections"):
         for call in _calls(tree, writer):
             yield from (
                 str(k.value.value) for k in call.keywords if k.arg == "kind" and isinstance(k.value, ast.Constant)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from accelerator import segments
 from rag_core import Library
 from rag_core.settings import EmbeddingSettings
 from tests.faults.journal import Journal
@@ -80,10 +81,28 @@ def back_up(library: Library, shelf: Shelf, journal: Journal) -> None:
     library.backup(Path(library._storage.folder) / ARCHIVE, replace=True)
 
 
+def gather(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Gather dumps into a segment, remove a document of it and add another, and gather again."""
+    storage = library._storage
+    segments.GATHER_ROWS = 1
+    storage.gather()
+    journal.will("remove", [shelf.items[4].id])
+    library.remove(shelf.items[4].id)
+    journal.did("remove", shelf.items[4].id)
+    item = shelf.items[HELD + 3]
+    journal.will("add", [item.id])
+    for event in library.add([item.path]):
+        if event.stage == "ready":
+            journal.did("add", item.id)
+    storage.gather()
+    library._storage.settle()
+
+
 SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
     "changing": change,
     "rebuilding": rebuild,
     "mending": mend,
     "reembedding": reembed,
     "backing up": back_up,
+    "gathering": gather,
 }

@@ -34,6 +34,7 @@ _WHERE = {
     "mend": "mending",
     "reembedding": "reembedding",
     "switch": "reembedding",
+    **dict.fromkeys(("segment", "manifest", "gathering"), "gathering"),
     "backup": "backing up",
     "restore": "restoring",
 }

@@ -172,7 +172,7 @@ def test_chroma_that_does_not_answer_keeps_nothing_back(settings: Settings) -> N
         waiting = storage.relay.outbox.waiting("chroma")
         assert (waiting.documents, waiting.given_up) == (1, 0)
         assert waiting.reason is not None
-        assert "1 document behind" in storage.describe()[1]
+        assert "1 document behind" in storage.describe()[2]
         with pytest.raises(ChromaUnavailable):
             storage.chroma.count(PROFILE)
     finally:
