@@ -2,39 +2,114 @@
 
 Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking for Reordering Documents and Producing Summaries",
 SIGIR 1998. The greatest similarity to the chosen set is kept and updated with each choice, so that a choice costs one
-matrix-vector product; the picks equal those of langchain_core's `maximal_marginal_relevance`.
+matrix-vector product over the rows as they are; the picks equal those of langchain_core's `maximal_marginal_relevance`.
+What rounding cannot tell apart is told apart in float64.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Rows = NDArray[Any]
+# Gains that differ by less than this many roundings are looked at again.
+_ROUNDINGS = 64
+# Larger products are shared by BLAS among threads, which wait for each other where another process has a core.
+_CELLS = 2**18
 
-def maximal_marginal_relevance(query: ArrayLike, candidates: ArrayLike, k: int, lambda_mult: float = 0.5) -> list[int]:
+
+def maximal_marginal_relevance(
+    query: ArrayLike, candidates: ArrayLike, k: int, lambda_mult: float = 0.5, *, unit: bool = False
+) -> list[int]:
     """Indices of at most `k` candidates in the order chosen.
 
-    query: (d,), candidates: (n, d), of any length and float type; a zero vector is like nothing. lambda_mult: 1 is
-    relevance alone, 0 diversity alone. Ties go to the earlier candidate. Raises ValueError for shapes that do not fit.
+    query: (d,), candidates: (n, d), of any length; rows of float32 or float64, maybe mapped, are not copied. A zero
+    vector is like nothing. lambda_mult: 1 is relevance alone, 0 diversity alone. unit: all are known to be of unit
+    length. Ties go to the earlier candidate. Raises ValueError for shapes that do not fit.
     """
-    rows = np.asarray(candidates, dtype=np.float64)
+    rows = np.asarray(candidates)
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
     wanted = min(k, len(rows))
     if wanted <= 0:
         return []
-    rows = _unit(rows)
-    relevance = rows @ _unit(np.asarray(query, dtype=np.float64))
-    chosen = [int(np.argmax(relevance))]
-    nearest = rows @ rows[chosen[0]]
-    while len(chosen) < wanted:
-        gains = lambda_mult * relevance - (1 - lambda_mult) * nearest
-        gains[chosen] = -np.inf
-        chosen.append(int(np.argmax(gains)))
-        np.maximum(nearest, rows @ rows[chosen[-1]], out=nearest)
-    return chosen
+    vector = np.asarray(query, dtype=rows.dtype)
+    if rows.ndim != 2 or vector.shape != rows.shape[1:]:
+        raise ValueError(f"A query of shape {vector.shape} does not fit candidates of shape {rows.shape}")
+    return _Choosing(vector, rows, lambda_mult, unit).choose(wanted)
 
 
-def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    units = np.zeros_like(vectors)
-    np.divide(vectors, lengths, out=units, where=lengths > 0)
-    return units
+class _Choosing:
+    """The candidates, how near they are to the query, and to what was chosen so far."""
+
+    def __init__(self, query: Rows, rows: Rows, lambda_mult: float, unit: bool) -> None:
+        self._query = query
+        self._rows = rows
+        self._lambda = lambda_mult
+        self._inverse = None if unit else _inverse_lengths(rows)
+        self._block = max(1, _CELLS // max(1, rows.shape[1]))
+        self._within = _ROUNDINGS * float(np.finfo(rows.dtype).eps)
+        self._chosen: list[int] = []
+
+    def choose(self, wanted: int) -> list[int]:
+        relevance = self._cosines(self._query)
+        if self._inverse is not None:
+            relevance *= _inverse_lengths(self._query[None])[0]
+        self._take(relevance)
+        relevance *= relevance.dtype.type(self._lambda)
+        weight = relevance.dtype.type(1 - self._lambda)
+        relevance[self._chosen[0]] = -np.inf
+        nearest = np.full_like(relevance, -np.inf)
+        gains = np.empty_like(relevance)
+        while len(self._chosen) < wanted:
+            last = self._chosen[-1]
+            similar = self._cosines(self._rows[last])
+            if self._inverse is not None:
+                similar *= self._inverse[last]
+            np.maximum(nearest, similar, out=nearest)
+            np.multiply(nearest, weight, out=gains)
+            np.subtract(relevance, gains, out=gains)
+            self._take(gains)
+            relevance[self._chosen[-1]] = -np.inf
+        return self._chosen
+
+    def _take(self, gains: Rows) -> None:
+        """Choose the candidate of the greatest gain, the earlier of two that are equal."""
+        best = int(gains.argmax())
+        close = gains >= gains[best] - self._within
+        if np.count_nonzero(close) > 1:
+            few = np.flatnonzero(close)
+            best = int(few[np.argmax(self._exactly(few))])
+        self._chosen.append(best)
+
+    def _exactly(self, few: NDArray[np.intp]) -> Rows:
+        """The gains of a few candidates in float64."""
+        rows = _unit(self._rows[few])
+        relevance = np.asarray((rows * _unit(self._query)).sum(axis=1))
+        if not self._chosen:
+            return relevance
+        chosen = _unit(self._rows[self._chosen])
+        nearest = np.max([(rows * row).sum(axis=1) for row in chosen], axis=0)
+        return np.asarray(self._lambda * relevance - (1 - self._lambda) * nearest)
+
+    def _cosines(self, vector: Rows) -> Rows:
+        """Of every candidate with a vector, which is taken as of unit length."""
+        found = np.empty(len(self._rows), dtype=self._rows.dtype)
+        for start in range(0, len(found), self._block):
+            np.dot(self._rows[start : start + self._block], vector, out=found[start : start + self._block])
+        if self._inverse is not None:
+            found *= self._inverse
+        return found
+
+
+def _inverse_lengths(rows: Rows) -> Rows:
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+    return np.asarray(np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0))
+
+
+def _unit(vectors: Rows) -> Rows:
+    exact = vectors.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=-1, keepdims=True)
+    return np.asarray(np.divide(exact, lengths, out=np.zeros_like(exact), where=lengths > 0))

@@ -1,4 +1,4 @@
-"""Inner products of float32 rows with one vector, by simsimd on one thread.
+"""Inner products of rows with one vector, by simsimd on one thread.
 
 BLAS would share even some hundred rows among its threads, which wait for each other: with another process on a core,
 4 to 8 ms were measured for what takes 0.02 ms alone.
@@ -6,14 +6,17 @@ BLAS would share even some hundred rows among its threads, which wait for each o
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
+_OUT: dict[str, Literal["float32", "float64"]] = {"float32": "float32", "float64": "float64"}
 
-def inner(rows: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Float32 (n,) of rows, float32 (n, d), and a vector, float32 (d,)."""
-    if not len(rows):
-        return np.empty(0, dtype=np.float32)
-    found: NDArray[np.float32] = np.asarray(simsimd.cdist(rows, vector[None], "dot", out_dtype="float32"))[:, 0]
-    return found
+
+def inner(rows: NDArray[Any], vector: NDArray[Any]) -> NDArray[Any]:
+    """Inner products, (n,), of rows (n, d) and a vector (d,), all three of float32 or of float64."""
+    if not rows.size:
+        return np.zeros(len(rows), dtype=rows.dtype)
+    return np.asarray(simsimd.cdist(rows, vector[None], "dot", out_dtype=_OUT[rows.dtype.name]))[:, 0]

@@ -42,7 +42,7 @@ _PORTION = 2048
 _MANY = 1024
 # Fast looks at so many rows and a 64th of all, in the clusters whose centroids are nearest; a wide cluster counts as
 # nearer by this share of its spread. Bounds of clusters would not do: on real vectors they leave out next to none.
-_FAST_ROWS = 16_384
+_FAST_ROWS = 12_288
 _FAST_SHARE = 64
 _OF_SPREAD = 0.3
 

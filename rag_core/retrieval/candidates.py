@@ -19,15 +19,16 @@ from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt
 from rag_core.storage import Storage
 
+Found = tuple[list[tuple[str, int]], NDArray[np.float32]]
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk that may answer: its place and its vector, float32 (d,). `md5` is its text's where the engine knows."""
 
-    document_id: str
-    index: int
-    vector: NDArray[np.float32]
-    score: float = 0.0
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Chunks that may answer, best first: document id and index of each, vectors, float32 (n, d), and cosines, (n,)."""
+
+    places: list[tuple[str, int]]
+    vectors: NDArray[np.float32]
+    scores: NDArray[np.float32]
 
 
 class Engine(ABC):
@@ -39,26 +40,21 @@ class Engine(ABC):
         self._storage = storage
         self._mode = mode
 
-    def nearest(self, query: NDArray[np.float32], k: int) -> list[Candidate]:
+    def nearest(self, query: NDArray[np.float32], k: int) -> Candidates:
         """The k nearest chunks, best first; ties by document, then index. query: float32 (d,), not zero.
 
         Raises StoreCorrupt or StoreUnavailable when this engine cannot answer.
         """
-        found = self._find(query, k)
-        if not found:
-            return []
-        unit = query.astype(np.float64) / np.linalg.norm(query.astype(np.float64))
-        rows = np.stack([candidate.vector for candidate in found]).astype(np.float64)
-        scores = (rows @ unit) / np.maximum(np.linalg.norm(rows, axis=1), np.finfo(np.float64).tiny)
-        scored = [
-            Candidate(candidate.document_id, candidate.index, candidate.vector, float(np.float32(score)))
-            for candidate, score in zip(found, scores, strict=True)
-        ]
-        return sorted(scored, key=lambda item: (-item.score, item.document_id, item.index))
+        places, vectors = self._find(query, k)
+        scores = _cosines(vectors, query)
+        order = sorted(range(len(places)), key=lambda number: (-scores[number], places[number]))
+        if order != list(range(len(places))):
+            places, vectors, scores = [places[number] for number in order], vectors[order], scores[order]
+        return Candidates(places, vectors, scores)
 
     @abstractmethod
-    def _find(self, query: NDArray[np.float32], k: int) -> Sequence[Candidate]:
-        """The k nearest chunks in any order, without scores."""
+    def _find(self, query: NDArray[np.float32], k: int) -> Found:
+        """Document id and index of the k nearest chunks in any order, and their vectors, float32 (n, d)."""
 
 
 class DumpsEngine(Engine):
@@ -66,12 +62,12 @@ class DumpsEngine(Engine):
 
     name = "dumps"
 
-    def _find(self, query: NDArray[np.float32], k: int) -> Sequence[Candidate]:
+    def _find(self, query: NDArray[np.float32], k: int) -> Found:
         try:
-            found = self._storage.dumps.search(query, k, self._mode)
+            matches, vectors = self._storage.dumps.search(query, k, self._mode)
         except KeyError as error:  # a document went between the scan and the reading of its rows
             raise StoreCorrupt(f"The dumps changed while they were searched: {error}") from error
-        return [Candidate(match.key, match.row, vector) for match, vector in found]
+        return [(match.key, match.row) for match in matches], vectors
 
 
 class PgvectorEngine(Engine):
@@ -79,8 +75,8 @@ class PgvectorEngine(Engine):
 
     name = "pgvector"
 
-    def _find(self, query: NDArray[np.float32], k: int) -> Sequence[Candidate]:
-        return [Candidate(*place) for place in self._storage.documents.nearest(query, k)]
+    def _find(self, query: NDArray[np.float32], k: int) -> Found:
+        return _stacked(self._storage.documents.nearest(query, k), query)
 
 
 class ChromaEngine(Engine):
@@ -88,10 +84,10 @@ class ChromaEngine(Engine):
 
     name = "chroma"
 
-    def _find(self, query: NDArray[np.float32], k: int) -> Sequence[Candidate]:
+    def _find(self, query: NDArray[np.float32], k: int) -> Found:
         places = self._storage.chroma.nearest(self._profile(), query, k)
         # Chroma's own vectors have been through its arithmetic; PostgreSQL's are those of the dumps, bit for bit.
-        return [Candidate(*place) for place in self._storage.documents.vectors_at(places)]
+        return _stacked(self._storage.documents.vectors_at(places), query)
 
     def _profile(self) -> Profile:
         profile = self._storage.documents.profile()
@@ -101,3 +97,17 @@ class ChromaEngine(Engine):
 
 
 ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (DumpsEngine, PgvectorEngine, ChromaEngine)}
+
+
+def _stacked(rows: Sequence[tuple[str, int, NDArray[np.float32]]], query: NDArray[np.float32]) -> Found:
+    vectors = np.stack([row[2] for row in rows]) if rows else np.empty((0, len(query)), dtype=np.float32)
+    return [(row[0], row[1]) for row in rows], vectors
+
+
+def _cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """In float64, row by row alike wherever a row stands, as float32 (n,). A row of zeros has cosine 0."""
+    unit = query.astype(np.float64) / np.linalg.norm(query.astype(np.float64))
+    products = np.einsum("nd,d->n", vectors, unit, dtype=np.float64)
+    lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
+    cosines: NDArray[np.float32] = (products / np.maximum(lengths, np.finfo(np.float64).tiny)).astype(np.float32)
+    return cosines

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from accelerator.mmr import maximal_marginal_relevance
 from rag_core.domain import Hit, Trace
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.retrieval.candidates import ENGINES, Candidate
+from rag_core.retrieval.candidates import ENGINES, Candidates
 from rag_core.settings import RetrievalSettings
 from rag_core.storage import Storage
 
@@ -75,40 +75,38 @@ def _order(storage: Storage, wanted: str, notes: list[str]) -> list[str]:
 
 
 def _diverse(
-    query: NDArray[np.float32], candidates: Sequence[Candidate], settings: RetrievalSettings
-) -> list[Candidate]:
-    if not candidates:
-        return []
-    rows = np.stack([candidate.vector for candidate in candidates])
-    picks = maximal_marginal_relevance(query, rows, settings.k, settings.mmr_lambda)
-    return [candidates[pick] for pick in picks]
+    query: NDArray[np.float32], found: Candidates, settings: RetrievalSettings
+) -> list[tuple[str, int, float]]:
+    """Document id, index and cosine of MMR's picks."""
+    picks = maximal_marginal_relevance(query, found.vectors, settings.k, settings.mmr_lambda)
+    return [(*found.places[pick], float(found.scores[pick])) for pick in picks]
 
 
-def _hits(storage: Storage, candidates: Sequence[Candidate], engine: str) -> tuple[Hit, ...]:
-    """Candidates with their texts; what was removed meanwhile is left out. Raises StoreCorrupt."""
-    documents = storage.documents.ready({candidate.document_id for candidate in candidates})
-    chunks = storage.documents.chunks_at([(candidate.document_id, candidate.index) for candidate in candidates])
+def _hits(storage: Storage, picks: Sequence[tuple[str, int, float]], engine: str) -> tuple[Hit, ...]:
+    """Picks with their texts; what was removed meanwhile is left out. Raises StoreCorrupt."""
+    documents = storage.documents.ready({document_id for document_id, _, _ in picks})
+    chunks = storage.documents.chunks_at([(document_id, index) for document_id, index, _ in picks])
     hits = []
-    for candidate in candidates:
-        found = chunks.get((candidate.document_id, candidate.index))
-        document = documents.get(candidate.document_id)
+    for document_id, index, score in picks:
+        found = chunks.get((document_id, index))
+        document = documents.get(document_id)
         if found is None or document is None:
             continue
         chunk, label = found
         if engine == "dumps":
-            _check_position(storage, candidate, chunk.md5)
+            _check_position(storage, document_id, index, chunk.md5)
         hits.append(
             Hit(
                 chunk_id=f"{chunk.document_id}:{chunk.index}", document=document, index=chunk.index, page=chunk.page,
                 page_label=label, section=chunk.section, text=chunk.text, start=chunk.start, end=chunk.end,
-                boxes=chunk.boxes, score=candidate.score,
+                boxes=chunk.boxes, score=score,
             )
         )  # fmt: skip
     return tuple(hits)
 
 
-def _check_position(storage: Storage, candidate: Candidate, md5: str) -> None:
+def _check_position(storage: Storage, document_id: str, index: int, md5: str) -> None:
     """Position binds: row i of a dump is chunk i. One that says otherwise is written anew and not answered from."""
-    if storage.dumps.md5(candidate.document_id, candidate.index) != md5:
-        storage.mend_dump(candidate.document_id)
-        raise StoreCorrupt(f"The dump of {candidate.document_id} did not fit its texts and was written anew.")
+    if storage.dumps.md5(document_id, index) != md5:
+        storage.mend_dump(document_id)
+        raise StoreCorrupt(f"The dump of {document_id} did not fit its texts and was written anew.")

@@ -191,10 +191,10 @@ class Checks:
 
     def _from_dumps(self, query: NDArray[np.float32]) -> float:
         try:
-            found = self._storage.dumps.search(query, 1)
+            found, _ = self._storage.dumps.search(query, 1)
         except (StoreCorrupt, KeyError):  # its document went in this moment
             return 1.0
-        return found[0][0].score if found else 0.0
+        return found[0].score if found else 0.0
 
     def _from_postgresql(self, query: NDArray[np.float32]) -> float:
         return _cosine(query, self._storage.documents.nearest(query, 1))

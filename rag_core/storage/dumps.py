@@ -222,8 +222,8 @@ class DumpStore:
 
     def search(
         self, query: NDArray[np.float32], k: int, mode: Mode = "auto"
-    ) -> list[tuple[Match, NDArray[np.float32]]]:
-        """The k nearest rows with their vectors. query: float32 (d,).
+    ) -> tuple[list[Match], NDArray[np.float32]]:
+        """The k nearest rows, and their vectors, float32 (n, d). query: float32 (d,).
 
         Raises StoreCorrupt without a profile, or when a segment contradicts itself: the dumps take its place then.
         """
@@ -233,7 +233,7 @@ class DumpStore:
         except DumpError as error:
             self.mend_segments()
             raise StoreCorrupt(f"A segment cannot be used: {error}") from error
-        return list(zip(matches, scanner.vectors(matches), strict=True)) if matches else []
+        return matches, scanner.vectors(matches)
 
     def md5(self, document_id: str, row: int) -> str:
         """The MD5 sum that a dump holds for a row. Raises StoreCorrupt when it cannot be read."""

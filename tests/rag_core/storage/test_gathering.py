@@ -52,7 +52,7 @@ def files(storage: Storage) -> list[Path]:
 
 def nearest(storage: Storage, document_id: str) -> tuple[str, int]:
     vectors, _ = storage.documents.vectors(document_id)
-    match, vector = storage.dumps.search(vectors[1], 1)[0]
+    [match], [vector] = storage.dumps.search(vectors[1], 1)
     assert np.array_equal(vector, vectors[1])
     return match.key, match.row
 
@@ -93,14 +93,14 @@ def test_opening_maps_the_segment_and_no_dump(
 def test_removed_and_added_again(settings: Settings, storage: Storage, filled: list[str]) -> None:
     storage.remove(filled[1])
     assert storage.dumps.searched() == set(filled) - {filled[1]}
-    assert filled[1] not in {match.key for match, _ in storage.dumps.search(np.ones(8, np.float32), 12)}
+    assert filled[1] not in {match.key for match in storage.dumps.search(np.ones(8, np.float32), 12)[0]}
     storage.settle()
     storage.commit([stored(storage, 1, 4)], PROFILE)
     assert_sound(storage, filled)
     storage.close()
     again = Storage(settings)
     try:
-        assert len(again.dumps.search(np.ones(8, np.float32), 20)) == 13
+        assert len(again.dumps.search(np.ones(8, np.float32), 20)[0]) == 13
         assert_sound(again, filled)
     finally:
         again.close()

@@ -68,7 +68,7 @@ def test_a_committed_document_is_ready_in_every_store(storage: Storage) -> None:
     kept, sums = storage.documents.vectors(item.document_id)
     assert np.array_equal(kept, item.vectors)
     assert sums == [chunk.md5 for chunk in item.chunks]
-    match, vector = storage.dumps.search(item.vectors[2], 1)[0]
+    [match], [vector] = storage.dumps.search(item.vectors[2], 1)
     assert (match.key, match.row) == (item.document_id, 2)
     assert np.array_equal(vector, item.vectors[2])
     assert storage.dumps.md5(item.document_id, 2) == item.chunks[2].md5
@@ -83,7 +83,7 @@ def test_a_pending_document_is_in_no_store(storage: Storage) -> None:
     storage.commit([stored(storage, 1)], PROFILE)
     item = stored(storage, 2)
     assert storage.documents.ready([item.document_id]) == {}
-    assert all(match.key != item.document_id for match, _ in storage.dumps.search(item.vectors[0], 10))
+    assert all(match.key != item.document_id for match in storage.dumps.search(item.vectors[0], 10)[0])
 
 
 def test_removal_reaches_every_store(storage: Storage) -> None:
@@ -94,7 +94,7 @@ def test_removal_reaches_every_store(storage: Storage) -> None:
     storage.settle()
     assert storage.documents.get(items[0].document_id) is None
     assert storage.chroma.count(PROFILE) == 3
-    assert {match.key for match, _ in storage.dumps.search(items[0].vectors[0], 10)} == {items[1].document_id}
+    assert {match.key for match in storage.dumps.search(items[0].vectors[0], 10)[0]} == {items[1].document_id}
     assert not (storage.folder / "dumps" / f"{items[0].document_id}.dump").exists()
 
 
