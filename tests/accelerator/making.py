@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,16 +39,31 @@ def overwrite(segment: Segment, name: str, index: int, data: bytes) -> None:
         file.write(data)
 
 
-def write_sparse(path: Path, arrays: Mapping[str, tuple[str, Shape]], meta: Mapping[str, object]) -> dict[str, int]:
-    """A file of sections that are holes, with no checksums. Returns where each begins."""
+def write_sparse(
+    path: Path,
+    arrays: Mapping[str, tuple[str, Shape]],
+    meta: Mapping[str, object],
+    filled: Mapping[str, np.ndarray],
+) -> dict[str, int]:
+    """A file whose sections are holes, of no checksums, save those that are given. Returns where each begins."""
     room = len(_packed(meta, _laid_out(arrays, 0))) + 16 * len(arrays)
     sections = _laid_out(arrays, -(-(_HEADER_BYTES + room) // 64) * 64)
-    directory = _packed(meta, sections).ljust(room)
-    head = _HEAD.pack(MAGIC, 1, room, zlib.crc32(directory))
-    with path.open("wb") as file:
-        file.write((head + _CRC.pack(zlib.crc32(head))).ljust(_HEADER_BYTES, b"\0") + directory)
+    for name, array in filled.items():
+        data = array.astype(sections[name].dtype).tobytes()
+        sections[name] = replace(sections[name], crc=zlib.crc32(data))
+        with path.open("r+b" if path.exists() else "wb") as file:
+            file.seek(sections[name].offset)
+            file.write(data)
+    with path.open("r+b" if path.exists() else "wb") as file:
+        file.write(packed_head(_packed(meta, sections).ljust(room)))
         file.truncate(max(section.offset + section.size_bytes for section in sections.values()))
     return {name: section.offset for name, section in sections.items()}
+
+
+def packed_head(directory: bytes, version: int = 1) -> bytes:
+    """Header and directory as they stand in a file, with checksums that fit."""
+    head = _HEAD.pack(MAGIC, version, len(directory), zlib.crc32(directory))
+    return (head + _CRC.pack(zlib.crc32(head))).ljust(_HEADER_BYTES, b"\0") + directory
 
 
 class Shelf:
