@@ -19,6 +19,8 @@ _ITERATIONS = 4
 _FIRST_SAMPLE = 64
 _SECOND_SAMPLE = 16
 _BLOCK = 16_384
+# Of one cluster of the first level, however many rows are alike: products take at most some 64 megabytes.
+_MOST_PARTS = 1024
 
 
 def clustered(rows_of: Callable[[Numbers], Floats], count: int, rows_each: int, seed: int) -> tuple[Floats, Numbers]:
@@ -29,7 +31,7 @@ def clustered(rows_of: Callable[[Numbers], Floats], count: int, rows_each: int, 
     """
     chance = np.random.default_rng(seed)
     wanted = max(1, count // rows_each)
-    first_count = max(1, round(wanted**0.5))
+    first_count = min(max(1, round(wanted**0.5)), _MOST_PARTS)
     sample = np.sort(chance.permutation(count)[: first_count * _FIRST_SAMPLE])
     firsts = k_means(rows_of(sample), first_count, chance)
     firsts = firsts[chained(firsts)]
@@ -40,7 +42,7 @@ def clustered(rows_of: Callable[[Numbers], Floats], count: int, rows_each: int, 
     for number in range(first_count):
         members = np.flatnonzero(first_labels == number)
         if len(members):
-            part = max(1, len(members) // rows_each)
+            part = min(max(1, len(members) // rows_each), _MOST_PARTS)
             sample = np.sort(chance.permutation(members)[: part * _SECOND_SAMPLE])
             centroids = k_means(rows_of(sample), part, chance)
             centroids = centroids[chained(centroids)]

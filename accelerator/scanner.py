@@ -50,6 +50,9 @@ class Scanner:
         self._lock = threading.Lock()
         self._fresh = Fresh(dimensions)
         self._sealed: tuple[Sealed, ...] = ()
+        # When each key was last removed or replaced, counted in such events.
+        self._gone: dict[str, int] = {}
+        self._events = 0
 
     def add(self, key: str, dump: Dump) -> None:
         """Make a dump searchable, in place of an earlier one of that key. Raises DumpMismatch (other dimensions)."""
@@ -91,6 +94,9 @@ class Scanner:
     def detach(self, segment: Segment) -> None:
         """Search a segment no longer."""
         with self._lock:
+            gone = {key for sealed in self._sealed if sealed.segment is segment for key in sealed.alive}
+            self._events += 1
+            self._gone.update(dict.fromkeys(gone, self._events))
             self._sealed = tuple(sealed for sealed in self._sealed if sealed.segment is not segment)
         self._forget_block(segment)
 
@@ -130,14 +136,14 @@ class Scanner:
         unit = self._unit(query, k)
         vector = unit.astype(np.float32)
         while True:
-            views, parts, fast = self._snapshot(within, mode)
+            views, parts, fast, event = self._snapshot(within, mode)
             found = [Found.in_part(part, inner(part.rows, vector), k) for part in parts]
             for view in views:
                 found.append(self._tried(_finding(view, vector, k, fast, kth(found, k))))
             matches = merged(found, unit, k)
-            if self._all_held(matches):
+            if self._all_stand(matches, event):
                 return matches
-            # Something found was removed meanwhile: its place belongs to the next best.
+            # Something found was removed or replaced meanwhile: its place belongs to the next best.
 
     def search_many(
         self, queries: NDArray[np.float32], k: int, *, mode: Mode = "auto", within: Selection | None = None
@@ -171,7 +177,7 @@ class Scanner:
         return bytes(sealed.segment.sections.arrays["hashes"][sealed.place(key, row)].tobytes())
 
     def _together(self, units: NDArray[np.float64], k: int, mode: Mode, within: Selection | None) -> list[list[Match]]:
-        views, parts, fast = self._snapshot(within, mode)
+        views, parts, fast, event = self._snapshot(within, mode)
         queries = units.astype(np.float32)
         products = [queries @ part.rows.T for part in parts]
         scored = [self._tried(_scoring(view, queries)) for view in views]
@@ -181,14 +187,16 @@ class Scanner:
             for view, scores in zip(views, scored, strict=True):
                 found.append(view.among(scores, number, queries[number], k, fast=fast, floor=kth(found, k)))
             matches = merged(found, unit, k)
-            results.append(matches if self._all_held(matches) else self.search(unit, k, mode=mode, within=within))
+            results.append(
+                matches if self._all_stand(matches, event) else self.search(unit, k, mode=mode, within=within)
+            )
         return results
 
-    def _snapshot(self, within: Selection | None, mode: Mode) -> tuple[list[View], list[Part], bool]:
+    def _snapshot(self, within: Selection | None, mode: Mode) -> tuple[list[View], list[Part], bool, int]:
         with self._lock:
-            sealed, parts = self._sealed, self._fresh.parts(within)
+            sealed, parts, event = self._sealed, self._fresh.parts(within), self._events
         fast = mode == "fast" or (mode == "auto" and sum(len(item.segment) for item in sealed) >= FAST_ROWS)
-        return [item.view(within) for item in sealed], parts, fast
+        return [item.view(within) for item in sealed], parts, fast, event
 
     def _tried(self, work: Callable[[Backend], _T]) -> _T:
         """What the engine makes; where it fails, what the CPU makes from now on."""
@@ -217,9 +225,10 @@ class Scanner:
     def _holder(self, key: str) -> Sealed | None:
         return next((sealed for sealed in self._sealed if key in sealed.alive), None)
 
-    def _all_held(self, matches: Sequence[Match]) -> bool:
+    def _all_stand(self, matches: Sequence[Match], event: int) -> bool:
+        """Whether nothing of it was removed or replaced since that event."""
         with self._lock:
-            return all(match.key in self._fresh or self._holder(match.key) is not None for match in matches)
+            return all(self._gone.get(match.key, 0) <= event for match in matches)
 
     def _forget_block(self, segment: Segment) -> None:
         try:
@@ -230,6 +239,10 @@ class Scanner:
             _log.warning("The engine %s keeps files of a segment that is gone: %s", self.backend.name, error)
 
     def _forget(self, key: str) -> None:
+        if key not in self._fresh and self._holder(key) is None:
+            return
+        self._events += 1
+        self._gone[key] = self._events
         self._fresh.remove(key)
         self._sealed = tuple(sealed.without(key) if key in sealed.alive else sealed for sealed in self._sealed)
 
