@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from accelerator import atomic
-from accelerator.atomic import publish_folder, remove_leftovers, work_path, write_atomically, write_together
+from accelerator.atomic import (
+    publish_folder,
+    remove_leftovers,
+    work_path,
+    write_atomically,
+    write_by,
+    write_together,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -167,3 +174,65 @@ def test_a_source_that_fails_among_many_leaves_none_of_its_group(tmp_path: Path)
 
 def test_nothing_to_write_is_fine() -> None:
     write_together({})
+
+
+def test_a_file_is_filled_in_any_order_and_appears_in_one_step(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def write(descriptor: int) -> None:
+        os.pwrite(descriptor, b"tail", 4)
+        assert path.read_bytes() == b"old"
+        os.pwrite(descriptor, b"head", 0)
+
+    with path.open("rb") as reader:
+        write_by(path, write)
+        assert reader.read() == b"old"
+    assert path.read_bytes() == b"headtail"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no more"), OSError(errno.ENOSPC, "No space"), KeyboardInterrupt()])
+def test_what_fails_while_it_is_filled_leaves_the_old_file(tmp_path: Path, error: BaseException) -> None:
+    path, held = tmp_path / "file", []
+    path.write_bytes(b"old")
+
+    def write(descriptor: int) -> None:
+        held.append(descriptor)
+        os.write(descriptor, b"half")
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        write_by(path, write)
+    assert caught.value is error
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["file"]
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(held[0])
+
+
+def test_a_failed_fsync_of_what_was_filled_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(atomic.os, "fsync", failing_fsync(calls))
+    monkeypatch.delattr(atomic.fcntl, "F_FULLFSYNC", raising=False)
+    with pytest.raises(OSError, match="Input/output"):
+        write_by(tmp_path / "file", lambda descriptor: None)
+    assert len(calls) == 1
+    assert names(tmp_path) == []
+
+
+def test_what_was_filled_is_synced_before_it_appears_and_its_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[tuple[str, bool]] = []
+    path = tmp_path / "file"
+    monkeypatch.setattr(atomic, "sync_descriptor", lambda _: steps.append(("file", path.exists())))
+    monkeypatch.setattr(atomic, "sync_folder", lambda _: steps.append(("folder", path.exists())))
+    write_by(path, lambda descriptor: None)
+    assert steps == [("file", False), ("folder", True)]
+
+
+def test_a_folder_that_is_not_there_takes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_by(tmp_path / "absent" / "file", lambda descriptor: None)

@@ -112,20 +112,18 @@ def test_the_digest_names_the_content_alone(segment: Segment, tmp_path: Path) ->
     assert segment.block.digest == again.block.digest != other.block.digest
 
 
-# Damage. Four bytes of each value are tried in each section, at its begin, middle and end.
+# Damage: four bytes of each value are tried in each section, at its beginning and its end.
 VALUES = {
     "NaN": np.float32(np.nan).tobytes(),
     "inf": np.float32(np.inf).tobytes(),
-    "-inf": np.float32(-np.inf).tobytes(),
     "zeros": bytes(4),
     "ones": b"\xff" * 4,
-    "great": np.float32(3e38).tobytes(),
 }
 
 
 def places_in(segment: Segment, name: str) -> list[int]:
     size = segment.sections.directory[name].size_bytes
-    return sorted({0, size // 8 * 4, max(0, size // 4 * 4 - 4)})
+    return sorted({0, max(0, size // 4 * 4 - 4)})
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
