@@ -64,7 +64,8 @@ class Sealed:
     @classmethod
     def of(cls, segment: Segment, keys: Collection[str]) -> Sealed:
         """Those of a segment's keys that are also among `keys`; all others are not found."""
-        alive = {key: number for number, key in enumerate(segment.keys) if key in keys}
+        wanted = frozenset(keys)
+        alive = {key: number for number, key in enumerate(segment.keys) if key in wanted}
         gone = [number for number, key in enumerate(segment.keys) if key not in alive]
         return cls(segment, alive)._hiding(gone, alive)
 

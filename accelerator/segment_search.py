@@ -39,11 +39,11 @@ _LEAST = float(np.finfo(np.float32).min)
 # What is scored in float32 at once while the floor rises.
 _PORTION = 2048
 # Above so many rows left the int8 tails are read before the float32 rows, which are 8 times as long.
-_MANY = 1024
-# Fast looks at so many rows and a 64th of all, in the clusters whose centroids are nearest; a wide cluster counts as
+_MANY = 128
+# Fast looks at so many rows and a 128th of all, in the clusters whose centroids are nearest; a wide cluster counts as
 # nearer by this share of its spread. Bounds of clusters would not do: on real vectors they leave out next to none.
 _FAST_ROWS = 12_288
-_FAST_SHARE = 64
+_FAST_SHARE = 128
 _OF_SPREAD = 0.3
 
 
