@@ -222,7 +222,7 @@ def test_rows_orthogonal_in_the_head_and_equal_in_the_tail(tmp_path: Path) -> No
     assert {match.key for match in found} == {"adverse"}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_equals_brute_force_whatever_the_rows(tmp_path: Path, data: st.DataObject) -> None:
     dimensions, count = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 60))
@@ -241,19 +241,28 @@ def test_equals_brute_force_whatever_the_rows(tmp_path: Path, data: st.DataObjec
     assert_same(scanner.search(query, k, mode="exact"), brute_force(blocks, query, k))
 
 
-@of_every_kind
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_every_engine_finds_the_same_one_by_one_and_together(tmp_path: Path, kind: str, backend: str) -> None:
+@pytest.fixture(scope="module", params=KINDS)
+def answered(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Arranged, list[np.ndarray], list[list[Match]]]:
+    """Rows of a kind, questions and their answers."""
     chance = np.random.default_rng(5)
-    rows = KINDS[kind](3000, 48, chance)
-    arranged = Arranged(tmp_path, rows, unit=KINDS[kind] in UNIT)
+    rows = KINDS[request.param](3000, 48, chance)
+    arranged = Arranged(tmp_path_factory.mktemp("answered"), rows, unit=KINDS[request.param] in UNIT)
     queries = queries_for(arranged, rows, chance)
+    return arranged, queries, [brute_force(arranged.blocks, query, 12) for query in queries]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_engine_finds_the_same_one_by_one_and_together(
+    answered: tuple[Arranged, list[np.ndarray], list[list[Match]]], backend: str
+) -> None:
+    arranged, queries, expected = answered
     scanner = arranged.scanner(BACKENDS[backend]())
     together = scanner.search_many(np.stack(queries), 12, mode="exact")
-    for query, many in zip(queries, together, strict=True):
-        expected = brute_force(arranged.blocks, query, 12)
-        assert_same(many, expected)
-        assert_same(scanner.search(query, 12, mode="exact"), expected)
+    for query, many, best in zip(queries, together, expected, strict=True):
+        assert_same(many, best)
+        assert_same(scanner.search(query, 12, mode="exact"), best)
     assert scanner.note == ""
 
 
