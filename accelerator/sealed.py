@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -9,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.backends.base import Backend
+from accelerator.errors import DumpCorrupt
 from accelerator.ranking import Found
 from accelerator.segment import Segment
 from accelerator.segment_search import Hidden, among, candidates, scored
 from accelerator.selection import Selection
 
+_log = logging.getLogger(__name__)
 # So few wanted rows of a segment are looked at one by one.
 _FEW = 512
 _Floats = NDArray[np.float32]
@@ -102,5 +105,8 @@ class Sealed:
     def _hiding(self, numbers: Iterable[int], alive: Mapping[str, int]) -> Sealed:
         dead = np.zeros(len(self.segment), dtype=np.bool_) if self.dead is None else self.dead.copy()
         for number in numbers:
-            dead[self.segment.places(number)] = True
+            try:
+                dead[self.segment.places(number)] = True
+            except DumpCorrupt:  # its rows are refused where they are found: a removal does not fail
+                _log.warning("%s is damaged", self.segment.path)
         return Sealed(self.segment, alive, dead if dead.any() else None)

@@ -142,7 +142,8 @@ def write_sections(
     `fill` writes them through a SectionWriter. `kind` names the fault points, as in `write_atomically`. Raises
     DumpError when `fill` leaves a section out, OSError.
     """
-    reserved = len(_packed(meta, _laid_out(arrays, 0))) + 16 * len(arrays)  # checksums and offsets may grow
+    # Offsets, checksums and a number in `meta` grow until it is written.
+    reserved = len(_packed(meta, _laid_out(arrays, 0))) + 32 * len(arrays) + 64
     sections = _laid_out(arrays, -(-(_HEADER_BYTES + reserved) // _LINE) * _LINE)
 
     def write(descriptor: int) -> None:
@@ -150,6 +151,8 @@ def write_sections(
         fill(writer)
         end = max((section.offset + section.size_bytes for section in sections.values()), default=_HEADER_BYTES)
         directory = _packed(meta, writer.finished()).ljust(reserved)
+        if len(directory) > reserved:
+            raise DumpError("The directory has outgrown its place")
         head = _HEAD.pack(MAGIC, _VERSION, reserved, zlib.crc32(directory))
         head += _CRC.pack(zlib.crc32(head))
         os.ftruncate(descriptor, end)
@@ -184,14 +187,27 @@ def _unpacked(descriptor: int) -> tuple[dict[str, Any], dict[str, Section]]:
     packed = os.pread(descriptor, length, _HEADER_BYTES)
     if zlib.crc32(packed) != crc:
         raise DumpCorrupt("has a damaged directory")
-    content = json.loads(packed)
-    directory = {name: Section(kind, tuple(shape), *rest) for name, (kind, shape, *rest) in content["sections"].items()}
+    meta, directory = _read_directory(packed)
     expected = max((part.offset + part.size_bytes for part in directory.values()), default=_HEADER_BYTES)
     if size != expected:
         raise DumpTruncated(
             f"{'is truncated' if size < expected else 'is too long'}: expected {expected} bytes, got {size}"
         )
-    return content["meta"], directory
+    return meta, directory
+
+
+def _read_directory(packed: bytes) -> tuple[dict[str, Any], dict[str, Section]]:
+    try:
+        content = json.loads(packed)
+        directory = {
+            name: Section(kind, tuple(map(int, shape)), int(offset), int(crc))
+            for name, (kind, shape, offset, crc) in content["sections"].items()
+        }
+        if any(part.dtype not in _TYPES or min(*part.shape, part.offset) < 0 for part in directory.values()):
+            raise ValueError("a section that cannot be")
+        return dict(content["meta"]), directory
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DumpCorrupt(f"has a directory that cannot be used: {error}") from error
 
 
 def _write_at(descriptor: int, data: memoryview, offset: int) -> None:

@@ -140,9 +140,11 @@ class Segment:
         return len(self.block)
 
     def places(self, key: int) -> Numbers:
-        """Where the rows of a key, given by its number, lie, in the order of its dump."""
+        """Where the rows of a key, given by its number, lie, in the order of its dump. Raises DumpCorrupt."""
         start, end = self.sections.arrays["key_starts"][key : key + 2].tolist()
         found: Numbers = self.sections.arrays["places"][start:end]
+        if found.max(initial=0) >= len(self):
+            raise DumpCorrupt(f"{self.path} has rows that lie nowhere")
         return found
 
     def verify(self) -> None:

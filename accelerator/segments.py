@@ -203,7 +203,7 @@ class Segments:
     def _load_one(self, name: str, wanted: Mapping[str, int], removed: Collection[str]) -> None:
         try:
             segment = Segment.open(self._folder / name, profile=self._profile, dimensions=self._scanner.dimensions)
-        except (DumpError, OSError) as error:
+        except (OSError, ValueError) as error:  # DumpError, or a name that no file can have
             _log.warning("A segment cannot be used and is gathered anew: %s", error)
             return
         dated = zip(segment.keys, segment.generations, strict=True)

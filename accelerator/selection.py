@@ -12,8 +12,6 @@ from accelerator.segment import Segment
 
 Wanted = NDArray[np.intp]
 Rows = Iterable[int | range] | NDArray[np.bool_]
-# No dump is longer; what a range says beyond that is passed over.
-_MOST_ROWS = 2**24
 
 
 class Selection:
@@ -24,7 +22,7 @@ class Selection:
     """
 
     def __init__(self, rows: Mapping[str, Rows | None]) -> None:
-        self._rows = {key: None if wanted is None else _numbers(wanted) for key, wanted in rows.items()}
+        self._rows = {key: None if wanted is None else _kept(wanted) for key, wanted in rows.items()}
         self._places: weakref.WeakKeyDictionary[Segment, Wanted] = weakref.WeakKeyDictionary()
 
     @classmethod
@@ -34,8 +32,11 @@ class Selection:
 
     def rows(self, key: str, count: int) -> Wanted | None:
         """The numbers of a dump's rows that are wanted, of `count`, in order; None for all."""
-        wanted = self._rows.get(key, _NONE)
-        return None if wanted is None else wanted[wanted < count]
+        wanted = self._rows.get(key, ())
+        if wanted is None:
+            return None
+        parts = [_within(item, count) for item in wanted]
+        return np.unique(np.concatenate(parts)) if parts else _NONE
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -58,15 +59,20 @@ class Selection:
         return places if wanted is None else places[wanted]
 
 
-def _numbers(wanted: Rows) -> Wanted:
+def _kept(wanted: Rows) -> tuple[range | Wanted, ...]:
     if isinstance(wanted, np.ndarray) and wanted.dtype == np.bool_:
-        return np.flatnonzero(wanted)
-    parts = [
-        np.arange(item.start, min(item.stop, _MOST_ROWS), item.step) if isinstance(item, range) else np.array([item])
-        for item in wanted
-    ]
-    numbers = np.unique(np.concatenate(parts)).astype(np.intp) if parts else _NONE
-    return numbers[numbers >= 0]
+        return (np.flatnonzero(wanted),)
+    items = list(wanted)
+    numbers = np.array([item for item in items if not isinstance(item, range)], dtype=np.intp)
+    return (numbers, *(item for item in items if isinstance(item, range)))
+
+
+def _within(item: range | Wanted, count: int) -> Wanted:
+    if isinstance(item, range):
+        item = item if item.step > 0 else item[::-1]
+        first = item.start if item.start >= 0 else item.start % item.step
+        return np.arange(first, min(item.stop, count), item.step, dtype=np.intp)
+    return item[(item >= 0) & (item < count)]
 
 
 _NONE: Wanted = np.empty(0, dtype=np.intp)
