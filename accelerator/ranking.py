@@ -15,6 +15,8 @@ from accelerator.segment import Segment
 
 # No product of two vectors of unit length is greater, however it was rounded.
 _MOST_OF_UNIT_ROWS = 1.01
+# Rows in float64 at once: thousands of equal ones can be among the best.
+_PORTION = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ def merged(found: Sequence[Found], unit: NDArray[np.float64], k: int) -> list[Ma
     floor = kth(found, k)
     matches: list[Match] = []
     for part in found:
-        matches += _rescored(part.part, part.places[part.scores >= floor], unit)
+        places = part.places[part.scores >= floor]
+        for start in range(0, len(places), _PORTION):
+            matches += _rescored(part.part, places[start : start + _PORTION], unit)
     matches.sort(key=lambda match: (-match.score, match.key, match.row))
     return matches[:k]
 

@@ -69,9 +69,9 @@ class Scanner:
         """
         if segment.rows.shape[1] != self.dimensions:
             raise DumpMismatch(f"{segment.path} has {segment.rows.shape[1]} dimensions, not {self.dimensions}")
-        sealed = Sealed.of(segment, segment.keys if keys is None else keys)
+        sealed = Sealed(segment, segment.keys if keys is None else keys)
         with self._lock:
-            for key in sealed.alive:
+            for key in sealed:
                 self._forget(key)
             self._sealed = (*self._sealed, sealed)
 
@@ -82,19 +82,19 @@ class Scanner:
         """
         with self._lock:
             layouts = self._fresh.layouts()
-            kept = {key for sealed in self._sealed if sealed.segment in old for key in sealed.alive}
+            kept = {key for sealed in self._sealed if sealed.segment in old for key in sealed}
             taken = {key for key, layout in fresh.items() if layouts.get(key) == layout}
             for key in taken:
                 self._fresh.remove(key)
             others = (sealed for sealed in self._sealed if sealed.segment not in old)
-            self._sealed = (*others, Sealed.of(segment, kept | taken))
+            self._sealed = (*others, Sealed(segment, kept | taken))
         for item in old:
             self._forget_block(item)
 
     def detach(self, segment: Segment) -> None:
         """Search a segment no longer."""
         with self._lock:
-            gone = {key for sealed in self._sealed if sealed.segment is segment for key in sealed.alive}
+            gone = {key for sealed in self._sealed if sealed.segment is segment for key in sealed}
             self._events += 1
             self._gone.update(dict.fromkeys(gone, self._events))
             self._sealed = tuple(sealed for sealed in self._sealed if sealed.segment is not segment)
@@ -117,7 +117,7 @@ class Scanner:
     def keys(self) -> set[str]:
         """The keys of all dumps, those without rows too."""
         with self._lock:
-            return {*self._fresh.keys(), *(key for sealed in self._sealed for key in sealed.alive)}
+            return {*self._fresh.keys(), *(key for sealed in self._sealed for key in sealed)}
 
     def __len__(self) -> int:
         """Rows that a search looks at."""
@@ -223,7 +223,7 @@ class Scanner:
         return vector / length
 
     def _holder(self, key: str) -> Sealed | None:
-        return next((sealed for sealed in self._sealed if key in sealed.alive), None)
+        return next((sealed for sealed in self._sealed if key in sealed), None)
 
     def _all_stand(self, matches: Sequence[Match], event: int) -> bool:
         """Whether nothing of it was removed or replaced since that event."""
@@ -239,12 +239,15 @@ class Scanner:
             _log.warning("The engine %s keeps files of a segment that is gone: %s", self.backend.name, error)
 
     def _forget(self, key: str) -> None:
-        if key not in self._fresh and self._holder(key) is None:
+        sealed = self._holder(key)
+        if sealed is not None:
+            sealed.forget(key)
+        elif key in self._fresh:
+            self._fresh.remove(key)
+        else:
             return
         self._events += 1
         self._gone[key] = self._events
-        self._fresh.remove(key)
-        self._sealed = tuple(sealed.without(key) if key in sealed.alive else sealed for sealed in self._sealed)
 
 
 def _finding(view: View, query: NDArray[np.float32], k: int, fast: bool, floor: float) -> Callable[[Backend], Found]:

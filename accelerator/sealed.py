@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,33 +56,42 @@ class View:
         return Found(self.segment, *best)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Sealed:
-    """The keys that are found in a segment, by their numbers there, and the rows that are not (tombstones)."""
+    """The keys that are found in a segment, and the rows that are not (tombstones): bool (n,), None for none.
 
-    segment: Segment
-    alive: Mapping[str, int]
-    dead: NDArray[np.bool_] | None = None
+    Changed under its scanner's lock alone; a view that was taken before may or may not see a change.
+    """
 
-    @classmethod
-    def of(cls, segment: Segment, keys: Collection[str]) -> Sealed:
-        """Those of a segment's keys that are also among `keys`; all others are not found."""
+    def __init__(self, segment: Segment, keys: Collection[str]) -> None:
+        """Those of a segment's keys that are also among `keys` are found, all others are not."""
+        self.segment = segment
+        self.dead: NDArray[np.bool_] | None = None
         wanted = frozenset(keys)
-        alive = {key: number for number, key in enumerate(segment.keys) if key in wanted}
-        gone = [number for number, key in enumerate(segment.keys) if key not in alive]
-        return cls(segment, alive)._hiding(gone, alive)
+        self._numbers = {key: number for number, key in enumerate(segment.keys) if key in wanted}
+        if len(self._numbers) < len(segment.keys):
+            self._hide(number for number, key in enumerate(segment.keys) if key not in wanted)
 
-    def without(self, key: str) -> Sealed:
-        """The same without one key's rows."""
-        alive = dict(self.alive)
-        return self._hiding([alive.pop(key)], alive)
+    def __iter__(self) -> Iterator[str]:
+        """The keys that are found, as of now."""
+        return iter(list(self._numbers))
+
+    def numbers(self) -> list[tuple[str, int]]:
+        """The keys that are found, each with its number in the segment."""
+        return list(self._numbers.items())
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._numbers
+
+    def forget(self, key: str) -> None:
+        """Find a key no longer."""
+        self._hide([self._numbers.pop(key)])
 
     def __len__(self) -> int:
         return len(self.segment) - (0 if self.dead is None else int(np.count_nonzero(self.dead)))
 
     def place(self, key: str, row: int) -> int:
         """Where a row of a dump lies. Raises KeyError."""
-        places = self.segment.places(self.alive[key])
+        places = self.segment.places(self._numbers[key])
         if not 0 <= row < len(places):
             raise KeyError(f"{key} has no row {row}")
         return int(places[row])
@@ -102,11 +111,11 @@ class Sealed:
         places = within.places(self.segment)
         return places if self.dead is None else places[~self.dead[places]]
 
-    def _hiding(self, numbers: Iterable[int], alive: Mapping[str, int]) -> Sealed:
-        dead = np.zeros(len(self.segment), dtype=np.bool_) if self.dead is None else self.dead.copy()
+    def _hide(self, numbers: Iterable[int]) -> None:
+        dead = np.zeros(len(self.segment), dtype=np.bool_) if self.dead is None else self.dead
         for number in numbers:
             try:
                 dead[self.segment.places(number)] = True
             except DumpCorrupt:  # its rows are refused where they are found: a removal does not fail
                 _log.warning("%s is damaged", self.segment.path)
-        return Sealed(self.segment, alive, dead if dead.any() else None)
+        self.dead = dead if dead.any() else None

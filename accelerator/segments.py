@@ -93,7 +93,7 @@ class Segments:
             for name, removed in self._manifest():
                 self._load_one(name, wanted, removed)
             self._clear()
-            return {key for sealed in self._scanner.sealed() for key in sealed.alive}
+            return {key for sealed in self._scanner.sealed() for key in sealed}
 
     def due(self) -> bool:
         """Whether there is enough to gather."""
@@ -127,7 +127,8 @@ class Segments:
     def bury(self, keys: Collection[str]) -> None:
         """Have removed keys stay so whatever is asked for at the next load. Raises OSError."""
         with self._lock:
-            if any(key in segment.keys for segment in self._files for key in keys):
+            gone = set(keys)
+            if any(not gone.isdisjoint(segment.keys) for segment in self._files):
                 self._write_manifest()
 
     def damaged(self) -> Iterator[tuple[Segment, str]]:
@@ -141,7 +142,7 @@ class Segments:
     def drop(self, segment: Segment) -> set[str]:
         """Search a segment no longer, and remove it. Returns the keys that were found in it. Raises OSError."""
         with self._lock:
-            keys = {key for item in self._scanner.sealed() if item.segment is segment for key in item.alive}
+            keys = {key for item in self._scanner.sealed() if item.segment is segment for key in item}
             self._scanner.detach(segment)
             if self._files.pop(segment, None) is not None:
                 self._write_manifest()
@@ -213,9 +214,9 @@ class Segments:
             self._files[segment] = name
 
     def _write_manifest(self) -> None:
-        alive = {sealed.segment: sealed.alive for sealed in self._scanner.sealed()}
+        found = {sealed.segment: frozenset(sealed) for sealed in self._scanner.sealed()}
         segments = [
-            {"file": name, "removed": [key for key in segment.keys if key not in alive.get(segment, ())]}
+            {"file": name, "removed": [key for key in segment.keys if key not in found.get(segment, ())]}
             for segment, name in self._files.items()
         ]
         body = json.dumps({"version": _VERSION, "profile": self._profile, "segments": segments}).encode()
@@ -260,5 +261,5 @@ def _sources(sealed: Sealed) -> list[Source]:
     hashes = segment.sections.arrays["hashes"]
     return [
         Source(key, segment.generations[number], segment.rows, hashes, segment.unit, segment.places(number))
-        for key, number in sealed.alive.items()
+        for key, number in sealed.numbers()
     ]

@@ -63,10 +63,7 @@ class DumpsEngine(Engine):
     name = "dumps"
 
     def _find(self, query: NDArray[np.float32], k: int) -> Found:
-        try:
-            matches, vectors = self._storage.dumps.search(query, k, self._mode)
-        except KeyError as error:  # a document went between the scan and the reading of its rows
-            raise StoreCorrupt(f"The dumps changed while they were searched: {error}") from error
+        matches, vectors = self._storage.dumps.search(query, k, self._mode)
         return [(match.key, match.row) for match in matches], vectors
 
 

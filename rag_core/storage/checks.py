@@ -192,7 +192,7 @@ class Checks:
     def _from_dumps(self, query: NDArray[np.float32]) -> float:
         try:
             found, _ = self._storage.dumps.search(query, 1)
-        except (StoreCorrupt, KeyError):  # its document went in this moment
+        except StoreCorrupt:  # its document went in this moment
             return 1.0
         return found[0].score if found else 0.0
 

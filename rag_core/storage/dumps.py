@@ -228,12 +228,15 @@ class DumpStore:
         Raises StoreCorrupt without a profile, or when a segment contradicts itself: the dumps take its place then.
         """
         scanner = self._searchable()
-        try:
-            matches = scanner.search(query, k, mode=mode)
-        except DumpError as error:
-            self.mend_segments()
-            raise StoreCorrupt(f"A segment cannot be used: {error}") from error
-        return matches, scanner.vectors(matches)
+        while True:
+            try:
+                matches = scanner.search(query, k, mode=mode)
+                return matches, scanner.vectors(matches)
+            except KeyError:  # removed between the two
+                continue
+            except DumpError as error:
+                self.mend_segments()
+                raise StoreCorrupt(f"A segment cannot be used: {error}") from error
 
     def md5(self, document_id: str, row: int) -> str:
         """The MD5 sum that a dump holds for a row. Raises StoreCorrupt when it cannot be read."""

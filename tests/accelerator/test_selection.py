@@ -40,9 +40,9 @@ def mask(*rows: int, length: int = 12) -> np.ndarray:
         (mask(1, 4), [1, 4]),
         (mask(), []),
         (mask(2, 11), [2]),
-        ((number for number in (5, 6)), [5, 6]),
+        (iter([5, 6]), [5, 6]),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__ if hasattr(value, "__next__") else str(value),
 )
 def test_the_rows_of_a_dump_of_ten(wanted: object, rows: list[int]) -> None:
     found = Selection({"a": wanted}).rows("a", 10)
