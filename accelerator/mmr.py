@@ -54,23 +54,20 @@ class _Choosing:
         self._chosen: list[int] = []
 
     def choose(self, wanted: int) -> list[int]:
-        relevance = self._cosines(self._query)
-        if self._inverse is not None:
-            relevance *= _inverse_lengths(self._query[None])[0]
+        length = 1 if self._inverse is None else _inverse_lengths(self._query[None])[0]
+        relevance = self._cosines(self._query * length)
         self._take(relevance)
-        relevance *= relevance.dtype.type(self._lambda)
-        weight = relevance.dtype.type(1 - self._lambda)
+        relevance *= self._lambda
         relevance[self._chosen[0]] = -np.inf
         nearest = np.full_like(relevance, -np.inf)
         gains = np.empty_like(relevance)
+        weights = np.full_like(relevance, 1 - self._lambda)
+        if self._inverse is not None:
+            weights *= self._inverse
         while len(self._chosen) < wanted:
             last = self._chosen[-1]
-            similar = self._cosines(self._rows[last])
-            if self._inverse is not None:
-                similar *= self._inverse[last]
-            np.maximum(nearest, similar, out=nearest)
-            np.multiply(nearest, weight, out=gains)
-            np.subtract(relevance, gains, out=gains)
+            np.maximum(nearest, self._cosines(self._rows[last] * weights[last]), out=nearest)
+            np.subtract(relevance, nearest, out=gains)
             self._take(gains)
             relevance[self._chosen[-1]] = -np.inf
         return self._chosen
@@ -95,7 +92,7 @@ class _Choosing:
         return np.asarray(self._lambda * relevance - (1 - self._lambda) * nearest)
 
     def _cosines(self, vector: Rows) -> Rows:
-        """Of every candidate with a vector, which is taken as of unit length."""
+        """Of every candidate with a vector, times the vector's length."""
         found = np.empty(len(self._rows), dtype=self._rows.dtype)
         for start in range(0, len(found), self._block):
             np.dot(self._rows[start : start + self._block], vector, out=found[start : start + self._block])
@@ -105,7 +102,7 @@ class _Choosing:
 
 
 def _inverse_lengths(rows: Rows) -> Rows:
-    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+    lengths = np.sqrt(np.linalg.vecdot(rows, rows))
     return np.asarray(np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0))
 
 

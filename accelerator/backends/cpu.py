@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from accelerator.backends.base import Backend, Block
 from accelerator.quantise import round_queries
 
+# Starting threads costs more than they save where less is to be read.
+_WORTH_BYTES = 2**23
+
 
 class CpuBackend(Backend):
     """simsimd on as many threads as asked for. Alone among the engines it can score parts of a block."""
@@ -46,6 +49,7 @@ class CpuBackend(Backend):
             return np.zeros((len(queries), 0), dtype=np.float32)
         # Never with `out`: simsimd 6.5 returns None without counting the reference, and Python 3.11 dies of it in time.
         # Sums of up to 1,040 products of two int8 are whole numbers that float32 holds.
-        products = simsimd.cdist(codes, queries, "dot", out_dtype="float32", threads=self.threads)
+        threads = self.threads if codes.nbytes * len(queries) >= _WORTH_BYTES else 1
+        products = simsimd.cdist(codes, queries, "dot", out_dtype="float32", threads=threads)
         found: NDArray[np.float32] = np.asarray(products).T
         return found
