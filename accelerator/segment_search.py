@@ -40,10 +40,12 @@ _LEAST = float(np.finfo(np.float32).min)
 _PORTION = 2048
 # Above so many rows left the int8 tails are read before the float32 rows, which are 8 times as long.
 _MANY = 128
-# Fast looks at so many rows and a 64th of all, in the clusters whose centroids are nearest; a wide cluster counts as
-# nearer by this share of its spread. Bounds of clusters would not do: on real vectors they leave out next to none.
+# Fast looks at so many rows and a 64th of all, and at 64 for each that is wanted, in the clusters whose centroids are
+# nearest; a wide cluster counts as nearer by this share of its spread. Bounds of clusters would not do: on real vectors
+# they leave out next to none.
 _FAST_ROWS = 18_432
 _FAST_SHARE = 64
+_FAST_EACH = 64
 _OF_SPREAD = 0.3
 
 
@@ -125,7 +127,9 @@ class _Staged:
     def find(self, fast: bool, floor: float) -> Candidates:
         nearby = self._nearby() if fast and not self._hidden.chosen else None
         if nearby is not None:
-            return self._among(nearby)
+            found = self._among(nearby)
+            if len(found.places) >= self._k:  # or what is near was removed
+                return found
         scores = self._heads()
         found = scored(self._segment, self._unit, _promising(scores, _promised(self._k)))
         return found if fast else self._widened(scores, found, _floor(found, self._k, floor))
@@ -142,7 +146,8 @@ class _Staged:
         arrays = self._segment.sections.arrays
         starts, clusters = arrays["cluster_starts"], len(arrays["centroids"])
         rows = len(self._segment)
-        wanted = -(-(_FAST_ROWS + rows // _FAST_SHARE) * clusters // rows)
+        look_at = max(_FAST_ROWS + rows // _FAST_SHARE, _FAST_EACH * self._k)
+        wanted = -(-look_at * clusters // rows)
         if wanted >= clusters:
             return None
         scores = self._backend.part(arrays["centroids"], self._head.codes)

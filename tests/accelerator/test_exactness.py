@@ -359,6 +359,27 @@ def test_fast_finds_nearly_all_and_nothing_removed(
         assert found >= 0.95 * wanted
 
 
+def test_fast_finds_others_where_all_that_is_near_was_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_search, "_FAST_ROWS", 500)
+    near = unit_rows(1, 16) + 0.01 * unit_rows(2000, 16, seed=1)
+    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    scanner = Scanner(16)
+    scanner.attach(write_segment(tmp_path / "a.segment", {"near": near, "far": -near}))
+    assert {match.key for match in scanner.search(near[0], 10, mode="fast")} == {"near"}
+    scanner.remove("near")
+    assert [match.key for match in scanner.search(near[0], 10, mode="fast")] == ["far"] * 10
+
+
+def test_fast_looks_at_more_where_more_is_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_search, "_FAST_ROWS", 100)
+    rows = unit_rows(8000, 16)
+    scanner = Scanner(16)
+    scanner.attach(write_segment(tmp_path / "a.segment", {"a": rows}))
+    exact = scanner.search(rows[5], 100, mode="exact")
+    fast = scanner.search(rows[5], 100, mode="fast")
+    assert len({match.row for match in fast} & {match.row for match in exact}) >= 95
+
+
 def test_auto_is_fast_above_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
     find = segment_search._Staged.find
