@@ -84,11 +84,19 @@ class DumpStore:
     def _loaded_segments(self, wanted: Mapping[str, int]) -> set[str]:
         if self._segments is None:
             return set()
+        self._forget_segments()
         try:
             return self._segments.load(wanted)
         except OSError as error:
             _log.warning("The segments cannot be used: %s", error)
             return set()
+
+    def _forget_segments(self) -> None:
+        """Remove the segments of other profiles."""
+        if self._segments_folder is not None:
+            for path in self._segments_folder.glob("*/manifest.json"):
+                if path.parent.name != self._required().id:
+                    shutil.rmtree(path.parent, ignore_errors=True)
 
     def _load_anew(self, document_id: str, vectors: Vectors, loaded: Loaded) -> None:
         try:
@@ -180,7 +188,8 @@ class DumpStore:
                     return
             except DumpError as error:
                 _log.warning("A segment is damaged, the dumps take its place: %s", error)
-                self.mend_segments()
+                if not self.mend_segments():
+                    raise StoreUnavailable(f"Dumps cannot be gathered: {error}") from error
             except OSError as error:
                 raise StoreUnavailable(f"Dumps cannot be gathered: {error}") from error
 
@@ -188,17 +197,22 @@ class DumpStore:
         """What is wrong with each segment that does not fit its checksums; reads everything."""
         return [fault for _, fault in self._segments.damaged()] if self._segments is not None else []
 
-    def mend_segments(self) -> None:
-        """Search the dumps in place of the segments that are damaged. Raises StoreCorrupt, StoreUnavailable."""
-        for segment, _ in list(self._segments.damaged()) if self._segments is not None else ():
+    def mend_segments(self) -> int:
+        """Search the dumps in place of the segments that are damaged. Returns how many were.
+
+        Raises StoreCorrupt, StoreUnavailable.
+        """
+        damaged = list(self._segments.damaged()) if self._segments is not None else []
+        for segment, _ in damaged:
             self._drop(segment)
+        return len(damaged)
 
     def succeed(self, successor: DumpStore, ready: Collection[str]) -> None:
         """Search what another store holds of ready documents, from this instant on. Its files are taken after that."""
         for document_id in successor.searched() - set(ready):
             successor.hide(document_id)
         self._search(successor._required(), successor._searchable())
-        self._loaded_segments({})  # those of the other profile go
+        self._forget_segments()
 
     def take_files(self, successor: DumpStore, ids: Iterable[str]) -> None:
         """Take the files of another store that fit this one's profile, and remove what is left of it.
@@ -267,8 +281,8 @@ class DumpStore:
         if self._engine is not None:
             scanner.backend = self._engine[0]
         self._profile, self._scanner = profile, scanner
-        if self._segments_folder is not None:
-            self._segments = Segments(self._segments_folder, scanner, profile.id, self._path)
+        if self._segments_folder is not None:  # a folder each: one of another profile may be gathering still
+            self._segments = Segments(self._segments_folder / profile.id, scanner, profile.id, self._path)
 
     def _drop(self, segment: Segment) -> None:
         """Search the dumps of a segment's documents in its place, until they are gathered anew.

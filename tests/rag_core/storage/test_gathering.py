@@ -47,7 +47,7 @@ def sealed(storage: Storage) -> int:
 
 
 def files(storage: Storage) -> list[Path]:
-    return sorted((storage.folder / "segments").glob("*.segment"))
+    return sorted((storage.folder / "segments").rglob("*.segment"))
 
 
 def nearest(storage: Storage, document_id: str) -> tuple[str, int]:
@@ -155,6 +155,19 @@ def test_a_segment_that_contradicts_itself_is_never_answered_from(storage: Stora
     with pytest.raises(StoreCorrupt, match="segment"):
         storage.dumps.search(np.ones(8, np.float32), 3)
     assert_sound(storage, filled)
+
+
+def test_segments_of_another_profile_go(settings: Settings, storage: Storage, filled: list[str]) -> None:
+    storage.close()
+    (own,) = files(storage)
+    other = own.parent.with_name("another profile")
+    own.parent.rename(other)
+    again = Storage(settings)
+    try:
+        assert not other.exists()
+        assert_sound(again, filled)
+    finally:
+        again.close()
 
 
 def test_no_room_on_the_disk_leaves_all_as_it_is(storage: Storage) -> None:
