@@ -19,7 +19,7 @@ run: setup
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless $(HEADLESS)
 
 test: setup-dev lint
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup-dev
 	$(BIN)/ruff format --check .

@@ -38,7 +38,7 @@ _WHERE = {
     "backup": "backing up",
     "restore": "restoring",
 }
-_SAMPLE = 6
+_SAMPLE = 4
 _TIMES = (1, 3) if ALL else (1,)
 
 

@@ -22,7 +22,7 @@ from tests.faults.lending import opened
 from tests.faults.shelf import Item, Shelf
 from tests.faults.summary import Tally, seed
 
-_EXAMPLES, _STEPS = (25, 30) if ALL else (6, 15)
+_EXAMPLES, _STEPS = (25, 30) if ALL else (4, 15)
 _PLACES = st.integers(0, 5)
 # Fewer names than documents, so that a name comes with other bytes, and bytes come under another name.
 _NAMES = st.sampled_from(["a.txt", "b.txt", "c.txt", "folder/a.txt"])
