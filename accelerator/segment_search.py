@@ -40,11 +40,11 @@ _LEAST = float(np.finfo(np.float32).min)
 _PORTION = 2048
 # Above so many rows left the int8 tails are read before the float32 rows, which are 8 times as long.
 _MANY = 128
-# Fast looks at so many rows and a 256th of all, and at 64 for each that is wanted, in the clusters whose centroids are
+# Fast looks at so many rows and a 512th of all, and at 64 for each that is wanted, in the clusters whose centroids are
 # nearest; a wide cluster counts as nearer by this share of its spread. Bounds of clusters would not do: on real vectors
 # they leave out next to none.
-_FAST_ROWS = 16_384
-_FAST_SHARE = 256
+_FAST_ROWS = 20_480
+_FAST_SHARE = 512
 _FAST_EACH = 64
 _OF_SPREAD = 0.3
 
