@@ -1,0 +1,117 @@
+"""Hits, answers with their citations, and the conversations that keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from rag_core.domain.documents import Box, Document
+
+ScoreKind = Literal["cosine", "bm25", "fused", "rerank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk found for a question. `score` is of the kind `score_kind`; kinds are never compared."""
+
+    chunk_id: str
+    document: Document
+    index: int
+    page: int
+    page_label: str
+    section: str
+    text: str
+    start: int
+    end: int
+    boxes: tuple[Box, ...]
+    score: float
+    score_kind: ScoreKind = "cosine"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage in an answer: what the number behind a sentence opens. The span is on the page, boxes within it."""
+
+    number: int
+    chunk_id: str
+    document_id: str
+    title: str
+    page: int
+    page_label: str
+    section: str
+    text: str
+    start: int
+    end: int
+    boxes: tuple[Box, ...]
+    score: float
+    score_kind: ScoreKind = "cosine"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of an answer with the numbers of its citations. `supported` is False where no passage holds it."""
+
+    text: str
+    citations: tuple[int, ...] = ()
+    supported: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an answer came about: engine, search query, milliseconds by stage, and whatever was left out or replaced."""
+
+    engine: str = ""
+    query: str = ""
+    latency_ms: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with all that is needed to check it. `conversation` and `message_id` say where it is kept."""
+
+    question: str
+    text: str
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    hits: tuple[Hit, ...]
+    confidence: float
+    abstained: bool
+    model: str
+    conversation: str = ""
+    message_id: str = ""
+    stopped: bool = False
+    trace: Trace = field(default_factory=Trace)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a streamed answer: new text, a stage that begins, or, last of all, the whole answer."""
+
+    text: str = ""
+    stage: str = ""
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation's heading; its messages are fetched apart."""
+
+    id: str
+    title: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One question and, unless it failed or was never given, its answer."""
+
+    id: str
+    question: str
+    created_at: datetime
+    answer: Answer | None = None
+    error: str | None = None

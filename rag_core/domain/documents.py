@@ -1,0 +1,147 @@
+"""Documents, their pages and chunks, and the steps of adding one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Stage = Literal["waiting", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
+State = Literal["pending", "stored", "ready", "failed", "removing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page, in fractions of its width and height from the top left."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page: its span in the page's text and where it stands."""
+
+    start: int
+    end: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page as read. `error` says why it could not be read; its text is then empty."""
+
+    number: int
+    text: str
+    label: str = ""
+    width_pt: float = 0.0
+    height_pt: float = 0.0
+    lines: tuple[Line, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading: from the outline of a PDF or the headings of a Markdown file. `start` is its place on the page."""
+
+    title: str
+    level: int
+    page: int
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What reading makes of a file's bytes."""
+
+    media_type: str
+    pages: tuple[Page, ...]
+    title: str = ""
+    authors: str = ""
+    year: int | None = None
+    language: str = ""
+    sections: tuple[Section, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What is embedded: a span of one page. `md5` is of the text's UTF-8 bytes, in hexadecimal."""
+
+    document_id: str
+    index: int
+    page: int
+    start: int
+    end: int
+    text: str
+    md5: str
+    section: str = ""
+    boxes: tuple[Box, ...] = ()
+    token_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What makes vectors comparable: the embedding model and its settings. `id` is a short hash of the rest."""
+
+    id: str
+    name: str
+    revision: str
+    dimensions: int
+    pooling: str
+    precision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document of the library. `id` is made from the SHA-256 of its bytes; `sources` are its names."""
+
+    id: str
+    title: str
+    media_type: str
+    byte_size: int
+    state: State
+    page_count: int = 0
+    chunk_count: int = 0
+    sources: tuple[str, ...] = ()
+    authors: str = ""
+    year: int | None = None
+    language: str = ""
+    sections: tuple[Section, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+    help: str = ""
+    added_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Bytes with a name, as a browser hands them over."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AddEvent:
+    """One step of adding a source. `done` of `total` counts pages when reading and chunks when embedding."""
+
+    source: str
+    stage: Stage
+    done: int = 0
+    total: int = 0
+    document: Document | None = None
+    error: Exception | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page drawn as PNG, with the boxes of the passage asked for, in fractions of its size."""
+
+    png: bytes = field(repr=False)
+    width_px: int
+    height_px: int
+    boxes: tuple[Box, ...] = ()

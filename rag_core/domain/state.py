@@ -1,0 +1,107 @@
+"""How a library and its stores are, and the steps of long work on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """A language model that can be chosen. `reason` says what is missing and what to do when it is not ready."""
+
+    id: str
+    label: str
+    ready: bool
+    reason: str = ""
+    remote: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """The embedding model that is to take the place of the one in use. `done` of `total` chunks have its vectors.
+
+    `begun` says whether some of them were made already; `note` tells all of it in one line.
+    """
+
+    present: str
+    wanted: str
+    done: int
+    total: int
+    begun: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryStatus:
+    """How the library is: counts, profile, engine and what is worth saying, one line each.
+
+    `successor` is there where the library is to be embedded anew; its note is among the notes.
+    """
+
+    data_dir: str
+    documents: int
+    chunks: int
+    pending: int
+    failed: int
+    profile: str
+    engine: str
+    postgresql: str
+    chroma: str
+    models: tuple[ModelStatus, ...]
+    notes: tuple[str, ...] = ()
+    successor: Successor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Where a store differs from what it should hold. `store` is "PostgreSQL", "Dumps", "Files" or "Chroma".
+
+    `document_id` is empty where the whole store is meant. What is not `repairable` says in `help` what the user can do.
+    """
+
+    store: str
+    document_id: str
+    title: str
+    message: str
+    repairable: bool
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a comparison of all stores found: nothing, or findings. `deep` ones read every text and every vector.
+
+    `mended` are the findings of the report before that a repair put right.
+    """
+
+    documents: int
+    chunks: int
+    findings: tuple[Finding, ...]
+    deep: bool
+    took_s: float
+    mended: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of long work on the library. `done` of `total` counts chunks when embedding, documents otherwise."""
+
+    stage: str
+    done: int = 0
+    total: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """What an archive holds. `notes` tells of originals that were missing or damaged when it was made."""
+
+    path: str
+    size_bytes: int
+    created_at: datetime
+    documents: int
+    chunks: int
+    files: int
+    conversations: int
+    notes: tuple[str, ...] = ()
