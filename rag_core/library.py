@@ -340,6 +340,12 @@ class Library:
         """The messages of a conversation in order; their answers have citations but not hits."""
         return self._storage.conversations.messages(conversation_id)
 
+    def rate(self, message_id: str, rating: int | None) -> None:
+        """Keep what the user thinks of an answer: 1 good, -1 bad, None neither. Raises ValueError for another."""
+        if rating not in (1, -1, None):
+            raise ValueError("A rating is 1, -1 or None.")
+        self._storage.conversations.rate(message_id, rating)
+
     def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
         self._storage.conversations.rename(conversation_id, title)

@@ -108,10 +108,11 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One question and, unless it failed or was never given, its answer."""
+    """One question and, unless it failed or was never given, its answer. `rating` is 1 for good, -1 for bad."""
 
     id: str
     question: str
     created_at: datetime
     answer: Answer | None = None
     error: str | None = None
+    rating: int | None = None

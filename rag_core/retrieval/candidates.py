@@ -19,7 +19,8 @@ from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt
 from rag_core.storage import Storage
 
-Found = tuple[list[tuple[str, int]], NDArray[np.float32]]
+Vectors = NDArray[np.float32]
+Found = tuple[list[tuple[str, int]], Vectors]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,12 +46,24 @@ class Engine(ABC):
 
         Raises StoreCorrupt or StoreUnavailable when this engine cannot answer.
         """
-        places, vectors = self._find(query, k)
+        return self._best_first(query, *self._find(query, k))
+
+    def _best_first(self, query: NDArray[np.float32], places: list[tuple[str, int]], vectors: Vectors) -> Candidates:
         scores = _cosines(vectors, query)
         order = sorted(range(len(places)), key=lambda number: (-scores[number], places[number]))
         if order != list(range(len(places))):
             places, vectors, scores = [places[number] for number in order], vectors[order], scores[order]
         return Candidates(places, vectors, scores)
+
+    def nearest_many(self, queries: NDArray[np.float32], k: int) -> list[Candidates]:
+        """The same for many queries, float32 (m, d), in one pass where the engine can."""
+        return [
+            self._best_first(query, *found) for query, found in zip(queries, self._find_many(queries, k), strict=True)
+        ]
+
+    def _find_many(self, queries: NDArray[np.float32], k: int) -> list[Found]:
+        """For an engine with a better way than one query after the other."""
+        return [self._find(query, k) for query in queries]
 
     @abstractmethod
     def _find(self, query: NDArray[np.float32], k: int) -> Found:
@@ -65,6 +78,10 @@ class DumpsEngine(Engine):
     def _find(self, query: NDArray[np.float32], k: int) -> Found:
         matches, vectors = self._storage.dumps.search(query, k, self._mode)
         return [(match.key, match.row) for match in matches], vectors
+
+    def _find_many(self, queries: NDArray[np.float32], k: int) -> list[Found]:
+        found = self._storage.dumps.search_many(queries, k, self._mode)
+        return [([(match.key, match.row) for match in matches], vectors) for matches, vectors in found]
 
 
 class PgvectorEngine(Engine):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,6 +18,7 @@ _CITATION = (
     "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"
     " score_kind"
 )
+_MESSAGES = "SELECT id, question, created_at, answer, error, rating, conversation_id FROM messages "
 _TITLE_CHARS = 60
 # PostgreSQL's index takes 2,700 bytes, and a character may have four.
 _ID_CHARS = 500
@@ -78,26 +79,22 @@ class ConversationStore:
         """The messages of a conversation in order, each with its answer and citations."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT id, question, created_at, answer, error FROM messages WHERE conversation_id = %s"
-                " ORDER BY created_at, id",
-                (_id(conversation_id),),
+                _MESSAGES + "WHERE conversation_id = %s ORDER BY created_at, id", (_id(conversation_id),)
             ).fetchall()
-            citations: dict[str, list[Citation]] = {row[0]: [] for row in rows}
-            for row in connection.execute(
-                f"SELECT message_id, {_CITATION} FROM citations WHERE message_id = ANY(%s) ORDER BY number".encode(),
-                (list(citations),),
-            ):
-                citations[row[0]].append(_citation(row[1:]))
-        return [
-            Message(
-                id=row[0],
-                question=row[1],
-                created_at=row[2],
-                answer=_unpack(row[3], row[0], conversation_id, tuple(citations[row[0]])) if row[3] else None,
-                error=row[4],
-            )
-            for row in rows
-        ]
+            return _messages(connection, rows)
+
+    @retried
+    def rate(self, message_id: str, rating: int | None) -> None:
+        """Keep what the user thinks of an answer: 1 good, -1 bad, None neither."""
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE messages SET rating = %s WHERE id = %s", (rating, _id(message_id)))
+
+    @retried
+    def rated(self) -> list[Message]:
+        """The messages that the user gave a rating, oldest first, each with its answer and citations."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(_MESSAGES + "WHERE rating IS NOT NULL ORDER BY created_at, id").fetchall()
+            return _messages(connection, rows)
 
     @retried
     def rename(self, conversation_id: str, title: str) -> None:
@@ -146,6 +143,27 @@ class ConversationStore:
                 "INSERT INTO messages (id, conversation_id, question) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
                 (message_id, conversation_id, storable(question)),
             )
+
+
+def _messages(connection: Connection[TupleRow], rows: Sequence[TupleRow]) -> list[Message]:
+    """Messages of rows of _MESSAGES, with the citations of their answers."""
+    citations: dict[str, list[Citation]] = {row[0]: [] for row in rows}
+    for row in connection.execute(
+        f"SELECT message_id, {_CITATION} FROM citations WHERE message_id = ANY(%s) ORDER BY number".encode(),
+        (list(citations),),
+    ):
+        citations[row[0]].append(_citation(row[1:]))
+    return [
+        Message(
+            id=row[0],
+            question=row[1],
+            created_at=row[2],
+            answer=_unpack(row[3], row[0], row[6], tuple(citations[row[0]])) if row[3] else None,
+            error=row[4],
+            rating=row[5],
+        )
+        for row in rows
+    ]
 
 
 def _id(name: str) -> str:

@@ -181,6 +181,18 @@ class DocumentStore:
         return {(row[0], row[1]): (_chunk(row[:-1]), row[-1]) for row in rows}
 
     @retried
+    def spans(self, ids: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        """Page, begin and end of each chunk of some ready documents, in order: int64 (chunks, 3) by document."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT c.document_id, array_agg(ARRAY[c.page, c.span_start, c.span_end] ORDER BY c.index)"
+                " FROM chunks c JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
+                " WHERE c.document_id = ANY(%s) GROUP BY c.document_id",
+                ([storable(document_id) for document_id in ids],),
+            ).fetchall()
+        return {row[0]: np.asarray(row[1], dtype=np.int64).reshape(-1, 3) for row in rows}
+
+    @retried
     def pages(self, document_id: str, number: int | None = None) -> list[Page]:
         """Pages of a document, or the one with this number."""
         with self._database.transaction() as connection:

@@ -241,11 +241,19 @@ class DumpStore:
 
         Raises StoreCorrupt without a profile, or when a segment contradicts itself: the dumps take its place then.
         """
+        return self._found(lambda scanner: [scanner.search(query, k, mode=mode)])[0]
+
+    def search_many(
+        self, queries: NDArray[np.float32], k: int, mode: Mode = "auto"
+    ) -> list[tuple[list[Match], NDArray[np.float32]]]:
+        """The same for many queries, float32 (m, d), in one pass over the rows."""
+        return self._found(lambda scanner: scanner.search_many(queries, k, mode=mode))
+
+    def _found(self, look: Callable[[Scanner], list[list[Match]]]) -> list[tuple[list[Match], NDArray[np.float32]]]:
         scanner = self._searchable()
         while True:
             try:
-                matches = scanner.search(query, k, mode=mode)
-                return matches, scanner.vectors(matches)
+                return [(matches, scanner.vectors(matches)) for matches in look(scanner)]
             except KeyError:  # removed between the two
                 continue
             except DumpError as error:

@@ -85,7 +85,7 @@ def _what_was_read(item: Stored, profile: Profile) -> tuple[object, ...]:
     sections = [[s.title, s.level, s.page, s.start] for s in parsed.sections]
     return (
         storable(parsed.title), storable(parsed.authors), parsed.year, parsed.language, parsed.media_type,
-        len(parsed.pages), len(item.chunks), profile.id, Jsonb(_clean(sections)), Jsonb(_clean(parsed.notes)),
+        len(parsed.pages), len(item.chunks), profile.id, Jsonb(clean(sections)), Jsonb(clean(parsed.notes)),
         item.document_id,
     )  # fmt: skip
 
@@ -123,8 +123,10 @@ def _chunk_rows(batch: Sequence[Stored]) -> Iterator[tuple[object, ...]]:
             )  # fmt: skip
 
 
-def _clean(value: Any) -> Any:
-    """Nested lists with every text made storable: JSONB refuses NUL as text columns do."""
+def clean(value: Any) -> Any:
+    """Nested lists and objects with every text made storable: JSONB refuses NUL as text columns do."""
     if isinstance(value, str):
         return storable(value)
-    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, dict):
+        return {storable(key): clean(item) for key, item in value.items()}
+    return [clean(item) for item in value] if isinstance(value, list | tuple) else value

@@ -26,12 +26,14 @@ from rag_core.storage.database import Database, unavailable
 from rag_core.storage.documents import DocumentStore
 from rag_core.storage.dumps import DumpStore, Loaded
 from rag_core.storage.epoch import Epoch
+from rag_core.storage.evaluation_runs import EvaluationRuns
 from rag_core.storage.feeder import Feeder
 from rag_core.storage.files import FileStore
 from rag_core.storage.new_vectors import NewVectors, take_over
 from rag_core.storage.notes import left_notes
 from rag_core.storage.outbox import Waiting
 from rag_core.storage.ownership import Ownership
+from rag_core.storage.question_sets import QuestionSets
 from rag_core.storage.relay import Relay
 from rag_core.storage.restore import Restore
 from rag_core.storage.rows import Stored
@@ -241,6 +243,8 @@ class Storage:
         database = self._database
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
+        self.question_sets = QuestionSets(database)
+        self.evaluation_runs = EvaluationRuns(database)
         self.new_vectors = NewVectors(database)
         self.files = FileStore(folder / "files")
         self.dumps = DumpStore(folder / "dumps", folder / "segments")

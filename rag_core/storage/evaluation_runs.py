@@ -1,0 +1,129 @@
+"""Evaluation runs and the result of each of their questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter
+
+from rag_core.domain import Estimate, Question, Result, Run, RunState
+from rag_core.storage.database import Database, retried, storable
+from rag_core.storage.rows import clean
+
+_RUNS = (
+    "SELECT r.run, r.state, r.error, r.created_at, r.finished_at,"
+    " (SELECT count(*) FROM evaluation_results e WHERE e.run_id = r.id) FROM evaluation_runs r "
+)
+_RUN = TypeAdapter(Run)
+_RESULT = TypeAdapter(Result)
+_QUESTIONS = TypeAdapter(list[Question])
+_METRICS = TypeAdapter(dict[str, Estimate])
+
+
+class EvaluationRuns:
+    """Reads and writes runs. Raises StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @retried
+    def add(self, runs: Sequence[Run], questions: Sequence[Question]) -> None:
+        """Keep new runs, waiting, with the questions that each of them asks."""
+        asked = clean(_QUESTIONS.dump_python(list(questions), mode="json"))
+        with self._database.transaction() as connection:
+            for run in runs:
+                connection.execute(
+                    "INSERT INTO evaluation_runs (id, group_id, set_id, state, run, questions)"
+                    " VALUES (%s, %s, %s, 'waiting', %s, %s) ON CONFLICT DO NOTHING",
+                    (run.id, run.group, run.set_id, Jsonb(clean(_RUN.dump_python(run, mode="json"))), Jsonb(asked)),
+                )
+
+    @retried
+    def all(self, set_id: str | None = None) -> list[Run]:
+        """Every run, or those on one question set, newest first."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                _RUNS + "WHERE %(set)s::text IS NULL OR set_id = %(set)s ORDER BY created_at DESC, id",
+                {"set": None if set_id is None else storable(set_id)},
+            ).fetchall()
+        return [_run(row) for row in rows]
+
+    @retried
+    def get(self, run_id: str) -> Run | None:
+        """One run, or None."""
+        with self._database.transaction() as connection:
+            row = connection.execute(_RUNS + "WHERE r.id = %s", (storable(run_id),)).fetchone()
+        return _run(row) if row else None
+
+    @retried
+    def delete(self, run_id: str) -> None:
+        """Delete a run with its results."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM evaluation_runs WHERE id = %s", (storable(run_id),))
+
+    @retried
+    def missing(self, run_id: str) -> list[tuple[int, Question]]:
+        """The questions of a run that have no result yet, each with its place in the run."""
+        with self._database.transaction() as connection:
+            row = connection.execute("SELECT questions FROM evaluation_runs WHERE id = %s", (run_id,)).fetchone()
+            rows = connection.execute("SELECT question_id FROM evaluation_results WHERE run_id = %s", (run_id,))
+            there = {found[0] for found in rows.fetchall()}
+        questions = _QUESTIONS.validate_python(row[0]) if row else []
+        return [(place, question) for place, question in enumerate(questions) if question.id not in there]
+
+    @retried
+    def keep(self, run_id: str, results: Sequence[tuple[int, Result]]) -> None:
+        """Keep the results of some questions, each with its place. Those of a deleted run are let go of."""
+        rows = [
+            (item.question.id, place, Jsonb(clean(_RESULT.dump_python(item, mode="json"))), run_id)
+            for place, item in results
+        ]
+        with self._database.transaction() as connection, connection.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO evaluation_results (run_id, question_id, place, result)"
+                " SELECT id, %s, %s, %s FROM evaluation_runs WHERE id = %s ON CONFLICT DO NOTHING",
+                [(storable(row[0]), *row[1:]) for row in rows],
+            )
+
+    @retried
+    def results(self, run_id: str) -> list[Result]:
+        """The results of a run in the order of its questions."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT result FROM evaluation_results WHERE run_id = %s ORDER BY place", (storable(run_id),)
+            ).fetchall()
+        return [_RESULT.validate_python(row[0]) for row in rows]
+
+    @retried
+    def enter(self, run_id: str, state: RunState, error: str = "") -> None:
+        """Change the state of a run; one that is over gets its end's time."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE evaluation_runs SET state = %(state)s, error = %(error)s, finished_at ="
+                " CASE WHEN %(state)s IN ('done', 'cancelled', 'failed') THEN clock_timestamp() END WHERE id = %(id)s",
+                {"state": state, "error": storable(error), "id": run_id},
+            )
+
+    @retried
+    def note(self, run_id: str, notes: Sequence[str]) -> None:
+        """Keep what is to be known of a run, in place of what was noted before."""
+        self._change(run_id, "notes", clean(list(notes)))
+
+    @retried
+    def summarise(self, run_id: str, metrics: Mapping[str, Estimate]) -> None:
+        """Keep the metrics of a run."""
+        self._change(run_id, "metrics", _METRICS.dump_python(dict(metrics), mode="json"))
+
+    def _change(self, run_id: str, key: str, value: object) -> None:
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE evaluation_runs SET run = jsonb_set(run, %s, %s) WHERE id = %s", ([key], Jsonb(value), run_id)
+            )
+
+
+def _run(row: TupleRow) -> Run:
+    run = _RUN.validate_python(row[0])
+    return replace(run, state=row[1], error=row[2], created_at=row[3], finished_at=row[4], done=row[5])
