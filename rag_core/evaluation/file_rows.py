@@ -1,0 +1,302 @@
+"""The bytes of a file of questions to its rows: CSV, JSON Lines, a JSON list, or SQuAD's form of JSON.
+
+What cannot be read as a row is a RowProblem in its place; nothing here raises for what a file holds. Time is linear in
+the file's size.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import NamedTuple
+
+from rag_core.domain import RowProblem
+from rag_core.generation.sentences import split_sentences
+
+MOST_MISREAD = 20
+"""How often a file is read on after a quotation mark that nothing closes."""
+
+LAST_ROW = 1_048_576
+"""Lines of a file that are looked at; no spreadsheet has more rows."""
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_KINDS = (
+    (b"PK\x03\x04", "a spreadsheet or an archive: save it as CSV first"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet: save it as CSV first"),
+    (b"%PDF", "a PDF document"),
+    (b"\x1f\x8b", "a packed file: unpack it first"),
+)
+_CONTROLS = bytes({*range(32), 0x7F} - {9, 10, 12, 13})
+_SEPARATORS = ",;\t|"
+_SEP_LINE = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
+_LIST = re.compile(r"\ufeff?\s*\[\s*[\[{\]]")
+_LISTS = ("data", "questions", "items", "rows", "examples")
+# What no file holds as its last line: where it comes out inside a field, that field was never closed.
+_END = "\x00end of the file\x00\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its number in the file and its values by column name, as they are written there.
+
+    `cells` says that the values are the texts of a CSV file's cells, and `surplus` how many of them had no column.
+    """
+
+    number: int
+    values: Mapping[str, object]
+    cells: bool = False
+    surplus: int = 0
+
+
+Rows = Iterator[Row | RowProblem]
+
+
+class Table(NamedTuple):
+    """The rows of a file, and for a CSV file its columns and the row that names them; 0 where there is none."""
+
+    rows: Rows
+    columns: tuple[str, ...] = ()
+    head: int = 0
+
+
+def decode(data: bytes) -> tuple[str, str, str]:
+    """The text of a file, a note on how it was read (or ""), and why it is no text (or "")."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            text = data.decode(encoding, errors="replace")
+            return text, _damage(text), ""
+    if kind := _not_text(data):
+        return "", "", f"The file is {kind}. Questions are read from CSV, JSON Lines and JSON files."
+    if guessed := _utf16(data[:4096]):
+        return data.decode(guessed, errors="replace"), "Read as UTF-16 without a byte order mark.", ""
+    try:
+        return data.decode("utf-8"), "", ""
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", errors="replace")
+    damaged = text.count("\ufffd")
+    if len(text.encode("utf-8")) - len(text) > 8 * damaged:
+        return text, _damage(text), ""
+    return data.decode("cp1252", errors="replace"), "Read as Windows-1252, as it is not UTF-8.", ""
+
+
+def rows_of(name: str, text: str) -> Table:
+    """The rows of a file in their order. What it is written in is told by its first characters, then by its name."""
+    if _LIST.match(text) or (name.lower().endswith(".json") and text.lstrip("\ufeff \t\r\n").startswith("[")):
+        return Table(_array_rows(text))
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return Table(_object_rows(text))
+    return _csv_table(text)
+
+
+def _damage(text: str) -> str:
+    damaged = text.count("\ufffd")
+    return f"{damaged:,} damaged characters were replaced." if damaged else ""
+
+
+def _not_text(data: bytes) -> str:
+    """What a file is that is no text, or "". UTF-16 without a mark is half zeros and no binary file."""
+    for signature, kind in _KINDS:
+        if data.startswith(signature):
+            return kind
+    sample = data[:65536]
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    return "no text file" if controls > max(16, len(sample) * 0.02) and not _utf16(data[:4096]) else ""
+
+
+def _utf16(sample: bytes) -> str:
+    """The byte order of text whose every other byte is mostly zero, or ""."""
+    even, odd = sample[0::2], sample[1::2]
+    if not odd:
+        return ""
+    zeros_even, zeros_odd = even.count(0) / len(even), odd.count(0) / len(odd)
+    if zeros_odd > 0.4 and zeros_even < 0.05:
+        return "utf-16-le"
+    return "utf-16-be" if zeros_even > 0.4 and zeros_odd < 0.05 else ""
+
+
+def _csv_table(text: str) -> Table:
+    """Rows of a CSV file below its head, numbered as a spreadsheet numbers them."""
+    text = text.lstrip("\ufeff")
+    told = _SEP_LINE.match(text)
+    body = text[told.end() :] if told else text
+    records = _records(body, told[1] if told else _separator(body), 2 if told else 1)
+    before: list[RowProblem] = []
+    for number, record in records:
+        if isinstance(record, str):
+            before.append(RowProblem(number, "", record))
+        elif any(cell.strip() for cell in record):
+            head = [cell.strip() for cell in record]
+            return Table(chain(before, _below(head, records)), tuple(head), number)
+    return Table(iter(before))
+
+
+def _below(head: Sequence[str], records: Iterator[tuple[int, list[str] | str]]) -> Rows:
+    """The rows below a head; those without anything in them are left out."""
+    for number, record in records:
+        if isinstance(record, str):
+            yield RowProblem(number, "", record)
+            continue
+        filled = [(place, cell) for place, cell in enumerate(record) if cell and not cell.isspace()]
+        if filled:
+            values = {head[place]: cell for place, cell in filled if place < len(head)}
+            yield Row(number, values, cells=True, surplus=sum(place >= len(head) for place, _ in filled))
+
+
+def _separator(text: str) -> str:
+    """The separator that cuts the first line that holds anything into most columns; a comma where none does."""
+    line = next((line for line in io.StringIO(text[:65536], newline="") if line.strip()), "")
+    return max(_SEPARATORS, key=lambda mark: (line.count(mark), -_SEPARATORS.index(mark)))
+
+
+def _records(text: str, separator: str, first: int) -> Iterator[tuple[int, list[str] | str]]:
+    """Records with their numbers, or in place of one what is wrong with it."""
+    lines = list(islice(io.StringIO(text, newline=""), LAST_ROW))
+    number, line = first, 0
+    for _ in range(MOST_MISREAD):
+        reader = csv.reader(chain(islice(lines, line, None), (_END,)), delimiter=separator)
+        began = 0
+        for record in _lenient(reader):
+            if record == [_END.rstrip("\n")]:
+                return
+            if not isinstance(record, str) and _END in "".join(record[-1:]):
+                break
+            yield number, record
+            began, number = reader.line_num, number + 1
+        yield number, "A quotation mark is opened in this row and never closed."
+        line, number = line + began + 1, number + 1
+    yield number, "The rest of the file was not read: too many quotation marks are not closed."
+
+
+def _lenient(reader: Iterator[list[str]]) -> Iterator[list[str] | str]:
+    """What a CSV reader gives, and for a row that it refuses the reason."""
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield f"The row cannot be read: {error}."
+
+
+def _object_rows(text: str) -> Rows:
+    """Rows of a file that begins with an object: JSON Lines, or one object that holds a list."""
+    first = next((line for line in text.lstrip("\ufeff").split("\n") if line.strip()), "")
+    value, wrong = _loaded(first)
+    if wrong:
+        value, wrong = _loaded(text.lstrip("\ufeff"))
+    if wrong or not isinstance(value, dict) or _list_in(value) is None:
+        return _line_rows(text)
+    return _list_rows(_list_in(value) or [])
+
+
+def _line_rows(text: str) -> Rows:
+    """Rows of JSON Lines, numbered by line."""
+    lines = io.StringIO(text.lstrip("\ufeff"), newline="\n")
+    for number, line in enumerate(islice(lines, LAST_ROW), 1):
+        if not line.isspace():
+            value, wrong = _loaded(line)
+            yield RowProblem(number, "", wrong) if wrong else _row(number, value)
+
+
+def _array_rows(text: str) -> Rows:
+    """Rows of a JSON list, numbered by the line on which each begins. What follows a fault cannot be read."""
+    decoder = json.JSONDecoder()
+    number, counted, place = 1, 0, text.index("[") + 1
+    while True:
+        while (mark := text[place : place + 1]) and (mark.isspace() or mark == ","):
+            place += 1
+        if mark == "]":
+            return
+        number, counted = number + text.count("\n", counted, place), place
+        if not mark:
+            yield RowProblem(number, "", "The list is not closed: the file seems to be cut off.", kept=True)
+            return
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            yield RowProblem(number, "", f"{_reason(error)} The rest of the file was not read.")
+            return
+        if isinstance(value, dict) and "paragraphs" in value:
+            yield from _list_rows([value])
+        else:
+            yield _row(number, value)
+
+
+def _loaded(text: str) -> tuple[object, str]:
+    """A value of JSON and what is wrong with it."""
+    try:
+        return json.loads(text), ""
+    except (ValueError, RecursionError) as error:
+        return None, _reason(error)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "This is nested too deeply."
+    if isinstance(error, json.JSONDecodeError):
+        return f"This is not valid JSON: {error.msg}."
+    return "This is not valid JSON: a number is too long."
+
+
+def _row(number: int, value: object) -> Row | RowProblem:
+    if isinstance(value, dict):
+        return Row(number, value)
+    return RowProblem(number, "", "This is no object with a question in it.")
+
+
+def _list_in(value: Mapping[str, object]) -> list[object] | None:
+    """The list of questions that an object holds; None for an object that is a question itself."""
+    if any(isinstance(value.get(key), str) for key in ("question", "query")):
+        return None
+    return next((found for key in _LISTS if isinstance(found := value.get(key), list)), None)
+
+
+def _list_rows(items: list[object]) -> Rows:
+    """Rows of a list, numbered by their place in it, counted from 1; articles of SQuAD's form are opened."""
+    number = 0
+    for item in items:
+        if isinstance(item, dict) and isinstance(item.get("paragraphs"), list):
+            for row in _squad_rows(item):
+                number += 1
+                yield Row(number, row)
+        else:
+            number += 1
+            yield _row(number, item)
+
+
+def _squad_rows(article: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """Questions of one article in SQuAD's form (Rajpurkar et al. 2016), each with the sentence that answers it."""
+    paragraphs = article.get("paragraphs")
+    for paragraph in paragraphs if isinstance(paragraphs, list) else []:
+        if not isinstance(paragraph, dict) or not isinstance(paragraph.get("qas"), list):
+            continue
+        context = paragraph.get("context")
+        context = context if isinstance(context, str) else ""
+        spans = split_sentences(context)
+        for item in paragraph["qas"]:
+            if not isinstance(item, dict):
+                continue
+            answers = item.get("answers")
+            start = _answer_start(answers)
+            excerpt = next((context[span.start : span.end] for span in spans if span.start <= start < span.end), "")
+            place = {"document": article.get("title"), "excerpt": excerpt} if excerpt else {}
+            kept = {key: item[key] for key in ("id", "question", "is_impossible") if key in item}
+            yield {**kept, "answers": answers, **place}
+
+
+def _answer_start(answers: object) -> int:
+    first = answers[0] if isinstance(answers, list) and answers else None
+    start = first.get("answer_start") if isinstance(first, dict) else None
+    return start if isinstance(start, int) else -1
