@@ -1,0 +1,253 @@
+"""Charts of runs, as Vega-Lite specifications made by Altair, each with its numbers as a table.
+
+Altair takes a second to load, so it is imported where a chart is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.evaluation.calibration import calibration
+
+from rag_core.domain import Drawing, MetricKind, Run
+from rag_core.evaluation import figures
+from rag_core.evaluation.chart_parts import (
+    COLOURS,
+    MIDDLE,
+    Rows,
+    chart_of,
+    colour,
+    diagonal,
+    legend,
+    percent,
+    shape,
+    share_x,
+    share_y,
+    specification,
+    table,
+    tooltip,
+)
+from rag_core.evaluation.figures import Tried
+from rag_core.evaluation.metrics import METRIC, METRICS
+
+Shown = Sequence[tuple[str, Tried]]
+
+GROUPS = 20
+LISTED = 100
+TITLES = {"retrieval": "How well passages are found", "answer": "How good the answers are"}
+WAYS = {"better": COLOURS[0], "worse": COLOURS[1], "the same": MIDDLE}
+
+
+def drawings(runs: Sequence[Tried], history: Sequence[Run]) -> tuple[Drawing, ...]:
+    """Every chart that has data: the first six of `runs` side by side, and `history`, all runs on their question set.
+
+    Two runs are compared question by question too.
+    """
+    tried = list(runs)[: len(COLOURS)]
+    shown = list(zip(figures.names([run for run, _ in tried]), tried, strict=True))
+    drawn = [
+        _metrics(shown, "retrieval"),
+        _metrics(shown, "answer"),
+        _over_k(shown),
+        _questions(shown),
+        _reliability(shown),
+        _latency(shown),
+        _history(history),
+    ]
+    return tuple(drawing for drawing in drawn if drawing is not None)
+
+
+def _metrics(shown: Shown, kind: MetricKind) -> Drawing | None:
+    """Means with their intervals, a line for each metric and run."""
+    rows: Rows = [
+        {"metric": metric.label, "run": name, "mean": found.mean, "low": found.low, "high": found.high,
+         "questions": found.count}
+        for metric in METRICS
+        if metric.kind == kind and metric.unit == "share"
+        for name, (run, _) in shown
+        if (found := run.metrics.get(metric.key)) is not None
+    ]  # fmt: skip
+    if not rows:
+        return None
+    import altair as alt
+
+    runs = _names(shown)
+    lines = alt.Y("metric:N", sort=None, title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False))
+    base = chart_of(rows).encode(
+        y=lines, yOffset=alt.YOffset("run:N", sort=runs), color=colour(runs), tooltip=tooltip(rows)
+    )
+    interval = base.mark_rule(strokeWidth=2).encode(x=share_x("low"), x2="high:Q")
+    mean = base.mark_point(filled=True, size=60, opacity=1).encode(x=share_x("mean"), shape=shape(runs))
+    return Drawing(
+        f"metrics_{kind}", TITLES[kind],
+        "The mark is the mean over the questions, the line its 95 % interval; further right is better.",
+        specification(alt.layer(interval, mean), height=alt.Step(14 if len(runs) > 1 else 26)),
+        *table(rows, "metric", "run", "mean", "low", "high", "questions"),
+    )  # fmt: skip
+
+
+def _over_k(shown: Shown) -> Drawing | None:
+    """How much is found by the first passages alone."""
+    rows: Rows = [
+        {"run": name, "k": point.k, "recall": point.recall, "hits": point.hit_rate, "precision": point.precision}
+        for name, (_, results) in shown
+        for point in figures.over_k(results)
+    ]
+    if max((row["k"] for row in rows), default=0) < 2:
+        return None
+    import altair as alt
+
+    runs, last = _names(shown), max(row["k"] for row in rows)
+    ticks = alt.Axis(tickMinStep=1, format="d", tickCount=min(last, 10), grid=False)
+    base = chart_of(rows).encode(
+        x=alt.X("k:Q", title="First passages looked at (k)", axis=ticks, scale=alt.Scale(domain=[1, last])),
+        y=share_y("recall", "Places found"), color=colour(runs), tooltip=tooltip(rows),
+    )  # fmt: skip
+    line = base.mark_line(strokeWidth=2)
+    mark = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape(runs))
+    return Drawing(
+        "over_k", "How far down the passages stand",
+        "The share of the places that hold an answer which the first k passages cover; a curve that is still rising at "
+        "its end says that more passages would help.",
+        specification(alt.layer(line, mark)),
+        *table(rows, "run", "k", "recall", "hits", "precision"),
+    )  # fmt: skip
+
+
+def _reliability(shown: Shown) -> Drawing | None:
+    """How often answers are right for how sure they are."""
+    rows: Rows = []
+    for name, (_, results) in shown:
+        found = calibration(results)
+        label = f"{name} (error {100 * found.error:.0f} points)"
+        rows += [
+            {"run": label, "confidence": part.confidence, "right": part.accuracy, "answers": part.count}
+            for part in found.bins
+            if part.count
+        ]
+    if not rows:
+        return None
+    import altair as alt
+
+    runs = list(dict.fromkeys(row["run"] for row in rows))
+    across, up = "Confidence", "Right"
+    base = chart_of(rows).encode(x=share_x("confidence", across), y=share_y("right", up), color=colour(runs))
+    line = base.mark_line(strokeWidth=1.5, opacity=0.6)
+    size = alt.Size("answers:Q", scale=alt.Scale(range=[40, 400], domainMin=0), legend=None)
+    mark = base.mark_point(filled=True, opacity=0.9).encode(shape=shape(runs), size=size, tooltip=tooltip(rows))
+    return Drawing(
+        "reliability", "How far confidence can be trusted",
+        "Marks on the dashed line are right as often as they are sure; below it answers are too sure. Greater marks "
+        "stand for more answers; the error is the expected calibration error.",
+        specification(alt.layer(diagonal(across, up), line, mark)),
+        *table(rows, "run", "confidence", "right", "answers"),
+    )  # fmt: skip
+
+
+def _latency(shown: Shown) -> Drawing | None:
+    """Where the time goes."""
+    rows: Rows = [
+        {"run": name, "stage": figures.STAGES[stage], "ms": mean, "slow": slow, "place": place}
+        for name, (_, results) in shown
+        for place, (stage, (mean, slow)) in enumerate(figures.latency(results).items())
+    ]
+    if not rows:
+        return None
+    import altair as alt
+
+    stages = [label for label in figures.STAGES.values() if any(row["stage"] == label for row in rows)]
+    bars = chart_of(rows).mark_bar(height=18, stroke=MIDDLE, strokeWidth=0.5).encode(
+        x=alt.X("ms:Q", title="Milliseconds a question, mean", stack="zero"),
+        y=alt.Y("run:N", sort=_names(shown), title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False)),
+        color=colour(stages, "stage"), order=alt.Order("place:Q"), tooltip=tooltip(rows),
+    )  # fmt: skip
+    return Drawing(
+        "latency", "Where the time goes",
+        "The mean time of a question by stage, in the order of the stages.",
+        specification(bars, height=alt.Step(34)),
+        *table(rows, "run", "stage", "ms", "slow"),
+    )  # fmt: skip
+
+
+def _questions(shown: Shown) -> Drawing | None:
+    """Which questions the second of two runs does better and worse."""
+    if len(shown) != 2:
+        return None
+    (name_a, (run_a, a)), (name_b, (run_b, b)) = shown
+    keys = ("token_f1", "similarity", "correct") if run_a.answers and run_b.answers else ()
+    found = next(((key, shifts) for key in (*keys, "ndcg", "hit_rate") if (shifts := figures.shifts(a, b, key))), None)
+    if found is None:
+        return None
+    import altair as alt
+
+    metric, shifts = METRIC[found[0]], found[1]
+    rows, across = _places(shifts), f"{metric.label}: {name_a}"
+    way = alt.Color(
+        "way:N", title=None, scale=alt.Scale(domain=list(WAYS), range=list(WAYS.values())), legend=legend(3)
+    )
+    shapes = alt.Scale(domain=list(WAYS), range=["triangle-up", "triangle-down", "circle"])
+    shape = alt.Shape("way:N", title=None, scale=shapes, legend=legend(3))
+    marks = chart_of(rows).mark_point(filled=True, opacity=0.85).encode(
+        x=share_x("before", across), y=share_y("after", name_b), color=way, shape=shape,
+        size=alt.Size("questions:Q", scale=alt.Scale(range=[50, 700], domainMin=0), legend=None), tooltip=tooltip(rows),
+    )  # fmt: skip
+    changed = [item for item in shifts if item.after != item.before]
+    most = sorted(changed, key=lambda item: -abs(item.after - item.before))[:LISTED]
+    return Drawing(
+        "questions", "Questions that got better and worse",
+        "Above the dashed line stand questions that the second run does better; greater marks stand for more questions "
+        f"with the same values. The table lists those that changed most, at most {LISTED}.",
+        specification(alt.layer(diagonal(across, name_b), marks)),
+        ("Question", f"{name_a} (%)", f"{name_b} (%)", "Change (points)"),
+        tuple((item.question, *map(percent, (item.before, item.after, item.after - item.before))) for item in most),
+    )  # fmt: skip
+
+
+def _history(history: Sequence[Run]) -> Drawing | None:
+    """One metric over the runs of a question set, those begun together above each other."""
+    key = next((key for key in ("correct", "context_recall") if any(key in run.metrics for run in history)), None)
+    together = list(figures.groups([run for run in history if key in run.metrics], GROUPS))
+    if key is None or len(together) < 2:
+        return None
+    import altair as alt
+
+    rows: Rows = [
+        {"at": f"{number}", "begun": figures.moment(runs[0].created_at), "run": run.configuration.name,
+         "mean": run.metrics[key].mean, "low": run.metrics[key].low, "high": run.metrics[key].high}
+        for number, runs in enumerate(together, 1)
+        for run in runs
+    ]  # fmt: skip
+    newest = list(dict.fromkeys(row["run"] for row in reversed(rows)))[: len(COLOURS)]
+    rows = [row for row in rows if row["run"] in newest]
+    latest = list(dict.fromkeys(row["run"] for row in rows))
+    base = chart_of(rows).encode(
+        x=alt.X("at:O", sort=None, title="Runs, oldest first", axis=alt.Axis(labelAngle=0)), color=colour(latest),
+        xOffset=alt.XOffset("run:N", sort=latest), tooltip=tooltip(rows),
+    )  # fmt: skip
+    up = METRIC[key].label
+    line = base.mark_line(strokeWidth=1.5, opacity=0.6).encode(y=share_y("mean", up))
+    interval = base.mark_rule(strokeWidth=2).encode(y=share_y("low", up), y2="high:Q")
+    mean = base.mark_point(filled=True, size=60, opacity=1).encode(y=share_y("mean", up), shape=shape(latest))
+    return Drawing(
+        "history", f"{METRIC[key].label} over time",
+        f"{METRIC[key].help} Each mark is a run on this question set with its 95 % interval.",
+        specification(alt.layer(line, interval, mean)),
+        *table(rows, "at", "begun", "run", "mean", "low", "high"),
+    )  # fmt: skip
+
+
+def _places(shifts: Sequence[figures.Shift]) -> Rows:
+    """One mark for all questions with the same values, to a hundredth."""
+    counts: dict[tuple[float, float], Rows] = {}
+    for shift in shifts:
+        place = (round(shift.before, 2), round(shift.after, 2))
+        counts.setdefault(place, []).append({"question": shift.question})
+    return [
+        {"before": before, "after": after, "questions": len(here), "example": here[0]["question"][:120],
+         "way": "better" if after > before else "worse" if after < before else "the same"}
+        for (before, after), here in counts.items()
+    ]  # fmt: skip
+
+
+def _names(shown: Shown) -> list[str]:
+    return [name for name, _ in shown]
