@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.evaluation.calibration import calibration
-
 from rag_core.domain import Drawing, MetricKind, Run
 from rag_core.evaluation import figures
+from rag_core.evaluation.calibration import calibration
 from rag_core.evaluation.chart_parts import (
     COLOURS,
     MIDDLE,
