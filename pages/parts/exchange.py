@@ -11,15 +11,25 @@ from pages.parts.components import component
 from rag_core.domain import Answer, Message
 from rag_core.errors import LecternError
 
+RATINGS = {"good": 1, "bad": -1, "none": None}
 STAGES = {
     "searching": "Looking through your documents",
     "answering": "Writing the answer",
 }
 
 
-def draw(key: str, data: dict[str, Any], *, on_open: Callable[[], None], on_retry: Callable[[], None]) -> None:
+def draw(
+    key: str,
+    data: dict[str, Any],
+    *,
+    on_open: Callable[[], None],
+    on_retry: Callable[[], None],
+    on_rate: Callable[[], None] | None = None,
+) -> None:
     """Mount an exchange under a key that stays the same while its answer grows."""
-    component("exchange")(key=key, data=data, on_open_change=on_open, on_retry_change=on_retry)
+    component("exchange")(
+        key=key, data=data, on_open_change=on_open, on_retry_change=on_retry, on_rate_change=on_rate or _nothing
+    )
 
 
 def growing(asking: Asking) -> dict[str, Any]:
@@ -36,7 +46,8 @@ def growing(asking: Asking) -> dict[str, Any]:
 def kept(message: Message, active: int | None) -> dict[str, Any]:
     """A message of the library; `active` is the number whose passage is open."""
     if message.answer is not None:
-        return whole(message.question, message.answer, active)
+        marks = {"rateable": not message.answer.stopped, "rating": message.rating}
+        return whole(message.question, message.answer, active) | marks
     if message.error:
         return failed(message.question, LecternError(message.error))
     return failed(message.question, LecternError("This question was not answered.", help="Lectern was closed before."))
@@ -82,7 +93,13 @@ def _frame(question: str, state: str) -> dict[str, Any]:
         "error": None,
         "facts": [],
         "notes": [],
+        "rateable": False,
+        "rating": None,
     }
+
+
+def _nothing() -> None:
+    """An answer that is not kept yet has no mark."""
 
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from pages.parts import conversations, exchange, models, passage, resources, sam
 from pages.parts.asking import Asking
 from pages.parts.components import component
 from rag_core.domain import Citation, Document, Message, ModelStatus
+from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -123,7 +124,10 @@ def _draw_message(conversation: str, index: int, message: Message, *, latest: bo
     chosen = st.session_state.get("chat_passage")
     active = chosen["number"] if chosen and chosen["message"] == message.id else None
     data = exchange.kept(message, active) | {"latest": latest}
-    exchange.draw(key, data, on_open=_opener(key, message.id), on_retry=partial(ask, message.question))
+    exchange.draw(
+        key, data, on_open=_opener(key, message.id), on_retry=partial(ask, message.question),
+        on_rate=_rater(key, message.id),
+    )  # fmt: skip
 
 
 def _last(conversation: str, index: int, message: Message | None, under_way: bool) -> None:
@@ -162,6 +166,18 @@ def _opener(key: str, message_id: str) -> Callable[[], None]:
         st.session_state["chat_whole_page"] = True  # a click inside a fragment redraws that fragment alone
 
     return open_number
+
+
+def _rater(key: str, message_id: str) -> Callable[[], None]:
+    def rate() -> None:
+        """Keep the mark, or take it back; it is drawn as the library then has it."""
+        try:
+            resources.library().rate(message_id, exchange.RATINGS[st.session_state[key]["rate"]])
+        except LecternError as error:
+            st.toast(f"Your mark was not kept: {words.plain(str(error))}", icon=":material/error:")
+        st.session_state["chat_whole_page"] = True
+
+    return rate
 
 
 def _turn(home: int) -> None:

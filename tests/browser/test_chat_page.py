@@ -92,6 +92,22 @@ def test_the_latest_question_comes_into_view(open_page: Open) -> None:
         expect(page.locator(".exchange").nth(number).locator(".body")).to_be_in_viewport()
 
 
+def test_an_answer_is_marked_and_the_mark_taken_back(open_page: Open) -> None:
+    page = open_page("chat")
+    ask(page, REFUND)
+    good, bad = page.get_by_role("button", name="Good answer"), page.get_by_role("button", name="Bad answer")
+    good.focus()
+    page.keyboard.press("Enter")
+    expect(good).to_have_attribute("aria-pressed", "true")
+    expect(good).to_be_focused()
+    bad.click()
+    expect(bad).to_have_attribute("aria-pressed", "true")
+    expect(good).to_have_attribute("aria-pressed", "false")
+    page.reload()
+    bad.click()
+    expect(bad).to_have_attribute("aria-pressed", "false")
+
+
 def test_conversations_are_renamed_and_deleted(open_page: Open) -> None:
     page = open_page("chat")
     ask(page, REFUND)

@@ -113,6 +113,15 @@ def test_messages_without_an_answer_say_so() -> None:
     assert exchange.kept(Message("m", "Why?", NOW), None)["state"] == "failed"
 
 
+def test_a_whole_answer_can_be_marked() -> None:
+    drawn = exchange.kept(Message("m", "Why?", NOW, answer=an_answer(), rating=-1), None)
+    assert (drawn["rateable"], drawn["rating"]) == (True, -1)
+    stopped = exchange.kept(Message("m", "Why?", NOW, answer=an_answer(stopped=True)), None)
+    assert (stopped["rateable"], stopped["rating"]) == (False, None)
+    assert not exchange.kept(Message("m", "Why?", NOW, error="No key."), None)["rateable"]
+    assert not exchange.whole("Why?", an_answer())["rateable"]
+
+
 def test_a_failure_that_was_asked_again_is_not_shown_twice() -> None:
     failed, done = Message("1", "Why?", NOW, error="x"), Message("2", "Why?", NOW, answer=an_answer())
     other = Message("3", "And?", NOW)

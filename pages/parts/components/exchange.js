@@ -69,6 +69,19 @@ const drawNotes = (notes) => {
   return details;
 };
 
+const drawRating = (rating) => {
+  const group = make("span", "rating");
+  group.setAttribute("role", "group");
+  group.setAttribute("aria-label", "Your mark for this answer");
+  [[1, "good", "Good answer"], [-1, "bad", "Bad answer"]].forEach(([value, name, label]) => {
+    const element = button("rate", label, name, true);
+    element.dataset.rate = name;
+    element.setAttribute("aria-pressed", String(rating === value));
+    group.append(element);
+  });
+  return group;
+};
+
 const drawMeta = (data) => {
   const meta = make("div", "meta quiet");
   data.facts.forEach((fact) => {
@@ -82,6 +95,7 @@ const drawMeta = (data) => {
     meta.append(element);
   });
   if (data.notes.length) meta.append(drawNotes(data.notes));
+  if (data.rateable) meta.append(drawRating(data.rating));
   return meta;
 };
 
@@ -132,7 +146,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.stopped) after.push({ part: "stopped" });
   if (data.error) after.push({ part: "error", error: data.error });
   if (data.sources.length) after.push({ part: "sources", sources: data.sources, active: data.active });
-  if (data.facts.length || data.notes.length) after.push({ part: "meta", facts: data.facts, notes: data.notes });
+  const { facts, notes, rateable, rating } = data;
+  if (facts.length || notes.length || rateable) after.push({ part: "meta", facts, notes, rateable, rating });
+  const rated = root.getRootNode().activeElement?.dataset.rate;
   patch(parts.after, after, (item) => {
     if (item.part === "stopped") return make("p", "stopped quiet", "You stopped this answer here.");
     if (item.part === "error") return drawError(item.error);
@@ -142,11 +158,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     item.sources.forEach((source) => row.append(drawSource(source, data)));
     return row;
   });
+  if (rated) root.querySelector(`[data-rate="${rated}"]`)?.focus({ preventScroll: true });
   focusBack(root, data);
   comeIntoView(root, data);
   root.onclick = (event) => {
     const number = event.target.closest("[data-number]");
+    const thumb = event.target.closest("[data-rate]");
     if (number && !number.disabled) setTriggerValue("open", Number(number.dataset.number));
+    else if (thumb) setTriggerValue("rate", thumb.ariaPressed === "true" ? "none" : thumb.dataset.rate);
     else if (event.target.closest("[data-retry]")) setTriggerValue("retry", true);
   };
 }
