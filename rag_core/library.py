@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from rag_core.adding import Adder
     from rag_core.answering import Answerer
     from rag_core.embedding import Embedder
+    from rag_core.evaluation import Evaluation
+    from rag_core.evaluation.host import Corpus
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
     from rag_core.retrieval import Retrieval
@@ -54,22 +57,23 @@ if TYPE_CHECKING:
     from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
+_OWN_SETTINGS = "settings"
 
 
 class Library:
     """A person's documents and conversations. Thread-safe: one library serves every session of an application.
 
-    Use as a context manager, or call `close`. What is asked for one
-    thing by its id raises KeyError where there is none; lists (`chunks`, `pages`, `messages`) are then empty.
+    Use as a context manager, or call `close`. What is asked for one thing by its id raises KeyError where there is
+    none; lists (`chunks`, `pages`, `messages`) are then empty.
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
         from rag_core.adding import Adder
 
-        self.settings = settings
         self._storage = storage
+        self.settings = self._with_own(settings)
         self._reader = reader
-        self._adder: Adder = Adder(settings, storage, reader, self._embed_added)
+        self._adder: Adder = Adder(lambda: self.settings, storage, reader, self._embed_added)
         self._embedder: Embedder | None = None
         self._answerer: Answerer | None = None
         self._lock = threading.RLock()
@@ -77,6 +81,7 @@ class Library:
         self._reembedding = threading.Lock()
         self._stepping = threading.Lock()
         self._closing = threading.Event()
+        self._evaluation: Evaluation | None = None
         self._consent = storage.conversations.preference("allow_remote") == "yes"
 
     @classmethod
@@ -388,6 +393,21 @@ class Library:
         forget_key()
         self._storage.conversations.set_preference("allow_remote", None)
 
+    @property
+    def evaluation(self) -> Evaluation:
+        """Question sets, runs of configurations on them, and what follows."""
+        from rag_core.evaluation import Evaluation, Host
+
+        with self._lock:
+            if self._evaluation is None:
+                host = Host(
+                    settings=self._chosen, models=self.models, encode=lambda texts: self._embed().encode(texts),
+                    corpus=self._corpus, answer=self._evaluated, model=lambda *wanted: self._answer().model(*wanted),
+                    adopt=self._take_settings, closing=self._closing.is_set,
+                )  # fmt: skip
+                self._evaluation = Evaluation(self._storage, host)
+            return self._evaluation
+
     def preference(self, name: str) -> str | None:
         """A value that the user chose, or None."""
         return self._storage.conversations.preference(name)
@@ -444,29 +464,61 @@ class Library:
 
     def _find(self, question: str, **wanted: object) -> Retrieval:
         """Search with the library's settings for retrieval, save for what is `wanted` and not None."""
-        import psycopg
-
-        from rag_core.retrieval import search
+        from rag_core.corpora import LibraryCorpus
 
         changes = {name: value for name, value in wanted.items() if value is not None}
         settings = self.settings.changed("retrieval", **changes).retrieval
         if settings.fetch_k < settings.k:
             settings = settings.model_copy(update={"fetch_k": settings.k})
-        while True:
-            epoch = self._storage.epoch.now()
-            try:
-                found = search(self._storage, self._embed().encode_query, question, settings)
-            # Where the model changed amid a search, a question's vector does not fit those of the chunks.
-            except (LecternError, ValueError, psycopg.DataError):
-                if not self._storage.epoch.passed(epoch):
-                    raise
-            else:
-                if not self._storage.epoch.passed(epoch):
-                    return found
+        return LibraryCorpus(self._storage, self._embed).search([question], settings)[0]
 
     def _passages(self, question: str) -> Retrieval:
         """What an answer is made from: relevance weighs more than in a search, whose hits a person looks through."""
         return self._find(question, mmr_lambda=self.settings.answering.mmr_lambda)
+
+    def _corpus(self, settings: Settings) -> Corpus:
+        """What a configuration is tried on."""
+        from rag_core.corpora import ChunkedAnew, LibraryCorpus
+
+        if settings.chunking == self.settings.chunking:
+            return LibraryCorpus(self._storage, self._embed)
+        return ChunkedAnew(self._storage, self._embed(), settings.chunking)
+
+    def _evaluated(
+        self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]
+    ) -> Answer:
+        """An answer from what `find` finds, kept nowhere. Raises ModelUnavailable, StoreUnavailable, Cancelled."""
+        from rag_core.retrieval.langchain import LecternRetriever
+
+        pieces = self._answer().stream(
+            self._checked(question), model=settings.generation.model, cancelled=stopped, settings=settings,
+            retriever=LecternRetriever(find=find),
+        )  # fmt: skip
+        answers = [piece.answer for piece in pieces if piece.answer is not None]
+        if not answers:
+            raise ModelUnavailable("The model gave no answer.")
+        return answers[-1]
+
+    def _take_settings(self, changes: Mapping[str, object]) -> None:
+        """Make settings the library's own, from now on and when it is opened again."""
+        kept = {**json.loads(self.preference(_OWN_SETTINGS) or "{}"), **changes}
+        with self._lock:
+            self.settings = self.settings.with_values(changes)
+        if "generation.model" in changes:
+            self.set_preference("model", str(kept.pop("generation.model")))
+        self.set_preference(_OWN_SETTINGS, json.dumps(kept))
+
+    def _with_own(self, settings: Settings) -> Settings:
+        """Settings with what was made the library's own. What fits no longer is left out, and logged."""
+        try:
+            return settings.with_values(json.loads(self.preference(_OWN_SETTINGS) or "{}"))
+        except (ConfigurationError, ValueError) as error:
+            _log.warning("The library's own settings are not used: %s", error)
+            return settings
+
+    def _chosen(self) -> Settings:
+        """The settings with the user's word about remote models and the model that was chosen."""
+        return self._effective().changed("generation", model=self._model())
 
     def _embed(self) -> Embedder:
         """The embedding model, loaded once: the one that the library was made with, whatever the settings ask for."""

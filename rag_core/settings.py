@@ -7,10 +7,21 @@ from a `.env` file in the working directory, then from the defaults below. `DATA
 
 from __future__ import annotations
 
+import string
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rag_core.errors import ConfigurationError
@@ -111,6 +122,20 @@ class AnsweringSettings(Group):
     # articles it was among the six for 89 % of the questions, with 0.85 for 99 %, and the first quote held the
     # answer for 79 instead of 71 % (tests/benchmarks/answering.py).
     mmr_lambda: float = Field(default=0.85, ge=0, le=1, description="MMR's lambda for the passages of an answer")
+    prompt: str = Field(
+        default="",
+        max_length=20_000,
+        description="prompt of written answers, with {context} and {question}; empty for Lectern's own",
+    )
+
+    @field_validator("prompt")
+    @classmethod
+    def _prompt_has_its_places(cls, prompt: str) -> str:
+        if prompt.strip():
+            places = {name for _, name, _, _ in string.Formatter().parse(prompt) if name is not None}
+            if not {"context", "question"} <= places <= {"context", "question", "history", "not_found"}:
+                raise ValueError("a prompt needs {context} and {question}, may have {history} and {not_found}, no more")
+        return prompt.strip()
 
 
 class Settings(BaseSettings):
@@ -160,6 +185,19 @@ class Settings(BaseSettings):
             return self.model_copy(update={group: type(old)(**{**old.model_dump(), **values})})
         except ValidationError as error:
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
+
+    def with_values(self, values: Mapping[str, object]) -> Settings:
+        """The same settings with values of any group replaced: `{"retrieval.k": 10}`. Raises ConfigurationError."""
+        groups: dict[str, dict[str, object]] = {}
+        for key, value in values.items():
+            group, _, name = key.partition(".")
+            if not isinstance(getattr(self, group, None), Group) or name not in type(getattr(self, group)).model_fields:
+                raise ConfigurationError(f"{key} is no setting.", help="rag_core/settings.py has them all.")
+            groups.setdefault(group, {})[name] = value
+        settings = self
+        for group, changes in groups.items():
+            settings = settings.changed(group, **changes)
+        return settings
 
     def with_key(self, key: str | None) -> Settings:
         """The same settings with another Gemini key."""

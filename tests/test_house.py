@@ -17,7 +17,7 @@ STAGES = {"reading", "chunking", "embedding", "storage", "retrieval", "generatio
 MAY_USE = {
     "answering": {"retrieval", "generation"},
     "retrieval": {"storage", "embedding"},
-    "evaluation": {"retrieval", "generation", "answering"},
+    "evaluation": {"storage", "retrieval", "generation", "answering"},
 }
 MAY_ACCELERATE = {"storage", "retrieval", "embedding"}  # embedding writes its exported models with accelerator.atomic
 SOURCES = [
@@ -67,7 +67,7 @@ def test_the_public_names() -> None:
         "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
         "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
-        "forget_reembedding", "accept",
+        "forget_reembedding", "accept", "rate", "evaluation",
     }  # fmt: skip
 
 

@@ -18,9 +18,18 @@ from rag_core.storage import Storage
 
 
 class Adder:
-    """Adds sources to a library. One per library; runs of several callers go side by side."""
+    """Adds sources to a library. One per library; runs of several callers go side by side.
 
-    def __init__(self, settings: Settings, storage: Storage, reader: Reader, embedder: Callable[[], Embedder]) -> None:
+    `settings()` are those in effect when a run begins, `embedder()` the model for what it adds.
+    """
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        storage: Storage,
+        reader: Reader,
+        embedder: Callable[[], Embedder],
+    ) -> None:
         self._settings = settings
         self._storage = storage
         self._reader = reader
@@ -72,7 +81,7 @@ class Adder:
             run.interrupt()
 
     def _new(self, password: str | None, cancellation: Cancellation | None) -> Run:
-        tools = Tools(self._settings, self._storage, self._reader, self._embedder, self._turn, self._claims)
+        tools = Tools(self._settings(), self._storage, self._reader, self._embedder, self._turn, self._claims)
         return Run(tools, password, cancellation or Cancellation())
 
     def _events(self, run: Run, work: Callable[[], None]) -> Iterator[AddEvent]:

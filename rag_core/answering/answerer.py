@@ -45,6 +45,10 @@ class Answerer:
 
         self._encode(["warm"])
 
+    def model(self, model_id: str, settings: Settings | None = None) -> LanguageModel:
+        """A language model, opened where it is not yet. Raises ModelUnavailable."""
+        return self._models.get(model_id, settings or self._settings)
+
     def close(self) -> None:
         """Free the language models that were opened; waits for the request in progress."""
         self._models.close()
@@ -57,18 +61,20 @@ class Answerer:
         model: str | None = None,
         cancelled: Stop | None = None,
         settings: Settings | None = None,
+        retriever: BaseRetriever | None = None,
     ) -> Iterator[Piece]:
         """Answer a question: pieces with `stage` ("searching", "answering"), pieces with text, last the whole answer.
 
         The texts joined are the answer's text, save for citations that were found afterwards. `history` is the
-        conversation so far, oldest first. When `cancelled` says so, the last piece's answer is what was written until
-        then, with `stopped`. Raises InvalidQuestion at once, and while it is read ModelUnavailable and whatever the
-        retriever raises.
+        conversation so far, oldest first; `retriever` takes the place of a fresh one. When `cancelled` says so, the
+        last piece's answer is what was written until then, with `stopped`. Raises InvalidQuestion at once, and while
+        it is read ModelUnavailable and whatever the retriever raises.
         """
         settings = settings or self._settings
         asked = check_question(question, settings.answering.max_question_chars)
         query = standalone_question(asked, history)
         draft = Draft(asked, query, model or settings.generation.model, settings, history)
+        draft.retriever = retriever
         return self._stream(draft, cancelled or (lambda: False))
 
     def _stream(self, draft: Draft, cancelled: Stop) -> Iterator[Piece]:
@@ -123,7 +129,7 @@ class Answerer:
                 raise Cancelled("The answer was stopped.")
             emit(event)
 
-        draft.retriever = self._make_retriever()
+        draft.retriever = draft.retriever or self._make_retriever()
         chain = self._chain(draft, stopping)
         draft.combine = chain.combine_documents_chain
         since = draft.lap("prepare", draft.began)
@@ -141,7 +147,9 @@ class Answerer:
         # An answer may take at most half of the context, or there is no room for passages.
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
         history = earlier_turns(draft.history)
-        return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping)
+        return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
+            template=settings.answering.prompt,
+        )  # fmt: skip
 
 
 class OpenModels:

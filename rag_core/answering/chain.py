@@ -95,6 +95,12 @@ class BudgetedStuffChain(StuffDocumentsChain):
     model: LanguageModel
     max_tokens: int
     _left_out: int = PrivateAttr(default=0)
+    _prompt_tokens: int = PrivateAttr(default=0)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of the last prompt, in the model's own."""
+        return self._prompt_tokens
 
     @property
     def left_out(self) -> int:
@@ -115,6 +121,7 @@ class BudgetedStuffChain(StuffDocumentsChain):
         room = self.model.context_tokens - self.max_tokens - self.model.prompt_overhead()
         texts = list(fitting(numbered(docs), room - self.model.count_tokens(frame), self.model.count_tokens))
         self._left_out = len(docs) - len(texts)
+        self._prompt_tokens = self.model.count_tokens(frame) + sum(map(self.model.count_tokens, texts))
         inputs[self.document_variable_name] = self.document_separator.join(texts)
         return inputs
 
@@ -175,10 +182,21 @@ def extractive_chain(retriever: BaseRetriever, encode: Encode, max_sentences: in
 
 
 def model_chain(
-    retriever: BaseRetriever, model: LanguageModel, *, max_tokens: int, history: str, cancelled: Callable[[], bool]
+    retriever: BaseRetriever,
+    model: LanguageModel,
+    *,
+    max_tokens: int,
+    history: str,
+    cancelled: Callable[[], bool],
+    template: str = "",
 ) -> RetrievalQA:
-    """RetrievalQA that lets a language model write from numbered passages. `max_tokens` is the longest answer."""
-    prompt = PromptTemplate.from_template(prompts.ANSWER.text).partial(not_found=prompts.NOT_FOUND, history=history)
+    """RetrievalQA that lets a language model write from numbered passages. `max_tokens` is the longest answer.
+
+    `template` takes the place of Lectern's own prompt; see `AnsweringSettings.prompt` for its places.
+    """
+    bare = PromptTemplate.from_template(template or prompts.ANSWER.text)
+    known = {"not_found": prompts.NOT_FOUND, "history": history}
+    prompt = bare.partial(**{name: text for name, text in known.items() if name in bare.input_variables})
     combine = BudgetedStuffChain(
         llm_chain=LLMChain(llm=ChainModel(model=model, max_tokens=max_tokens, cancelled=cancelled), prompt=prompt),
         document_variable_name="context",

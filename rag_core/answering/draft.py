@@ -11,6 +11,7 @@ from rag_core.answering import confidence
 from rag_core.answering.citations import CitationWriter, Register, is_not_found, renumbered, sentences_of
 from rag_core.answering.grounding import Grounding
 from rag_core.domain import Answer, Hit, Message, Sentence, Trace
+from rag_core.generation.base import LanguageModel
 from rag_core.generation.extractive import Encode, Extraction
 from rag_core.generation.prompts import NOT_FOUND
 from rag_core.settings import Settings
@@ -42,8 +43,8 @@ class Draft:
         self.latency_ms[stage] = round((now - since) * 1000, 2)
         return now
 
-    def trace(self, notes: Sequence[str]) -> Trace:
-        """What the retriever said of its search, joined with what happened since."""
+    def trace(self, notes: Sequence[str] = (), writer: CitationWriter | None = None) -> Trace:
+        """What the retriever said of its search, joined with what happened since. `writer` has a model's text."""
         retrieval = getattr(self.retriever, "trace", None) or Trace()
         self.lap("total", self.began)
         return Trace(
@@ -52,15 +53,23 @@ class Draft:
             latency_ms={**retrieval.latency_ms, **self.latency_ms},
             notes=(*retrieval.notes, *notes),
             left_out=retrieval.left_out + getattr(self.combine, "left_out", 0),
+            removed=writer.removed if writer is not None else 0,
+            tokens=self._tokens(writer),
         )
 
-    def abstention(self, found: float, *, stopped: bool = False) -> Answer:
+    def _tokens(self, writer: CitationWriter | None) -> dict[str, int]:
+        model: LanguageModel | None = getattr(self.combine, "model", None)
+        if model is None or writer is None:
+            return {}
+        return {"prompt": self.combine.prompt_tokens, "answer": model.count_tokens(writer.text)}
+
+    def abstention(self, found: float, *, stopped: bool = False, writer: CitationWriter | None = None) -> Answer:
         """The answer that says that there is none; `found` is the probability that there is one after all."""
         text = "" if stopped else NOT_FOUND
         sentences = () if stopped else (Sentence(NOT_FOUND),)
         return Answer(
             self.question, text, sentences, (), self.hits, found, not stopped, self.model,
-            stopped=stopped, trace=self.trace(()),
+            stopped=stopped, trace=self.trace(writer=writer),
         )  # fmt: skip
 
     def quoted(self, stopped: bool) -> Answer:
@@ -80,7 +89,7 @@ class Draft:
             abstained=False,
             model=self.model,
             stopped=stopped,
-            trace=self.trace(()),
+            trace=self.trace(),
         )
 
     def written(self, writer: CitationWriter, encode: Encode, stopped: bool) -> Answer:
@@ -89,7 +98,7 @@ class Draft:
         found = confidence.evidence(self.query, self.hits, encode)
         if is_not_found(writer.text) or not writer.text.strip():
             self.lap("cite", since)
-            return self.abstention(found, stopped=stopped and not is_not_found(writer.text))
+            return self.abstention(found, stopped=stopped and not is_not_found(writer.text), writer=writer)
         written = sentences_of(writer.text)
         checked = Grounding(writer.passages, encode).check(written, writer.register)
         text, sentences, citations = renumbered(writer.text, written, checked, writer.register)
@@ -104,7 +113,7 @@ class Draft:
             abstained=False,
             model=self.model,
             stopped=stopped,
-            trace=self.trace(self._notes(writer)),
+            trace=self.trace(self._notes(writer), writer),
         )
 
     def _notes(self, writer: CitationWriter) -> list[str]:

@@ -60,13 +60,18 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer came about: engine, search query, milliseconds by stage, and whatever was left out or replaced."""
+    """How an answer came about: engine, search query, milliseconds by stage, and whatever was left out or replaced.
+
+    `tokens` are those of a language model's "prompt" and "answer". `removed` numbers in its text pointed at no passage.
+    """
 
     engine: str = ""
     query: str = ""
     latency_ms: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     left_out: int = 0
+    removed: int = 0
+    tokens: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

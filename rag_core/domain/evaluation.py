@@ -17,6 +17,7 @@ Origin = Literal["typed", "uploaded", "drafted", "asked", "sample"]
 RunState = Literal["waiting", "running", "done", "cancelled", "failed"]
 MetricKind = Literal["retrieval", "answer", "cost"]
 MetricUnit = Literal["share", "ms", "tokens"]
+FieldKind = Literal["choice", "integer", "number", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,20 @@ class Configuration:
 
     name: str
     changes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A setting that a configuration may change. `value` is the library's own; `low` and `high` are bounds, if any."""
+
+    key: str
+    label: str
+    help: str
+    kind: FieldKind
+    value: object
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,11 +67,24 @@ class Embedder(ABC):
         progress: told texts done and in all, in this thread. cancelled: asked between batches. Raises Cancelled,
         ModelUnavailable.
         """
+        return self._encode(self._source.text_prompt, texts, progress, cancelled)
+
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of many questions, float32 (n, d), rows of unit length. Raises ModelUnavailable."""
+        return self._encode(self._source.query_prompt, texts, None, None)
+
+    def _encode(
+        self,
+        prompt: str,
+        texts: Sequence[str],
+        progress: Callable[[int, int], None] | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> NDArray[np.float32]:
         distinct = list(dict.fromkeys(texts))
         place = {text: index for index, text in enumerate(distinct)}
         vectors = np.empty((len(distinct), self.profile.dimensions), dtype=np.float32)
         done = 0
-        for indices, rows in self._batches(distinct, cancelled):
+        for indices, rows in self._batches(prompt, distinct, cancelled):
             vectors[indices] = rows
             done += len(indices)
             if progress is not None:
@@ -100,12 +113,12 @@ class Embedder(ABC):
         self.close()
 
     def _batches(
-        self, texts: Sequence[str], cancelled: Callable[[], bool] | None
+        self, prompt: str, texts: Sequence[str], cancelled: Callable[[], bool] | None
     ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
         """Indices and vectors of each batch as it is done."""
         for start in range(0, len(texts), _WINDOW):
             self._check_open()
-            rows = self._tokens.encode([self._source.text_prompt + text for text in texts[start : start + _WINDOW]])
+            rows = self._tokens.encode([prompt + text for text in texts[start : start + _WINDOW]])
             jobs = {
                 self._pool.submit(self._embed, [rows[index] for index in batch]): batch
                 for batch in batches_by_length(rows, self._batch_size)

@@ -12,14 +12,13 @@ from rag_core.domain import Result, Run
 Tried = tuple[Run, Sequence[Result]]
 """A run with its results."""
 
-# How an answer comes about, in order. "first_text" and the like are moments amid a stage, and left out.
+# How an answer comes about, in order. "first_text" is a moment amid a stage, "total" all of them.
 STAGES = {
     "prepare": "Preparing",
     "embed": "Embedding the question",
     "search": "Searching",
     "generate": "Answering",
-    "ground": "Checking sentences",
-    "judge": "Judging",
+    "cite": "Checking citations",
 }
 SHOWN_K = 50
 

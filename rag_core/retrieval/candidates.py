@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from accelerator.ranking import Match
 from accelerator.scanner import Mode
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt
@@ -108,6 +109,12 @@ class ChromaEngine(Engine):
         if profile is None:
             raise StoreCorrupt("The library has no embedding profile yet.")
         return profile
+
+
+def candidates(matches: Sequence[Match], vectors: Vectors) -> Candidates:
+    """Matches of the scanner, best first, with their vectors, float32 (n, d)."""
+    scores = np.array([match.score for match in matches], dtype=np.float32)
+    return Candidates([(match.key, match.row) for match in matches], vectors, scores)
 
 
 ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (DumpsEngine, PgvectorEngine, ChromaEngine)}

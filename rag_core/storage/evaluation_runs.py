@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
+from typing import Any
 
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
@@ -77,25 +79,28 @@ class EvaluationRuns:
     @retried
     def keep(self, run_id: str, results: Sequence[tuple[int, Result]]) -> None:
         """Keep the results of some questions, each with its place. Those of a deleted run are let go of."""
-        rows = [
-            (item.question.id, place, Jsonb(clean(_RESULT.dump_python(item, mode="json"))), run_id)
-            for place, item in results
-        ]
+        rows = [(storable(item.question.id), place, *_packed(item), run_id) for place, item in results]
         with self._database.transaction() as connection, connection.cursor() as cursor:
             cursor.executemany(
-                "INSERT INTO evaluation_results (run_id, question_id, place, result)"
-                " SELECT id, %s, %s, %s FROM evaluation_runs WHERE id = %s ON CONFLICT DO NOTHING",
-                [(storable(row[0]), *row[1:]) for row in rows],
+                "INSERT INTO evaluation_results (run_id, question_id, place, result, passages)"
+                " SELECT id, %s, %s, %s, %s FROM evaluation_runs WHERE id = %s ON CONFLICT DO NOTHING",
+                rows,
             )
 
     @retried
-    def results(self, run_id: str) -> list[Result]:
-        """The results of a run in the order of its questions."""
+    def results(
+        self, run_id: str, question_ids: Collection[str] | None = None, *, passages: bool = True
+    ) -> list[Result]:
+        """The results of a run, or of some of its questions, in order. Without `passages` those have no texts."""
+        texts = "passages" if passages else "NULL"
+        wanted = None if question_ids is None else [storable(question_id) for question_id in question_ids]
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT result FROM evaluation_results WHERE run_id = %s ORDER BY place", (storable(run_id),)
+                f"SELECT result, {texts} FROM evaluation_results WHERE run_id = %s"
+                " AND (%s::text[] IS NULL OR question_id = ANY(%s)) ORDER BY place".encode(),
+                (storable(run_id), wanted, wanted),
             ).fetchall()
-        return [_RESULT.validate_python(row[0]) for row in rows]
+        return [_unpacked(*row) for row in rows]
 
     @retried
     def enter(self, run_id: str, state: RunState, error: str = "") -> None:
@@ -122,6 +127,18 @@ class EvaluationRuns:
             connection.execute(
                 "UPDATE evaluation_runs SET run = jsonb_set(run, %s, %s) WHERE id = %s", ([key], Jsonb(value), run_id)
             )
+
+
+def _packed(result: Result) -> tuple[Jsonb, Jsonb]:
+    """A result without the texts of its passages, and those."""
+    packed = clean(_RESULT.dump_python(result, mode="json"))
+    return Jsonb(packed), Jsonb([found.pop("text") for found in packed["found"]])
+
+
+def _unpacked(packed: dict[str, Any], texts: list[str] | None) -> Result:
+    for found, text in zip(packed["found"], texts or repeat(""), strict=False):
+        found["text"] = text
+    return _RESULT.validate_python(packed)
 
 
 def _run(row: TupleRow) -> Run:

@@ -32,10 +32,12 @@ CREATE TABLE evaluation_runs (
 );
 CREATE INDEX evaluation_runs_set ON evaluation_runs (set_id, created_at);
 
+-- The texts of the passages found stand apart: they are most of a result, and seldom wanted.
 CREATE TABLE evaluation_results (
     run_id      text NOT NULL REFERENCES evaluation_runs ON DELETE CASCADE,
     question_id text NOT NULL,
     place       integer NOT NULL,
     result      jsonb NOT NULL,
+    passages    jsonb NOT NULL,
     PRIMARY KEY (run_id, question_id)
 );

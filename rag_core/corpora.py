@@ -1,0 +1,174 @@
+"""What a configuration is tried on: the library as it is, or its documents cut into other chunks.
+
+The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document,
+so that whoever is stopped goes on where it was, and a second run finds them ready.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+
+from rag_core.chunking import chunk_document
+from rag_core.domain import Chunk, Document, Hit, Page, ParsedDocument, Trace
+from rag_core.embedding import Embedder
+from rag_core.errors import LecternError
+from rag_core.retrieval import Retrieval, diverse, search_many
+from rag_core.retrieval.candidates import Candidates, candidates
+from rag_core.settings import ChunkingSettings, RetrievalSettings
+from rag_core.storage import Storage
+from rag_core.storage.dumps import DumpStore
+
+FOLDER = "evaluation"
+_KEPT = 4  # chunkings that stay on the disk; one that is tried again is embedded again
+Spans = dict[str, NDArray[np.int64]]
+
+
+class LibraryCorpus:
+    """The library as it is."""
+
+    def __init__(self, storage: Storage, embedder: Callable[[], Embedder]) -> None:
+        self._storage = storage
+        self._embedder = embedder
+
+    def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+        """Nothing: it is ready."""
+        return iter(())
+
+    def search(self, questions: Sequence[str], settings: RetrievalSettings) -> list[Retrieval]:
+        """The hits for each question, searched in one pass. Raises StoreUnavailable, ModelUnavailable."""
+        while True:
+            epoch = self._storage.epoch.now()
+            try:
+                vectors, embed_ms = embedded(self._embedder(), questions)
+                found = search_many(self._storage, vectors, questions, settings, embed_ms=embed_ms)
+            # Where the model changed amid a search, a question's vector does not fit those of the chunks.
+            except (LecternError, ValueError, psycopg.DataError):
+                if not self._storage.epoch.passed(epoch):
+                    raise
+            else:
+                if not self._storage.epoch.passed(epoch):
+                    return found
+
+    def spans(self, ids: Sequence[str]) -> Spans:
+        """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
+        return self._storage.documents.spans(ids)
+
+
+class ChunkedAnew:
+    """The library's documents in other chunks."""
+
+    def __init__(self, storage: Storage, embedder: Embedder, chunking: ChunkingSettings) -> None:
+        self._storage = storage
+        self._embedder = embedder
+        self._chunking = chunking
+        self._documents: dict[str, Document] = {}
+        self._chunks: dict[str, list[Chunk]] = {}
+        self._labels: dict[tuple[str, int], str] = {}
+        name = f"{embedder.profile.id} {chunking.model_dump_json()}"
+        self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
+        self._dumps = DumpStore(self._folder)
+        self._dumps.use(embedder.profile)
+
+    def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+        """Cut and embed the documents that are not yet, telling documents done and in all.
+
+        Raises Cancelled, ModelUnavailable, StoreUnavailable.
+        """
+        ready = self._storage.documents.ready_ids()
+        self._documents = self._storage.documents.some(list(ready))
+        for number, document in enumerate(self._documents.values(), start=1):
+            self._add(document, stopped)
+            yield number, len(self._documents)
+        for document_id in self._dumps.held() - set(ready):
+            self._dumps.remove(document_id)
+        _keep_newest(self._folder)
+
+    def search(self, questions: Sequence[str], settings: RetrievalSettings) -> list[Retrieval]:
+        """The hits for each question. Raises ModelUnavailable, StoreCorrupt."""
+        vectors, embed_ms = embedded(self._embedder, questions)
+        started = time.perf_counter()
+        found = [
+            self._hits(vector, candidates(matches, rows), settings)
+            for vector, (matches, rows) in zip(
+                vectors, self._dumps.search_many(vectors, settings.fetch_k, settings.mode), strict=True
+            )
+        ]
+        latency_ms = {"embed": embed_ms, "search": (time.perf_counter() - started) * 1000 / max(1, len(questions))}
+        return [
+            Retrieval(hits, Trace(engine="dumps", query=question, latency_ms=latency_ms))
+            for question, hits in zip(questions, found, strict=True)
+        ]
+
+    def spans(self, ids: Sequence[str]) -> Spans:
+        """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
+        return {
+            document_id: np.array([(c.page, c.start, c.end) for c in self._chunks[document_id]], np.int64).reshape(
+                -1, 3
+            )
+            for document_id in ids
+            if document_id in self._chunks
+        }
+
+    def _add(self, document: Document, stopped: Callable[[], bool]) -> None:
+        pages = self._storage.documents.pages(document.id)
+        chunks = chunk_document(document.id, _parsed(document, pages), self._chunking)
+        self._chunks[document.id] = chunks
+        self._labels.update(((document.id, page.number), page.label) for page in pages)
+        if not self._fits(document.id, chunks):
+            vectors = self._embedder.encode([chunk.text for chunk in chunks], cancelled=stopped)
+            self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
+        self._dumps.show(document.id)
+
+    def _fits(self, document_id: str, chunks: Sequence[Chunk]) -> bool:
+        """Whether a dump of an earlier run holds these very chunks."""
+        if document_id not in self._dumps.held():
+            return False
+        try:
+            hashes = self._dumps.open(document_id).hashes
+        except LecternError:
+            return False
+        return [bytes(row).hex() for row in hashes] == [chunk.md5 for chunk in chunks]
+
+    def _hits(self, vector: NDArray[np.float32], found: Candidates, settings: RetrievalSettings) -> tuple[Hit, ...]:
+        return tuple(
+            self._hit(self._chunks[document_id][index], score)
+            for document_id, index, score in diverse(vector, found, settings)
+        )
+
+    def _hit(self, chunk: Chunk, score: float) -> Hit:
+        return Hit(
+            chunk_id=f"{chunk.document_id}:{chunk.index}", document=self._documents[chunk.document_id],
+            index=chunk.index, page=chunk.page, page_label=self._labels[chunk.document_id, chunk.page],
+            section=chunk.section, text=chunk.text, start=chunk.start, end=chunk.end, boxes=(), score=score,
+        )  # fmt: skip
+
+
+def embedded(embedder: Embedder, questions: Sequence[str]) -> tuple[NDArray[np.float32], float]:
+    """The vectors of questions, float32 (n, d), and the milliseconds that one of them took."""
+    started = time.perf_counter()
+    vectors = embedder.encode_query(questions[0])[np.newaxis] if len(questions) == 1 else None
+    if vectors is None:
+        vectors = embedder.encode_queries(questions)
+    return vectors, (time.perf_counter() - started) * 1000 / max(1, len(questions))
+
+
+def _parsed(document: Document, pages: Sequence[Page]) -> ParsedDocument:
+    return ParsedDocument(
+        media_type=document.media_type, pages=tuple(pages), title=document.title, sections=document.sections
+    )
+
+
+def _keep_newest(folder: Path) -> None:
+    """Remove the chunkings that were not tried for longest."""
+    folder.touch()
+    others = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in others[_KEPT:]:
+        shutil.rmtree(path, ignore_errors=True)

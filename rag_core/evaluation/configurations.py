@@ -1,0 +1,97 @@
+"""Configurations: which settings they may change, and the settings that come of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast, get_args, get_origin
+
+from rag_core.domain import Configuration, Field, FieldKind, ModelStatus
+from rag_core.errors import ConfigurationError
+from rag_core.settings import Settings
+
+LABELS = {
+    "retrieval.engine": "Engine",
+    "retrieval.mode": "Mode of search",
+    "retrieval.k": "Passages (k)",
+    "retrieval.fetch_k": "Candidates (fetch_k)",
+    "answering.mmr_lambda": "Relevance against variety (lambda)",
+    "chunking.size": "Chunk size",
+    "chunking.overlap": "Chunk overlap",
+    "generation.model": "Model",
+    "generation.temperature": "Temperature",
+    "generation.max_tokens": "Longest answer",
+    "answering.max_sentences": "Sentences quoted",
+    "answering.prompt": "Prompt",
+}
+_GROUPS = ("retrieval", "answering", "chunking", "generation")
+_PRIVATE = ("generation.gemini_endpoint",)
+_KINDS: dict[object, FieldKind] = {int: "integer", float: "number", str: "text"}
+
+
+def fields(settings: Settings, models: Sequence[ModelStatus]) -> tuple[Field, ...]:
+    """What a configuration may change, with the library's own values; models are those that are ready."""
+    ready = tuple(model.id for model in models if model.ready)
+    return tuple(_field(key, label, settings, ready) for key, label in LABELS.items())
+
+
+def applied(configuration: Configuration, settings: Settings) -> Settings:
+    """The settings with a configuration's changes, as answers use them.
+
+    A `retrieval.mmr_lambda` without an `answering.mmr_lambda` is taken for both: passages are measured as answers get
+    them. Raises ConfigurationError for a setting that there is not, that cannot be changed, or of a wrong value.
+    """
+    changes = dict(configuration.changes)
+    for key in changes:
+        if key.partition(".")[0] not in _GROUPS:
+            raise ConfigurationError(
+                f"“{configuration.name}” changes {key}, which a run cannot change.",
+                help=f"What it can: {', '.join(LABELS)}. Another embedding model is set by `reembed`.",
+            )
+    if "retrieval.mmr_lambda" in changes:
+        changes.setdefault("answering.mmr_lambda", changes["retrieval.mmr_lambda"])
+    return settings.with_values(changes)
+
+
+def told(settings: Settings) -> dict[str, object]:
+    """Every setting in effect that shapes a run, for its row; no keys and addresses."""
+    groups = {group: getattr(settings, group).model_dump(mode="json") for group in _GROUPS}
+    flat = {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
+    return {key: value for key, value in flat.items() if key not in _PRIVATE}
+
+
+def parsed(value: object, name: str) -> Configuration:
+    """A configuration of a file: `{"name": ..., "changes": {"retrieval.k": 10}}`, or settings in groups or with dots.
+
+    Raises ConfigurationError.
+    """
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{name}: a configuration is an object of settings.")
+    named = dict(value)
+    name = str(named.pop("name", name))
+    changes = named.pop("changes", named)
+    if not isinstance(changes, Mapping):
+        raise ConfigurationError(f"{name}: `changes` is an object of settings.")
+    flat: dict[str, object] = {}
+    for key, inner in changes.items():
+        if isinstance(inner, Mapping):
+            flat |= {f"{key}.{setting}": setting_value for setting, setting_value in inner.items()}
+        else:
+            flat[str(key)] = inner
+    return Configuration(name, flat)
+
+
+def _field(key: str, label: str, settings: Settings, models: tuple[str, ...]) -> Field:
+    group, name = key.split(".")
+    values = getattr(settings, group)
+    info = type(values).model_fields[name]
+    annotation: Any = info.annotation
+    choices = cast("tuple[str, ...]", get_args(annotation)) if get_origin(annotation) is Literal else ()
+    if key == "generation.model":
+        choices = models
+    bounds = {
+        bound: getattr(rule, bound) for rule in info.metadata for bound in ("ge", "gt", "le") if hasattr(rule, bound)
+    }
+    return Field(
+        key=key, label=label, help=info.description or "", kind="choice" if choices else _KINDS[annotation],
+        value=getattr(values, name), choices=choices, low=bounds.get("ge", bounds.get("gt")), high=bounds.get("le"),
+    )  # fmt: skip

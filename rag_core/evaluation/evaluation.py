@@ -1,0 +1,368 @@
+"""Evaluation: question sets, runs of configurations on them, and what follows. Reached by `Library.evaluation`."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import uuid
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import TYPE_CHECKING, Literal
+
+from rag_core.cancellation import Cancellation
+from rag_core.domain import (
+    Calibration,
+    Configuration,
+    Difference,
+    Drawing,
+    Field,
+    ImportReport,
+    Metric,
+    Progress,
+    Question,
+    QuestionSet,
+    Result,
+    RowProblem,
+    Run,
+    RunState,
+)
+from rag_core.errors import Cancelled, LecternError, ModelUnavailable
+from rag_core.evaluation import configurations as configuring
+from rag_core.evaluation.host import Host
+from rag_core.evaluation.metrics import METRICS
+
+if TYPE_CHECKING:
+    from rag_core.evaluation.locating import Locator
+    from rag_core.storage import Storage
+
+Form = Literal["csv", "json", "html"]
+PACKAGES = (
+    "numpy", "simsimd", "openvino", "sentence-transformers", "langchain-classic", "llama-cpp-python", "ir-measures",
+    "rouge-score",
+)  # fmt: skip
+_POLL_S = 0.2
+
+
+class Evaluation:
+    """Question sets and runs of one library. Thread-safe. What is asked for by an id raises KeyError without one.
+
+    Every method raises StoreUnavailable when PostgreSQL does not answer.
+    """
+
+    def __init__(self, storage: Storage, host: Host) -> None:
+        self._storage = storage
+        self._sets = storage.question_sets
+        self._runs = storage.evaluation_runs
+        self._host = host
+        self._turn = threading.Lock()
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Every metric, in the order in which it is shown."""
+        return METRICS
+
+    # Question sets
+
+    def sets(self) -> list[QuestionSet]:
+        """Every question set, the one changed last first."""
+        return self._sets.all()
+
+    def set(self, set_id: str) -> QuestionSet:
+        """One question set."""
+        found = self._sets.get(set_id)
+        if found is None:
+            raise KeyError(set_id)
+        return found
+
+    def create(self, name: str, questions: Sequence[Question] = ()) -> QuestionSet:
+        """Make a question set."""
+        return self.set(self._sets.create(name, questions))
+
+    def rename(self, set_id: str, name: str) -> None:
+        """Give a set another name; an empty one changes nothing."""
+        self._sets.rename(set_id, name)
+
+    def delete(self, set_id: str) -> None:
+        """Delete a set with its questions. Its runs stay."""
+        self._sets.delete(set_id)
+
+    def questions(self, set_id: str) -> list[Question]:
+        """The questions of a set in order."""
+        return self._sets.questions(set_id)
+
+    def put(self, set_id: str, questions: Sequence[Question]) -> None:
+        """Add questions to a set; those whose ids it has already take the place of the old ones.
+
+        Raises LecternError for one without a text or an id.
+        """
+        if any(not question.text.strip() or not question.id.strip() for question in questions):
+            raise LecternError("A question has no text.", help="Write one, or leave the question out.")
+        self._sets.put(set_id, questions)
+
+    def drop(self, set_id: str, question_ids: Collection[str]) -> None:
+        """Delete questions of a set."""
+        self._sets.drop(set_id, question_ids)
+
+    def read(self, name: str, data: bytes) -> ImportReport:
+        """The questions of a CSV or JSON Lines file and what is wrong with its rows; nothing is written.
+
+        Gold that is not in the library is told as well; those questions are kept.
+        """
+        from rag_core.evaluation.importing import read_questions
+
+        report = read_questions(name, data)
+        return replace(report, problems=(*report.problems, *self.check(report.questions)))
+
+    def check(self, questions: Sequence[Question]) -> tuple[RowProblem, ...]:
+        """Gold documents, pages and excerpts that are not in the library; `row` is the question's number, from 1."""
+        return self._locator().problems(questions)
+
+    def draft(
+        self,
+        count: int,
+        document_ids: Sequence[str] | None = None,
+        model: str | None = None,
+        seed: int = 0,
+        cancellation: Cancellation | None = None,
+    ) -> Iterator[Question]:
+        """Questions drawn up from the library's documents, or some of them, each with its gold; nothing is written.
+
+        With a `model` it writes them; without one they come from definitions, numbers, headings and tables. Raises
+        ModelUnavailable.
+        """
+        from rag_core.evaluation.drafting import draft_from
+        from rag_core.evaluation.drafting_by_model import draft_by_model
+
+        token = cancellation or Cancellation()
+        wanted = None if document_ids is None else set(document_ids)
+        documents = [item for item in self._storage.documents.all() if item.state == "ready"]
+        documents = [item for item in documents if wanted is None or item.id in wanted]
+        pages = self._storage.documents.pages
+        if model is None or model == "extractive":
+            yield from draft_from(documents, pages, count, seed=seed, cancelled=token.is_set)
+        else:
+            opened = self._host.model(model, self._host.settings())
+            yield from draft_by_model(opened, documents, pages, count, seed=seed, cancelled=token.is_set)
+
+    def asked(self) -> list[Question]:
+        """Past questions that have a rating: good answers are references, their passages gold."""
+        from rag_core.evaluation.past import question_of
+
+        return [question_of(message) for message in self._storage.conversations.rated()]
+
+    # Runs
+
+    def fields(self) -> tuple[Field, ...]:
+        """The settings that a configuration may change, with the library's own values."""
+        return configuring.fields(self._host.settings(), self._host.models())
+
+    def begin(
+        self,
+        set_id: str,
+        configurations: Sequence[Configuration],
+        *,
+        answers: bool = False,
+        judge: str = "",
+        seed: int = 0,
+    ) -> list[Run]:
+        """Note a run for each configuration; `carry_out` does them.
+
+        Raises ConfigurationError, ModelUnavailable for a model that is not ready, LecternError for an empty set.
+        """
+        asked, of = self.questions(set_id), self.set(set_id)
+        if not asked:
+            raise LecternError(f"“{of.name}” has no questions.", help="Add some, or take another set.")
+        group, now = uuid.uuid4().hex, datetime.now(UTC)
+        runs = []
+        for configuration in configurations:
+            settings = configuring.applied(configuration, self._host.settings())
+            self._check_models(answers, settings.generation.model, judge)
+            runs.append(
+                Run(
+                    id=uuid.uuid4().hex, group=group, set_id=set_id, set_name=of.name, configuration=configuration,
+                    answers=answers, state="waiting", done=0, total=len(asked), seed=seed, created_at=now,
+                    judge=judge if answers else "", settings=configuring.told(settings), versions=_versions(),
+                    library=self._library_now(),
+                )
+            )  # fmt: skip
+        self._runs.add(runs, asked)
+        return [self.run(run.id) for run in runs]
+
+    def carry_out(
+        self, run_ids: Sequence[str] | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[Progress]:
+        """Do the runs that wait or were left in their middle, or these, one after the other.
+
+        A step's stage is the configuration's name, its note the run's id; "preparing" counts documents, "waiting"
+        says that another call is at it. A run that goes wrong, or is stopped, does not keep the others; stopping all
+        by the token stops those behind it too. Questions that have a result are not asked again.
+        """
+        token = cancellation or Cancellation()
+        while not self._turn.acquire(timeout=_POLL_S):
+            if token.is_set():
+                return
+            yield Progress("waiting")
+        try:
+            for run_id in run_ids or ():
+                self._runs.enter(run_id, "waiting")
+            done: set[str] = set()
+            while (run := self._next(run_ids, done)) is not None and not self._host.closing():
+                done.add(run.id)
+                yield from self._carried(run, token)
+        finally:
+            self._turn.release()
+
+    def runs(self, set_id: str | None = None) -> list[Run]:
+        """Every run, or those on one set, newest first."""
+        return self._runs.all(set_id)
+
+    def run(self, run_id: str) -> Run:
+        """One run."""
+        found = self._runs.get(run_id)
+        if found is None:
+            raise KeyError(run_id)
+        return found
+
+    def results(
+        self, run_id: str, question_ids: Collection[str] | None = None, *, passages: bool = True
+    ) -> list[Result]:
+        """The results of a run, or of some of its questions. Without `passages` those have no texts, which is quick."""
+        return self._runs.results(run_id, question_ids, passages=passages)
+
+    def delete_run(self, run_id: str) -> None:
+        """Delete a run with its results."""
+        self._runs.delete(run_id)
+
+    def compare(self, run_a: str, run_b: str) -> tuple[Difference, ...]:
+        """What run B does better or worse than run A on the questions that both have."""
+        from rag_core.evaluation.comparing import compare
+
+        a, b = self.run(run_a), self.run(run_b)
+        of_a, of_b = (self.results(run.id, passages=False) for run in (a, b))
+        return compare(of_a, of_b, a.configuration.name, b.configuration.name, seed=a.seed)
+
+    def calibration(self, run_id: str) -> Calibration:
+        """How far the confidence of a run's answers can be trusted."""
+        from rag_core.evaluation.calibration import calibration
+
+        return calibration(self.results(run_id, passages=False))
+
+    def drawings(self, run_ids: Sequence[str]) -> tuple[Drawing, ...]:
+        """The charts of some runs, of one set's history among them, each with its numbers as a table."""
+        from rag_core.evaluation.charts import drawings
+
+        runs = [self.run(run_id) for run_id in run_ids]
+        history = self.runs(runs[0].set_id) if runs else []
+        return drawings([(run, self.results(run.id, passages=False)) for run in runs], history)
+
+    def export(self, run_ids: Sequence[str], form: Form) -> bytes:
+        """Runs as one file: CSV (a row for each question), JSON (everything), or an HTML page that opens by itself."""
+        from rag_core.evaluation.exporting import as_csv, as_json
+        from rag_core.evaluation.report import as_html
+
+        runs = [(self.run(run_id), self.results(run_id)) for run_id in run_ids]
+        if form == "csv":
+            return as_csv(runs)
+        if form == "json":
+            return as_json(runs)
+        first, *others = run_ids
+        differences = [difference for other in others for difference in self.compare(first, other)]
+        return as_html(runs, differences, self.drawings(run_ids))
+
+    def export_questions(self, set_id: str, form: Literal["csv", "jsonl"]) -> bytes:
+        """A question set as a file that `read` reads back."""
+        from rag_core.evaluation.exporting import questions_as_csv, questions_as_jsonl
+
+        questions = self.questions(set_id)
+        return questions_as_csv(questions) if form == "csv" else questions_as_jsonl(questions)
+
+    def adopt(self, configuration: Configuration) -> tuple[str, ...]:
+        """Make a configuration's settings the library's, here and whenever it is opened. Returns what is to be known.
+
+        Raises ConfigurationError.
+        """
+        settings = configuring.applied(configuration, self._host.settings())
+        before = self._host.settings()
+        changed = {
+            key: value for key, value in configuring.told(settings).items() if value != configuring.told(before)[key]
+        }
+        self._host.adopt(changed)
+        return ()
+
+    def _next(self, run_ids: Sequence[str] | None, done: Collection[str]) -> Run | None:
+        """The run to do next: the oldest, in the order in which they were begun."""
+        for run in reversed(self._runs.all()):
+            wanted = run_ids is None or run.id in run_ids
+            if wanted and run.id not in done and run.state in ("waiting", "running"):
+                return run
+        return None
+
+    def _carried(self, run: Run, token: Cancellation) -> Iterator[Progress]:
+        from rag_core.evaluation.runner import Runner
+
+        if token.is_set() or token.is_set(run.id):
+            self._runs.enter(run.id, "cancelled")
+            return
+        self._runs.enter(run.id, "running")
+        runner = Runner(
+            self._host, run, self._locator(), self._storage.documents.pages,
+            lambda kept: self._runs.keep(run.id, kept), token,
+        )  # fmt: skip
+        state: RunState = "done"
+        error = ""
+        try:
+            yield from runner.steps(self._runs.missing(run.id))
+        except Cancelled:
+            if self._host.closing():
+                return  # the next owner goes on with it
+            state = "cancelled"
+        except LecternError as problem:
+            if self._host.closing():
+                return
+            state, error = "failed", f"{problem} {problem.help}".strip()
+        self._finish(run, state, error)
+
+    def _finish(self, run: Run, state: RunState, error: str) -> None:
+        from rag_core.evaluation.comparing import summarise
+
+        self._runs.summarise(run.id, summarise(self.results(run.id, passages=False), seed=run.seed))
+        if self._library_now() != run.library:
+            self._runs.note(run.id, ["The library changed since the run was begun."])
+        self._runs.enter(run.id, state, error)
+
+    def _locator(self) -> Locator:
+        from rag_core.evaluation.locating import Locator
+
+        documents = [item for item in self._storage.documents.all() if item.state == "ready"]
+        return Locator(documents, self._storage.documents.pages)
+
+    def _check_models(self, answers: bool, model: str, judge: str) -> None:
+        statuses = {status.id: status for status in self._host.models()}
+        for name in (model, judge) if answers else ():
+            status = statuses.get(name)
+            if name and (status is None or not status.ready):
+                raise ModelUnavailable(
+                    f"The model {name} is not ready.", help=status.reason if status else "Choose one of the others."
+                )
+
+    def _library_now(self) -> dict[str, object]:
+        """What the library holds: whoever compares two runs sees whether it was the same."""
+        ready, chunks, _, _ = self._storage.documents.counts()
+        ids = self._storage.documents.ready_ids()
+        digest = hashlib.sha256(" ".join(f"{key}:{generation}" for key, generation in ids.items()).encode())
+        profile = self._storage.documents.profile()
+        return {
+            "documents": ready, "chunks": chunks, "digest": digest.hexdigest()[:16],
+            "profile": profile.id if profile else "", "embedding": profile.name if profile else "",
+        }  # fmt: skip
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

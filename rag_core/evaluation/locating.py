@@ -1,0 +1,184 @@
+"""Where gold stands: names of documents to documents, excerpts to spans of pages.
+
+An excerpt is looked for by its letters and digits alone, so that line breaks, hyphens at them, kinds of quotation marks
+and white space make no difference.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from rag_core.domain import Document, Gold, Page, Question, RowProblem
+
+_WORD = re.compile(r"[^\W_]+")
+_ANCHOR = 40  # letters at either end of an excerpt that must stand as they are where its middle differs
+_STRETCH = 1.5
+_LEAST_ID = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` to `end`, exclusive, of the text of page `page`."""
+
+    page: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One gold place of a question as it was found: `gold` is its number there.
+
+    Without `spans` the whole page is meant, without `page` the whole document.
+    """
+
+    gold: int
+    document_id: str
+    page: int | None = None
+    spans: tuple[Span, ...] = ()
+
+
+class Flat:
+    """A page's letters and digits without what stands between them, and the way back to its text."""
+
+    def __init__(self, page: Page) -> None:
+        words = [(match.group().lower(), match.start(), match.end()) for match in _WORD.finditer(page.text)]
+        self.number = page.number
+        self.text = "".join(word for word, _, _ in words)
+        self._words = words
+        self._ends = list(accumulate(len(word) for word, _, _ in words))
+
+    def span(self, start: int, end: int) -> Span:
+        """The part of the page's text that letters `start` to `end` come from. There is at least one."""
+        return Span(self.number, self._at(start), self._at(end - 1) + 1)
+
+    def _at(self, letter: int) -> int:
+        number = bisect_right(self._ends, letter)
+        word, start, end = self._words[number]
+        # A letter may grow by being made small; it stays within its word.
+        return min(start + letter - (self._ends[number] - len(word)), end - 1)
+
+
+class Locator:
+    """Finds gold in the documents of a library. `pages` gives a document's pages. Not thread-safe."""
+
+    def __init__(self, documents: Sequence[Document], pages: Callable[[str], Sequence[Page]]) -> None:
+        self._documents = names_of(documents)
+        self._pages = pages
+        self._flat: dict[str, dict[int, Page | Flat]] = {}
+        self._known: dict[Gold, Place | str] = {}
+
+    def places(self, question: Question) -> tuple[list[Place], list[str]]:
+        """The gold of a question that was found, and one sentence for each that was not."""
+        found: list[Place] = []
+        problems: list[str] = []
+        for number, gold in enumerate(question.gold):
+            if gold not in self._known:
+                self._known[gold] = self._place(gold)
+            place = self._known[gold]
+            if isinstance(place, str):
+                problems.append(place)
+            else:
+                found.append(Place(number, place.document_id, place.page, place.spans))
+        return found, problems
+
+    def problems(self, questions: Sequence[Question]) -> tuple[RowProblem, ...]:
+        """What of the gold of some questions is not in the library; `row` is the question's number, from 1."""
+        return tuple(
+            RowProblem(row, "gold", problem, kept=True)
+            for row, question in enumerate(questions, start=1)
+            for problem in self.places(question)[1]
+        )
+
+    def _place(self, gold: Gold) -> Place | str:
+        ids = self._documents.get(_folded(gold.document), ())
+        if not ids:
+            return f"There is no document “{gold.document}” in the library."
+        if len(ids) > 1:
+            return f"{len(ids)} documents are called “{gold.document}”: give the id of one of them."
+        flats = self._flat.get(ids[0])
+        if flats is None:
+            flats = self._flat[ids[0]] = {page.number: page for page in self._pages(ids[0])}
+        if gold.page is not None and gold.page not in flats:
+            return f"“{gold.document}” has no page {gold.page}; it has {len(flats)}."
+        excerpt = "".join(word.lower() for word in _WORD.findall(gold.excerpt))
+        if not excerpt:
+            return Place(0, ids[0], gold.page)
+        spans = self._search(ids[0], excerpt, gold.page)
+        if not spans:
+            where = f"page {gold.page}" if gold.page is not None else "any page"
+            return f"“{gold.document}” does not hold the excerpt “{_short(gold.excerpt)}” on {where}."
+        return Place(0, ids[0], spans[0].page, spans)
+
+    def _search(self, document_id: str, excerpt: str, page: int | None) -> tuple[Span, ...]:
+        """Look on the page that was named, or on all, then across the ends of pages, then by both ends alone."""
+        numbers = sorted(self._flat[document_id])
+        near = numbers if page is None else [number for number in numbers if number in (page, page + 1)]
+        flats = [self._flatten(document_id, number) for number in (near if page is None else [page])]
+        for flat in flats:
+            at = flat.text.find(excerpt)
+            if at >= 0:
+                return (flat.span(at, at + len(excerpt)),)
+        flats = [self._flatten(document_id, number) for number in near]
+        return _across(flats, excerpt) or _by_ends(flats, excerpt)
+
+    def _flatten(self, document_id: str, number: int) -> Flat:
+        page = self._flat[document_id][number]
+        if isinstance(page, Page):
+            page = self._flat[document_id][number] = Flat(page)
+        return page
+
+
+def names_of(documents: Sequence[Document]) -> Mapping[str, tuple[str, ...]]:
+    """The ids of ready documents by whatever they can be called in gold: id, its beginning, title, source."""
+    names: dict[str, dict[str, None]] = {}
+    for document in documents:
+        sources = [part for source in document.sources for part in (source, re.split(r"[/\\]", source)[-1])]
+        called = [
+            document.title,
+            *sources,
+            *(document.id[:length] for length in range(_LEAST_ID, len(document.id) + 1)),
+        ]
+        for name in called:
+            names.setdefault(_folded(name), {})[document.id] = None
+    return {name: tuple(ids) for name, ids in names.items()}
+
+
+def _across(flats: Sequence[Flat], excerpt: str) -> tuple[Span, ...]:
+    """An excerpt that goes on over the ends of pages."""
+    begins = [0, *accumulate(len(flat.text) for flat in flats)]
+    at = "".join(flat.text for flat in flats).find(excerpt)
+    if at < 0:
+        return ()
+    end = at + len(excerpt)
+    return tuple(
+        flat.span(max(at, begin) - begin, min(end, begin + len(flat.text)) - begin)
+        for flat, begin in zip(flats, begins, strict=False)
+        if at < begin + len(flat.text) and end > begin and flat.text
+    )
+
+
+def _by_ends(flats: Sequence[Flat], excerpt: str) -> tuple[Span, ...]:
+    """An excerpt of which both ends stand on one page, in their order and about as far from each other."""
+    if len(excerpt) < 2 * _ANCHOR:
+        return ()
+    head, tail = excerpt[:_ANCHOR], excerpt[-_ANCHOR:]
+    for flat in flats:
+        start = flat.text.find(head)
+        end = flat.text.find(tail, start + _ANCHOR) if start >= 0 else -1
+        if end >= 0 and end + _ANCHOR - start <= _STRETCH * len(excerpt):
+            return (flat.span(start, end + _ANCHOR),)
+    return ()
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= 60 else words[:59].rstrip() + "…"
