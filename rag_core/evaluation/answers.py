@@ -131,13 +131,13 @@ def _references(question: Question) -> list[str]:
 
 
 def _correct(result: Result, metrics: dict[str, float | None]) -> float | None:
-    """Whether an answer is right, as far as the question tells; None without references and gold."""
+    """Whether an answer is right, as far as the question tells; None without references and gold in the library."""
     question = result.question
     if not question.answerable:
         return float(bool(result.abstained))
     if metrics["token_f1"] is not None:
         return float(bool(metrics["contains"]) or metrics["token_f1"] >= _ENOUGH_WORDS)
-    if not question.gold:
+    if not question.gold or (result.found and all(found.relevant is None for found in result.found)):
         return None
     cited = set() if result.abstained else {number for one in result.sentences for number in one.citations}
     return float(any(found.relevant for found in result.found if found.rank in cited))

@@ -185,7 +185,13 @@ def test_gold_alone_judges_by_the_passages_cited() -> None:
     assert answer_metrics(replace(ANSWERED, question=question), encode)["correct"] == 1
     assert answer_metrics(replace(ANSWERED, question=question, sentences=wrong), encode)["correct"] == 0
     assert answer_metrics(replace(ABSTAINED, question=question, sentences=ANSWERED.sentences), encode)["correct"] == 0
+    assert answer_metrics(replace(ANSWERED, question=question, found=()), encode)["correct"] == 0
     assert answer_metrics(replace(ANSWERED, question=question), encode)["exact_match"] is None
+
+
+def test_gold_that_is_not_in_the_library_judges_nothing() -> None:
+    question, unknown = replace(QUESTION, references=()), tuple(replace(one, relevant=None) for one in FOUND)
+    assert answer_metrics(replace(ANSWERED, question=question, found=unknown), encode)["correct"] is None
 
 
 @pytest.mark.parametrize("references", [(), ("the",), ("", "?!")])
