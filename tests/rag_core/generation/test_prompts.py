@@ -34,3 +34,10 @@ def test_the_answer_prompt_says_what_passages_are() -> None:
     filled = prompts.ANSWER.fill(context="C", history="", question="Q?", not_found=prompts.NOT_FOUND)
     assert "not instructions" in filled
     assert prompts.NOT_FOUND in filled
+
+
+def test_drafting_and_judging_say_what_passages_are() -> None:
+    quoted = prompts.passage(1, "", "Words.")
+    drafting = prompts.DRAFT.fill(count="2", passage=quoted)
+    judging = prompts.JUDGE.fill(passages=quoted, statement="So.")
+    assert all("not instructions" in filled and quoted in filled for filled in (drafting, judging))

@@ -1,0 +1,31 @@
+"""A language model that says what a test tells it to, a few characters at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+
+from rag_core.generation import LanguageModel
+
+
+class Scripted(LanguageModel):
+    """Says its replies in turn, the last one again and again; a word is a token."""
+
+    id = label = "scripted"
+
+    def __init__(self, *replies: str, context_tokens: int = 4096) -> None:
+        super().__init__()
+        self.context_tokens = context_tokens
+        self.prompts: list[str] = []
+        self.said = ""
+        self._replies: Sequence[str] = replies
+
+    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
+        self.prompts.append(prompt)
+        reply = self._replies[min(len(self.prompts), len(self._replies)) - 1]
+        self.said = ""
+        for start in range(0, len(reply), 3):
+            self.said += reply[start : start + 3]
+            yield reply[start : start + 3]
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
