@@ -7,24 +7,21 @@ SIGTERM. With `--json` every line of standard output is one JSON object.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import getpass
 import io
-import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
+from rag_core import cli_evaluate
+from rag_core.cli_output import WrongUsage, complain, emit, plain
 from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
 from rag_core.library import Library
 from rag_core.settings import Settings
-
-_NOT_SHOWN = {"boxes", "png", "sections"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,8 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return command(settings, options)
         with Library.open(settings) as library:
             return command(library, options)
+    except WrongUsage as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
     except LecternError as error:
-        _complain(error)
+        complain(error)
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("\nStopped. Documents that were not finished go on with the next `add`.\n")
@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     reembed.add_argument("--model", help="packaged model, or a folder; without it that of the settings")
     reembed.add_argument("--precision", choices=["auto", "float32", "bf16", "int8"], help="precision of the model")
+    cli_evaluate.add(command("evaluate", cli_evaluate.evaluate, cli_evaluate.HELP))
     backup = command("backup", _backup, "Write everything into one verified archive, while the library is in use.")
     backup.add_argument("file", metavar="FILE")
     backup.add_argument("--replace", action="store_true", help="replace the file if it exists")
@@ -142,7 +143,7 @@ def _search(library: Library, options: argparse.Namespace) -> int:
         library.search(options.question, k=options.k, engine=options.engine, mode=options.mode), 1
     ):
         if options.json:
-            _emit({**_plain(hit), "document": {"id": hit.document.id, "title": hit.document.title}})
+            emit({**plain(hit), "document": {"id": hit.document.id, "title": hit.document.title}})
         else:
             where = f"{hit.document.title}, page {hit.page_label or hit.page}"
             print(f"[{number}] {where}  {hit.score_kind} {hit.score:.3f}\n{' '.join(hit.text.split())}\n")
@@ -166,14 +167,14 @@ def _chat(library: Library, options: argparse.Namespace) -> int:
         try:
             conversation = _answer(library, options, question, conversation).conversation
         except LecternError as error:
-            _complain(error)
+            complain(error)
 
 
 def _documents(library: Library, options: argparse.Namespace) -> int:
     documents = library.documents()
     if options.json:
         for document in documents:
-            _emit(_plain(document))
+            emit(plain(document))
     elif not documents:
         print("No documents yet. Add some: python -m rag_core add FILE")
     else:
@@ -212,7 +213,7 @@ def _repair(library: Library, options: argparse.Namespace) -> int:
 def _show_report(library: Library, report: Report, options: argparse.Namespace) -> int:
     code = 1 if report.findings else 0
     if options.json:
-        _emit(_plain(report))
+        emit(plain(report))
         return code
     for note in library.notes():
         print(f"note: {note}")
@@ -236,7 +237,7 @@ def _finding(finding: Finding) -> str:
 def _status(library: Library, options: argparse.Namespace) -> int:
     status = library.status()
     if options.json:
-        _emit(_plain(status))
+        emit(plain(status))
         return 0
     print(f"{status.documents} documents, {status.chunks} chunks, {status.pending} pending, {status.failed} failed")
     for name in ("data_dir", "profile", "engine", "postgresql", "chroma"):
@@ -253,7 +254,7 @@ def _reembed(library: Library, options: argparse.Namespace) -> int:
     chosen = library.settings.changed("embedding", **wanted).embedding if wanted else None
     for step in library.reembed(chosen):
         count = f" {step.done} of {step.total} chunks" if step.total else ""
-        _report(options, _plain(step), f"{step.stage}{count}. {step.note}".rstrip())
+        _report(options, plain(step), f"{step.stage}{count}. {step.note}".rstrip())
     return 0
 
 
@@ -276,7 +277,7 @@ def _report_archive(options: argparse.Namespace, report: BackupReport, done: str
     parts = f"{report.documents} documents, {report.chunks} chunks, {report.files} files, "
     size = f"{report.size_bytes / 2**20:,.1f} MB"
     notes = "".join(f"\nnote: {note}" for note in report.notes)
-    _report(options, _plain(report), f"{done}: {parts}{report.conversations} conversations, {size}.{notes}")
+    _report(options, plain(report), f"{done}: {parts}{report.conversations} conversations, {size}.{notes}")
 
 
 def _answer(library: Library, options: argparse.Namespace, question: str, conversation: str | None) -> Answer:
@@ -289,7 +290,7 @@ def _answer(library: Library, options: argparse.Namespace, question: str, conver
     if answer is None:
         raise LecternError("The model gave no answer.")
     if options.json:
-        _emit(_plain(answer, without={"hits"}))
+        emit(plain(answer, without={"hits"}))
         return answer
     print()
     for c in answer.citations:
@@ -323,38 +324,16 @@ def _progress() -> Callable[[AddEvent], None]:
 
 
 def _show_json(event: AddEvent) -> None:
-    values = _plain(event, without={"document", "error"})
+    values = plain(event, without={"document", "error"})
     values["document"] = event.document.id if event.document else None
     values["error"] = (
         None if event.error is None else {"message": str(event.error), "help": getattr(event.error, "help", "")}
     )
-    _emit(values)
+    emit(values)
 
 
 def _report(options: argparse.Namespace, values: dict[str, Any], line: str) -> None:
     if options.json:
-        _emit(values)
+        emit(values)
     else:
         print(line)
-
-
-def _plain(value: Any, without: Collection[str] = ()) -> Any:
-    """A domain object as what JSON can say."""
-    if dataclasses.is_dataclass(value):
-        names = [
-            item.name for item in dataclasses.fields(value) if item.name not in _NOT_SHOWN and item.name not in without
-        ]
-        return {name: _plain(getattr(value, name)) for name in names}
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return dict(value) if isinstance(value, dict) else value
-
-
-def _emit(values: Any) -> None:
-    print(json.dumps(values, ensure_ascii=False), flush=True)
-
-
-def _complain(error: LecternError) -> None:
-    sys.stderr.write(f"{error} {error.help}".rstrip() + "\n")

@@ -50,7 +50,7 @@ class Draft:
         return Trace(
             engine=retrieval.engine,
             query=self.query,
-            latency_ms={**retrieval.latency_ms, **self.latency_ms},
+            latency_ms={**self.latency_ms, **retrieval.latency_ms},
             notes=(*retrieval.notes, *notes),
             left_out=retrieval.left_out + getattr(self.combine, "left_out", 0),
             removed=writer.removed if writer is not None else 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -192,9 +192,10 @@ class Evaluation:
     def carry_out(
         self, run_ids: Sequence[str] | None = None, *, cancellation: Cancellation | None = None
     ) -> Iterator[Progress]:
-        """Do the runs that wait or were left in their middle, or these, one after the other.
+        """Do the runs that wait or were left in their middle, or these.
 
-        A step's stage is the configuration's name, its note the run's id; "preparing" counts documents, "waiting"
+        Runs begun together take turns, question by question, so that a busy moment of the machine falls on all of them
+        alike; those with another model follow, for a model takes its time to load. A step's stage is the configuration's name, its note the run's id; "preparing" counts documents, "waiting"
         says that another call is at it. A run that goes wrong, or is stopped, does not keep the others; stopping all
         by the token stops those behind it too. Questions that have a result are not asked again.
         """
@@ -207,11 +208,16 @@ class Evaluation:
             for run_id in run_ids or ():
                 self._runs.enter(run_id, "waiting")
             done: set[str] = set()
-            while (run := self._next(run_ids, done)) is not None and not self._host.closing():
-                done.add(run.id)
-                yield from self._carried(run, token)
+            while (runs := self._next(run_ids, done)) and not self._host.closing():
+                done.update(run.id for run in runs)
+                yield from in_turns([self._carried(run, token) for run in runs])
         finally:
             self._turn.release()
+
+    def cancel(self, run_id: str) -> None:
+        """Have a run that nobody carries out count as cancelled, so that it does not go on by itself."""
+        if self.run(run_id).state in ("waiting", "running"):
+            self._runs.enter(run_id, "cancelled")
 
     def runs(self, set_id: str | None = None) -> list[Run]:
         """Every run, or those on one set, newest first."""
@@ -290,13 +296,14 @@ class Evaluation:
         self._host.adopt(changed)
         return ()
 
-    def _next(self, run_ids: Sequence[str] | None, done: Collection[str]) -> Run | None:
-        """The run to do next: the oldest, in the order in which they were begun."""
-        for run in reversed(self._runs.all()):
-            wanted = run_ids is None or run.id in run_ids
-            if wanted and run.id not in done and run.state in ("waiting", "running"):
-                return run
-        return None
+    def _next(self, run_ids: Sequence[str] | None, done: Collection[str]) -> list[Run]:
+        """The runs to do next: the oldest that is left, and those begun with it that need the same model."""
+        left = [
+            run
+            for run in reversed(self._runs.all())
+            if (run_ids is None or run.id in run_ids) and run.id not in done and run.state in ("waiting", "running")
+        ]
+        return [run for run in left if (run.group, _model(run)) == (left[0].group, _model(left[0]))]
 
     def _carried(self, run: Run, token: Cancellation) -> Iterator[Progress]:
         from rag_core.evaluation.runner import Runner
@@ -356,6 +363,29 @@ class Evaluation:
             "documents": ready, "chunks": chunks, "digest": digest.hexdigest()[:16],
             "profile": profile.id if profile else "", "embedding": profile.name if profile else "",
         }  # fmt: skip
+
+
+def in_turns(works: Sequence[Iterator[Progress]]) -> Iterator[Progress]:
+    """The steps of several works, one of each in turn; each round begins with another."""
+    left = list(works)
+    try:
+        while left:
+            for work in tuple(left):
+                step = next(work, None)
+                if step is None:
+                    left.remove(work)
+                else:
+                    yield step
+            left = left[1:] + left[:1]
+    finally:
+        for work in left:
+            if isinstance(work, Generator):
+                work.close()
+
+
+def _model(run: Run) -> tuple[object, ...]:
+    """What must be the same for two runs to take turns."""
+    return tuple(value for key, value in run.settings.items() if key.startswith("generation.")) if run.answers else ()
 
 
 def _versions() -> dict[str, str]:

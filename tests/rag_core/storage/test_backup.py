@@ -20,6 +20,7 @@ from rag_core.cli import main
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted
 from rag_core.storage import archive as archives
+from rag_core.storage import backup as backups
 from rag_core.storage.archive import Archive, ArchiveWriter, Manifest
 from rag_core.storage.backup import PASSING, TABLES
 from rag_core.storage.dumps import DumpStore
@@ -355,18 +356,22 @@ def test_a_forged_archive_that_is_sound_restores(sealed: bytes, other: Settings,
 
 
 def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
-    library: Library, other: Settings, tmp_path: Path
+    library: Library, other: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    newer = ("question_sets", "questions", "evaluation_runs", "evaluation_results")
     add_text(library, "chess.txt", TEXTS["chess.txt"])
     assert library._storage._feeder is not None
     library._storage._feeder.stop()  # it knows the newer tables alone
     with library._storage.database.transaction() as connection:
-        connection.execute("DROP TABLE new_vectors")
+        connection.execute(f"DROP TABLE new_vectors, {', '.join(newer)}".encode())
+        connection.execute("ALTER TABLE messages DROP COLUMN rating")
         connection.execute("ALTER TABLE embedding_profiles DROP COLUMN model")
         connection.execute("ALTER TABLE documents DROP COLUMN generation")
         connection.execute("ALTER TABLE outbox DROP COLUMN generation")
         connection.execute("DELETE FROM migrations WHERE name > '0002'")
-    library.backup(tmp_path / "old.lectern")
+    with monkeypatch.context() as patch:
+        patch.setattr(backups, "TABLES", tuple(name for name in TABLES if name not in newer))
+        library.backup(tmp_path / "old.lectern")
     with Archive(tmp_path / "old.lectern") as archive:
         assert archive.manifest.migrations == ("0001_initial.sql",)
     assert Library.restore(tmp_path / "old.lectern", other).documents == 1

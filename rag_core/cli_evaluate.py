@@ -1,0 +1,189 @@
+"""The command `evaluate`: runs on a question set, their comparison, and an exit code for a build."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rag_core.cli_output import WrongUsage, emit, plain
+from rag_core.domain import Configuration, Difference, Metric, QuestionSet, Run
+from rag_core.errors import ConfigurationError, LecternError
+from rag_core.library import Library
+
+HELP = "Try configurations on a question set; the exit code is 1 when a metric falls below its bar."
+AS_IT_IS = Configuration("The library as it is")
+_FORMS = {".csv": "csv", ".json": "json", ".html": "html"}
+
+
+def add(command: argparse.ArgumentParser) -> None:
+    """Give the command its arguments."""
+    command.add_argument("set", metavar="SET", help="name or id of a question set, or a CSV or JSON Lines file of one")
+    command.add_argument(
+        "--configuration", metavar="FILE", action="append", default=[],
+        help="JSON or TOML of settings that differ, or a list of such; without any the library as it is",
+    )  # fmt: skip
+    command.add_argument("--answers", action="store_true", help="make answers too, not find passages alone")
+    command.add_argument("--model", help="who writes the answers: extractive, gguf:FILE or gemini")
+    command.add_argument("--judge", metavar="MODEL", default="", help="a model that judges faithfulness as well")
+    command.add_argument(
+        "--fail-under", metavar="METRIC=VALUE", action="append", default=[],
+        help="exit with 1 where a run's mean is worse: below, or above for times and tokens",
+    )  # fmt: skip
+    command.add_argument("--report", metavar="FILE", help="write the runs to FILE.html, FILE.json or FILE.csv")
+    command.add_argument("--seed", type=int, default=0, help="seed of the intervals and tests")
+
+
+def evaluate(library: Library, options: argparse.Namespace) -> int:
+    """Run the command. Returns the exit code."""
+    evaluation = library.evaluation
+    metrics = {metric.key: metric for metric in evaluation.metrics()}
+    bars = [_bar(text, metrics) for text in options.fail_under]
+    form = _form(options.report)
+    configurations = _configurations(options)
+    chosen = _set(library, options.set)
+    begun = evaluation.begin(
+        chosen.id, configurations, answers=options.answers or bool(options.judge), judge=options.judge,
+        seed=options.seed,
+    )  # fmt: skip
+    ids = [run.id for run in begun]
+    _carry_out(library, ids, options)
+    runs = [evaluation.run(run_id) for run_id in ids]
+    differences = [item for run_id in ids[1:] for item in evaluation.compare(ids[0], run_id)]
+    _show(runs, differences, metrics, options)
+    if form:
+        Path(options.report).write_bytes(evaluation.export(ids, form))
+    failed = [run for run in runs if run.state != "done"]
+    for run in failed:
+        sys.stderr.write(f"{run.configuration.name}: {run.error or run.state}\n")
+    missed = [line for run in runs for line in _missed(run, bars)]
+    for line in missed:
+        sys.stderr.write(f"{line}\n")
+    return 1 if failed or missed else 0
+
+
+def _configurations(options: argparse.Namespace) -> list[Configuration]:
+    found = [configuration for path in options.configuration for configuration in _read(Path(path))] or [AS_IT_IS]
+    if options.model is not None:
+        found = [Configuration(one.name, {"generation.model": options.model, **one.changes}) for one in found]
+    return found
+
+
+def _read(path: Path) -> list[Configuration]:
+    """The configurations of one file. Raises ConfigurationError."""
+    from rag_core.evaluation.configurations import parsed
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        values: Any = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"The configuration {path} cannot be read: {error}") from error
+    return [parsed(value, path.stem) for value in (values if isinstance(values, list) else [values])]
+
+
+def _set(library: Library, name: str) -> QuestionSet:
+    """A set of the library by id or name, or one made of a file, under the file's name. Raises LecternError."""
+    sets = library.evaluation.sets()
+    path = Path(name)
+    if path.is_file():
+        return _from_file(library, path, sets)
+    found = [item for item in sets if name in (item.id, item.name)]
+    if len(found) != 1:
+        known = ", ".join(f"“{item.name}”" for item in sets) or "none yet"
+        reason = "There is no question set" if not found else f"{len(found)} question sets are called"
+        raise LecternError(f"{reason} “{name}”.", help=f"Name one of these, or a file: {known}.")
+    return found[0]
+
+
+def _from_file(library: Library, path: Path, sets: Sequence[QuestionSet]) -> QuestionSet:
+    evaluation = library.evaluation
+    report = evaluation.read(path.name, path.read_bytes())
+    for problem in report.problems:
+        sys.stderr.write(f"{path.name}, row {problem.row}: {problem.message}\n")
+    for note in report.notes:
+        sys.stderr.write(f"{path.name}: {note}\n")
+    if not report.questions:
+        raise LecternError(f"{path} holds no question that can be used.")
+    same = next((item for item in sets if item.name == path.stem), None)
+    if same is None:
+        return evaluation.create(path.stem, report.questions)
+    kept = {question.id for question in report.questions}
+    evaluation.drop(same.id, [question.id for question in evaluation.questions(same.id) if question.id not in kept])
+    evaluation.put(same.id, report.questions)
+    return evaluation.set(same.id)
+
+
+def _carry_out(library: Library, ids: Sequence[str], options: argparse.Namespace) -> None:
+    """Carry out the runs; Ctrl-C leaves none of them to go on by itself."""
+    live = sys.stderr.isatty() and not options.json
+    try:
+        for step in library.evaluation.carry_out(ids):
+            if live:
+                sys.stderr.write(f"\r\x1b[K{step.stage}: {step.done} of {step.total}")
+    except KeyboardInterrupt:
+        for run_id in ids:
+            library.evaluation.cancel(run_id)
+        raise
+    finally:
+        if live:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _show(
+    runs: Sequence[Run], differences: Sequence[Difference], metrics: dict[str, Metric], options: argparse.Namespace
+) -> None:
+    if options.json:
+        for run in runs:
+            told = plain(run, without={"id", "configuration"})
+            emit({"run": run.id, "configuration": run.configuration.name, **told})
+        for difference in differences:
+            emit({**plain(difference, without={"metric"}), "metric": difference.metric.key})
+        return
+    for run in runs:
+        print(f"{run.configuration.name}: {run.done} of {run.total} questions")
+        for key, metric in metrics.items():
+            if key in run.metrics:
+                found = run.metrics[key]
+                shown = [_number(value, metric) for value in (found.mean, found.low, found.high)]
+                print(f"  {metric.label:28} {shown[0]:>9}  95 % interval {shown[1]} to {shown[2]}, n = {found.count}")
+    for difference in differences:
+        print(difference.sentence)
+
+
+def _number(value: float, metric: Metric) -> str:
+    return f"{value:.3f}" if metric.unit == "share" else f"{value:,.1f} {metric.unit}"
+
+
+def _bar(text: str, metrics: dict[str, Metric]) -> tuple[Metric, float]:
+    key, _, value = text.partition("=")
+    if key.strip() not in metrics:
+        raise WrongUsage(f"--fail-under: there is no metric “{key}”. There are: {', '.join(metrics)}.")
+    try:
+        return metrics[key.strip()], float(value)
+    except ValueError:
+        raise WrongUsage(f"--fail-under: “{text}” has no number after the equals sign.") from None
+
+
+def _form(report: str | None) -> Any:
+    if report is None:
+        return None
+    form = _FORMS.get(Path(report).suffix.lower())
+    if form is None:
+        raise WrongUsage("--report: the file's name must end with .html, .json or .csv.")
+    return form
+
+
+def _missed(run: Run, bars: Sequence[tuple[Metric, float]]) -> list[str]:
+    """What is to be said of the bars that a run misses; a metric without a value misses its bar."""
+    lines = []
+    for metric, bar in bars:
+        found = run.metrics.get(metric.key)
+        if found is None or not found.count:
+            lines.append(f"{run.configuration.name}: {metric.key} has no value.")
+        elif not (found.mean >= bar if metric.higher_is_better else found.mean <= bar):
+            lines.append(f"{run.configuration.name}: {metric.key} is {found.mean:.4f}, the bar is {bar:g}.")
+    return lines
