@@ -26,6 +26,7 @@ def main() -> None:
     opening = resources.opening()
     if opening.state == "open":
         resources.jobs().resume()
+        resources.evaluations().resume()
         frame.run(page)
         opening.warm_up()
     elif opening.state == "opening":

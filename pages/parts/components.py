@@ -1,4 +1,4 @@
-"""The three pieces that Streamlit has no widget for: an exchange, a passage, a shelf of documents.
+"""The pieces that Streamlit has no widget for: an exchange, a passage, a shelf of documents, tables, evidence.
 
 Each is a small ES module and a style sheet in components/, mounted without an iframe. Whatever comes from documents,
 models or file names reaches them as data and is drawn through `textContent` alone.

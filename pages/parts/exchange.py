@@ -8,7 +8,7 @@ from typing import Any
 from pages.parts import passage, prose
 from pages.parts.asking import Asking
 from pages.parts.components import component
-from rag_core.domain import Answer, Message
+from rag_core.domain import Answer, Message, Result
 from rag_core.errors import LecternError
 
 RATINGS = {"good": 1, "bad": -1, "none": None}
@@ -63,6 +63,26 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
         "stopped": answer.stopped,
         "facts": _facts(answer),
         "notes": _notes(answer),
+    }
+
+
+def measured(result: Result, active: int | None = None) -> dict[str, Any]:
+    """What a run of an evaluation answered; its numbers are the ranks of the passages found."""
+    cited = {number for sentence in result.sentences for number in sentence.citations}
+    sources = [
+        {
+            "number": found.rank,
+            "title": found.title,
+            "page": f"p. {found.page_label or found.page}",
+            "score": f"cosine {found.score:.2f}",
+        }
+        for found in result.found
+        if found.rank in cited
+    ]
+    return _frame("", "abstained" if result.abstained else "done") | {
+        "blocks": prose.blocks(result.answer, result.sentences),
+        "sources": sources,
+        "active": active,
     }
 
 

@@ -39,12 +39,11 @@ def choose(library: Library) -> ModelStatus:
     return chosen
 
 
-def remote_line(chosen: ModelStatus) -> None:
+def remote_line(chosen: ModelStatus, leaving: str = "your question and the passages found for it") -> None:
     """Say on the page that passages leave the machine while a remote model is chosen."""
     if chosen.remote:
         st.caption(
-            f":orange[:material/cloud_upload:] {words.plain(chosen.label)} answers: "
-            "your question and the passages found for it leave this machine."
+            f":orange[:material/cloud_upload:] {words.plain(chosen.label)} answers: {leaving} leave this machine."
         )
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.asking import AskingBoard
+from pages.parts.evaluation.board import RunBoard
+from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.jobs import JobBoard
 from pages.parts.opening import Opening
 from pages.parts.tasks import TaskBoard
@@ -63,6 +65,18 @@ def renewals() -> TaskBoard[Progress]:
 def backups() -> TaskBoard[BackupReport]:
     """The backup being written."""
     return TaskBoard(library, "The backup")
+
+
+@st.cache_resource(show_spinner=False)
+def evaluations() -> RunBoard:
+    """The runs of the evaluation."""
+    return RunBoard(library)
+
+
+@st.cache_resource(show_spinner=False)
+def candidates() -> CandidateBoard:
+    """The drafted questions that wait to be looked at."""
+    return CandidateBoard(library)
 
 
 def library() -> Library:

@@ -137,6 +137,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const parts = root.parts || skeleton(root);
   root.dataset.state = data.state;
   parts.question.textContent = data.question;
+  parts.question.hidden = !data.question;
   parts.stage.textContent = data.stage;
   parts.stage.hidden = !data.stage;
   parts.answer.setAttribute("aria-busy", String(data.state === "working"));

@@ -1,0 +1,66 @@
+"""The evaluation page: question sets, runs of configurations on them, and whether a change made it better."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import frame, resources
+from pages.parts.evaluation import address, adopting, configurations, history, opened, questions, results, running, sets
+from pages.parts.tasks import failure
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+PURPOSE = "See how well Lectern finds and answers on your documents, and whether a change makes it better."
+
+
+def main() -> None:
+    """Draw the page."""
+    frame.insist()
+    with st.container(key="evaluation_page"):
+        try:
+            draw(resources.library())
+        except LecternError as error:
+            failure(error)
+
+
+def draw(library: Library) -> None:
+    """The view that the address asks for."""
+    documents = [document for document in library.documents() if document.state == "ready"]
+    found = sets.present(library, documents)
+    chosen = address.chosen(found)
+    if chosen is not None and address.editing():
+        questions.draw(library, chosen)
+        return
+    runs = library.evaluation.runs(chosen.id) if chosen else []
+    shown, question = results.chosen(runs), address.question()
+    if question is not None and shown:
+        opened.draw(library, shown, question)
+        return
+    st.markdown("# Evaluation")
+    st.caption(PURPOSE)
+    if chosen is None:
+        sets.first() if documents else nothing_to_measure()
+        return
+    sets.chooser(found, chosen)
+    adopting.way_back(library)
+    running.starter(library, chosen, configurations.section(library))
+    running.progress(library, resources.evaluations())
+    results.section(library, shown)
+    if runs:
+        history.section(library, runs, shown)
+
+
+def nothing_to_measure() -> None:
+    """The way to the library, when there is no document yet."""
+    with st.container(key="evaluation_nothing", horizontal_alignment="center"):
+        st.markdown("## Nothing to measure yet")
+        st.markdown("Add a document, or the sample library, which brings questions of its own.")
+        if st.button("Go to the library", icon=":material/library_books:", type="primary", key="evaluation_to_library"):
+            st.switch_page("pages/upload.py")
+
+
+main()

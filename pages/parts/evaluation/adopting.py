@@ -1,0 +1,89 @@
+"""Making a configuration the library's own, and the way back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import words
+from pages.parts.evaluation.configurations import shown
+from rag_core.domain import Configuration, Field
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+BEFORE = "evaluation_before"
+NOTES = "evaluation_adopted_notes"
+
+
+@st.dialog("Make it the library's?", icon=":material/check_circle:")
+def form(library: Library, configuration: Configuration) -> None:
+    """Say what changes, and do it once that was confirmed."""
+    fields = {field.key: field for field in library.evaluation.fields()}
+    st.markdown(f"**{words.plain(configuration.name)}**")
+    st.caption("From now on searches and answers use:")
+    for key, value in configuration.changes.items():
+        field = fields.get(key)
+        own = f" :gray[instead of {words.plain(shown(field.value))}]" if field else ""
+        st.markdown(f"{words.plain(field.label if field else key)}: **{words.plain(shown(value))}**{own}")
+    if any(key.startswith("chunking.") for key in configuration.changes):
+        st.caption("Documents that are here already keep their chunks; new ones are cut in this way.")
+    st.caption("You can take it back on this page.")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Leave it", key="evaluation_leave"):
+            st.rerun()
+        if st.button("Make it the library's", type="primary", key="evaluation_adopt_confirmed"):
+            try:
+                adopt(library, configuration, fields)
+            except LecternError as error:
+                st.markdown(f":red[:material/error:] {words.plain(str(error))} {words.plain(error.help)}")
+                return
+            st.rerun()
+
+
+def adopt(library: Library, configuration: Configuration, fields: Mapping[str, Field]) -> None:
+    """Make it the library's, and keep what was before. Raises ConfigurationError."""
+    before = {key: fields[key].value for key in configuration.changes if key in fields}
+    notes = library.evaluation.adopt(configuration)
+    kept = {
+        "name": configuration.name, "before": before, "now": dict(configuration.changes),
+        "at": datetime.now(UTC).isoformat(),
+    }  # fmt: skip
+    library.set_preference(BEFORE, json.dumps(kept))
+    st.session_state[NOTES] = notes
+
+
+def way_back(library: Library) -> None:
+    """A line that says what was made the library's here, with a button to take it back."""
+    for note in st.session_state.pop(NOTES, ()):
+        st.caption(f":material/info: {words.plain(note)}")
+    kept = library.preference(BEFORE)
+    if kept is None:
+        return
+    held = json.loads(kept)
+    own = {field.key: field.value for field in library.evaluation.fields()}
+    if any(own.get(key) != value for key, value in held["now"].items()):
+        return  # changed elsewhere since: what was before it is no longer known
+    when = words.day(datetime.fromisoformat(held["at"]))
+    with st.container(key="evaluation_way_back", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            f":green[:material/check_circle:] “{words.plain(held['name'])}” is the library's :gray[since {when}]"
+        )
+        st.button(
+            "Take it back", icon=":material/undo:", type="tertiary", key="evaluation_take_back", on_click=_take_back,
+            args=(library, held["before"]),
+        )  # fmt: skip
+
+
+def _take_back(library: Library, before: Mapping[str, object]) -> None:
+    try:
+        library.evaluation.adopt(Configuration("before", before))
+    except LecternError as error:
+        st.session_state[NOTES] = (f"{error} {error.help}",)
+        return
+    library.set_preference(BEFORE, None)

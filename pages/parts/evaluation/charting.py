@@ -1,0 +1,55 @@
+"""The charts of the runs shown: one at a time, each with its numbers as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.evaluation import looked_up
+from rag_core.domain import Drawing, Run
+
+TABS = {
+    "metrics_retrieval": "Passages",
+    "metrics_answer": "Answers",
+    "over_k": "Over k",
+    "questions": "Better and worse",
+    "reliability": "Confidence",
+    "latency": "Time",
+    "history": "History",
+}
+
+
+def section(runs: Sequence[Run]) -> None:
+    """The choice of a chart, the chart and its table."""
+    found = {drawing.key: drawing for drawing in looked_up.drawings(tuple(run.id for run in runs), _stamp(runs))}
+    if not found:
+        return
+    st.markdown("## Charts")
+    with st.container(key="evaluation_charts", gap="small"):
+        chosen = st.segmented_control(
+            "Chart", list(found), format_func=lambda key: TABS.get(key, found[key].title), default=next(iter(found)),
+            required=True, key=f"evaluation_chart_{'_'.join(found)}", label_visibility="collapsed",
+        )  # fmt: skip
+        drawing = found[chosen or next(iter(found))]
+        st.markdown(f"**{drawing.title}**")
+        # Without its own tones a chart takes those of the theme in use.
+        st.vega_lite_chart(spec=themed(drawing.spec), key=f"evaluation_chart_of_{drawing.key}", alt=drawing.caption)
+        st.caption(drawing.caption)
+        with st.expander("The numbers", icon=":material/table_rows:", key=f"evaluation_numbers_{drawing.key}"):
+            st.dataframe(columns_of(drawing), hide_index=True)
+
+
+def themed(spec: Mapping[str, object]) -> dict[str, Any]:
+    """A specification for the page: as wide as its place, in the theme's tones."""
+    return {key: value for key, value in spec.items() if key not in ("config", "background", "width")}
+
+
+def columns_of(drawing: Drawing) -> dict[str, list[object]]:
+    """A drawing's table by columns."""
+    return {name: [row[place] for row in drawing.rows] for place, name in enumerate(drawing.columns)}
+
+
+def _stamp(runs: Sequence[Run]) -> looked_up.Stamp:
+    return looked_up.stamp_of(runs)

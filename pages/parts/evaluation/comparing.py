@@ -1,0 +1,138 @@
+"""Two runs side by side: what follows in plain sentences, and every number for who wants to see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import words
+from pages.parts.evaluation import grid, looked_up, numbers
+from rag_core.domain import Difference, Metric, Run
+
+FEW = 30
+
+
+def labels(runs: Sequence[Run]) -> dict[str, str]:
+    """What to call each run: its configuration's name, with its day and hour where two share one."""
+    plain = [run.configuration.name for run in runs]
+    return {
+        run.id: f"{run.configuration.name}, {words.day(run.created_at)}" if plain.count(run.configuration.name) > 1
+        else run.configuration.name
+        for run in runs
+    }  # fmt: skip
+
+
+def pair(runs: Sequence[Run]) -> tuple[Run, Run] | None:
+    """The two runs that are compared; where there are more the user chooses."""
+    if len(runs) < 2:
+        return None
+    if len(runs) == 2:
+        return runs[0], runs[1]
+    named, by_id = labels(runs), {run.id: run for run in runs}
+    with st.container(key="evaluation_pair", horizontal=True, vertical_alignment="bottom", gap="small"):
+        first = st.selectbox("Compare", list(named), format_func=named.__getitem__, key="evaluation_first")
+        others = [run_id for run_id in named if run_id != first]
+        second = st.selectbox("with", others, format_func=named.__getitem__, key="evaluation_second")
+    return by_id[first], by_id[second]
+
+
+def verdict(a: Run, b: Run, found: Sequence[Difference]) -> None:
+    """What follows from the comparison."""
+    sure = [item for item in found if item.significant]
+    with st.container(key="evaluation_verdict", gap="xsmall"):
+        for item in sure:
+            mark = ":green[:material/trending_up:]" if numbers.better(item) else ":red[:material/trending_down:]"
+            st.markdown(f"{mark} {words.plain(item.sentence)}")
+        rest = [item.metric.label for item in found if not item.significant and item.count]
+        if not sure and rest:
+            names = (f"“{run.configuration.name}”" for run in (a, b))
+            st.markdown(f"**No difference beyond chance between {words.plain(' and '.join(names))}.**")
+            asked = max(item.count for item in found)
+            if asked < FEW:
+                st.caption(
+                    f"With {words.count(asked, 'question')} only large differences can be told from chance; "
+                    "more questions tell smaller ones."
+                )
+        elif rest:
+            st.caption(words.plain(f"No difference beyond chance in: {', '.join(rest)}."))
+        elif not found:
+            st.caption("The two have no question in common that was measured.")
+
+
+def is_better(found: Sequence[Difference]) -> bool:
+    """Whether run B is better in something, beyond chance, and worse in nothing."""
+    sure = [item for item in found if item.significant]
+    return any(map(numbers.better, sure)) and all(map(numbers.better, sure))
+
+
+def table(runs: Sequence[Run], metrics: Sequence[Metric], found: Sequence[Difference]) -> None:
+    """Every metric of every run with its interval; of two runs the difference too."""
+    named, by_key = labels(runs), {item.metric.key: item for item in found}
+    shown = [metric for metric in metrics if any(metric.key in run.metrics for run in runs)]
+    columns = [grid.column("Metric", title=True)]
+    columns += [grid.column(named[run.id], run.id, number=True) for run in runs]
+    if found:
+        columns.append(grid.column("Difference", number=True))
+    rows = [
+        grid.row(metric.key, metric.label, [_name(metric), *_values(metric, runs), *_change(metric, by_key)])
+        for metric in shown
+    ]
+    if rows:
+        grid.draw("evaluation_summary", "Metrics of the runs", columns, rows, kind="matrix")
+        st.caption("Small numbers are 95 % intervals: where the mean over more such questions would lie.")
+
+
+def details(found: Sequence[Difference]) -> None:
+    """How sure each difference is, with its p value."""
+    if not found:
+        return
+    with st.expander("How sure this is", icon=":material/functions:", key="evaluation_details"):
+        st.dataframe(
+            {
+                "Metric": [item.metric.label for item in found],
+                "Difference": [numbers.change(item) for item in found],
+                "95 % interval": [numbers.change_interval(item) for item in found],
+                "p": [f"{item.p:.4f}" for item in found],
+                "p, corrected": [f"{item.p_corrected:.4f}" for item in found],
+                "Questions": [item.count for item in found],
+                "Beyond chance": ["yes" if item.significant else "no" for item in found],
+                "In words": [item.sentence for item in found],
+            },
+            hide_index=True,
+        )
+        st.caption(
+            "The same questions are compared pairwise: the interval by bootstrap, p by a permutation test, corrected "
+            "for comparing many metrics at once (Holm). Below 0.05 a difference is called more than chance."
+        )
+
+
+def compared(a: Run, b: Run) -> tuple[Difference, ...]:
+    """The comparison of two runs; nothing while one of them has no result."""
+    return looked_up.differences(a.id, b.id, looked_up.stamp_of([a, b])) if a.done and b.done else ()
+
+
+def _name(metric: Metric) -> dict[str, Any]:
+    return grid.cell(metric.label, help=metric.help, tone="strong")
+
+
+def _values(metric: Metric, runs: Sequence[Run]) -> list[dict[str, Any]]:
+    found = [run.metrics.get(metric.key) for run in runs]
+    return [
+        grid.cell(numbers.value(metric, item.mean), numbers.interval(metric, item)) if item else grid.cell("")
+        for item in found
+    ]
+
+
+def _change(metric: Metric, found: Mapping[str, Difference]) -> list[dict[str, Any]]:
+    if not found:
+        return []
+    item = found.get(metric.key)
+    if item is None or not item.count:
+        return [grid.cell("")]
+    if item.significant:
+        return [
+            grid.cell(numbers.change(item), numbers.change_interval(item), "good" if numbers.better(item) else "bad")
+        ]
+    return [grid.cell(numbers.change(item), numbers.change_interval(item), "dim")]

@@ -1,0 +1,194 @@
+"""The configurations to try: the library as it is, and settings that differ from it. They are kept with the library."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from pages.parts import resources, words
+from rag_core.domain import Configuration, Field
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+PREFERENCE = "evaluation_configurations"
+AS_IT_IS = Configuration("The library as it is")
+MOST = 6
+NAME_CHARS = 60
+TEXT_CHARS = 40
+EDITED = "evaluation_edited"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A configuration of the list, and whether it is to be tried."""
+
+    configuration: Configuration
+    chosen: bool = True
+
+
+def section(library: Library) -> list[Configuration]:
+    """Draw the list; returns what is ticked."""
+    fields = {field.key: field for field in library.evaluation.fields()}
+    choices = load(library, fields)
+    with st.container(key="evaluation_configurations", gap="xsmall"):
+        for number, choice in enumerate(choices):
+            _row(number, choice, fields)
+        if len(choices) <= MOST:
+            st.button(
+                "Add a configuration", icon=":material/add:", type="tertiary", key="evaluation_add_configuration",
+                on_click=_edit, args=(None,),
+            )  # fmt: skip
+    edited = st.session_state.pop(EDITED, None)
+    if edited is not None:
+        number, configuration = edited
+        _form(fields, number, configuration)
+    return [choice.configuration for choice in choices if choice.chosen]
+
+
+def load(library: Library, fields: Mapping[str, Field]) -> list[Choice]:
+    """The list as it was left, or one to begin with. Settings that are no longer there are left out."""
+    kept = library.preference(PREFERENCE)
+    if kept is None:
+        return [Choice(AS_IT_IS), *presets(fields)]
+    found = []
+    for item in json.loads(kept):
+        changes = {key: value for key, value in item["changes"].items() if key in fields}
+        if changes or not item["changes"]:
+            found.append(Choice(Configuration(item["name"], changes), item["chosen"]))
+    return found
+
+
+def save(library: Library, choices: Sequence[Choice]) -> None:
+    """Keep the list."""
+    rows = [
+        {"name": item.configuration.name, "changes": dict(item.configuration.changes), "chosen": item.chosen}
+        for item in choices
+    ]
+    library.set_preference(PREFERENCE, json.dumps(rows))
+
+
+def presets(fields: Mapping[str, Field]) -> list[Choice]:
+    """Configurations that are worth a try with any library; the first of them is ticked."""
+    found = []
+    passages = fields.get("retrieval.k")
+    if passages is not None and isinstance(passages.value, int):
+        more = 10 if passages.value < 10 else min(2 * passages.value, int(passages.high or 100))
+        found.append(Configuration(f"More passages (k = {more})", {passages.key: more}))
+    variety = fields.get("answering.mmr_lambda")
+    if variety is not None and variety.value != 1:
+        found.append(Configuration("Relevance alone (lambda = 1)", {variety.key: 1.0}))
+    return [Choice(configuration, number == 0) for number, configuration in enumerate(found)]
+
+
+def changes_in_words(changes: Mapping[str, object], fields: Mapping[str, Field]) -> list[str]:
+    """`Passages (k): 10 instead of 6`, for each setting."""
+    told = []
+    for key, value in changes.items():
+        field = fields.get(key)
+        label, own = (field.label, field.value) if field else (key, None)
+        same = ", as the library has it" if field and own == value else f" instead of {shown(own)}" if field else ""
+        told.append(f"{label}: {shown(value)}{same}")
+    return told
+
+
+def shown(value: object) -> str:
+    """A setting's value as a person reads it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = words.shorten(str(value), TEXT_CHARS)
+    return f"“{text}”" if isinstance(value, str) and (" " in text or not text) else text
+
+
+def _row(number: int, choice: Choice, fields: Mapping[str, Field]) -> None:
+    configuration = choice.configuration
+    with st.container(key=f"evaluation_try_{number}", horizontal=True, vertical_alignment="center", wrap=False):
+        key = f"evaluation_tick_{number}_{configuration.name}"
+        st.session_state[key] = choice.chosen
+        told = (
+            _as_it_is(fields)
+            if not configuration.changes
+            else "; ".join(changes_in_words(configuration.changes, fields))
+        )
+        label = f"{words.plain(configuration.name)}  \n:gray[:small[{words.plain(told)}]]"
+        st.checkbox(label, key=key, on_change=_toggle, args=(number, key))
+        if configuration.changes:
+            st.button(
+                "Change", icon=":material/edit:", type="tertiary", key=f"evaluation_edit_{number}",
+                on_click=_edit, args=(number,),
+            )  # fmt: skip
+
+
+def _as_it_is(fields: Mapping[str, Field]) -> str:
+    wanted = ("retrieval.k", "answering.mmr_lambda", "chunking.size", "generation.model")
+    return "; ".join(f"{fields[key].label}: {shown(fields[key].value)}" for key in wanted if key in fields)
+
+
+def _choices() -> list[Choice]:
+    library = resources.library()
+    return load(library, {field.key: field for field in library.evaluation.fields()})
+
+
+def _toggle(number: int, key: str) -> None:
+    choices = _choices()
+    choices[number] = replace(choices[number], chosen=st.session_state[key])
+    save(resources.library(), choices)
+
+
+def _edit(number: int | None) -> None:
+    configuration = _choices()[number].configuration if number is not None else Configuration("")
+    st.session_state[EDITED] = (number, configuration)
+
+
+@st.dialog("Configuration", icon=":material/tune:")
+def _form(fields: Mapping[str, Field], number: int | None, configuration: Configuration) -> None:
+    tag = f"{number}_{configuration.name}"
+    chosen = st.multiselect(
+        "What it changes", list(fields), [key for key in configuration.changes if key in fields],
+        format_func=lambda key: fields[key].label, placeholder="Choose settings", key=f"evaluation_changes_{tag}",
+    )  # fmt: skip
+    changes = {key: _field(fields[key], configuration.changes.get(key), tag) for key in chosen}
+    suggested = "; ".join(f"{fields[key].label} {shown(value)}" for key, value in changes.items())
+    name = st.text_input(
+        "Name", configuration.name, max_chars=NAME_CHARS, key=f"evaluation_configuration_name_{tag}",
+        placeholder=words.shorten(suggested, NAME_CHARS) or "A name of your own",
+    )  # fmt: skip
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if number is not None and st.button("Remove", icon=":material/delete:", key="evaluation_remove"):
+            _keep(number, None)
+        if st.button("Save", type="primary", key="evaluation_save_configuration", disabled=not changes):
+            _keep(number, Configuration(name.strip() or words.shorten(suggested, NAME_CHARS), changes))
+
+
+def _field(field: Field, value: object, tag: str) -> object:
+    """The widget of one setting; returns what it is set to."""
+    start: Any = field.value if value is None else value
+    key, help_text = f"evaluation_field_{field.key}_{tag}", words.plain(field.help)
+    if field.kind == "choice":
+        options = list(dict.fromkeys([*field.choices, str(start)]))
+        return st.selectbox(field.label, options, index=options.index(str(start)), key=key, help=help_text)
+    if field.kind == "text":
+        return st.text_area(field.label, str(start), key=key, help=help_text)
+    kind = int if field.kind == "integer" else float
+    low, high = (None if bound is None else kind(bound) for bound in (field.low, field.high))
+    step = 1 if kind is int else 0.05
+    return st.number_input(field.label, low, high, kind(start), step, key=key, help=help_text)
+
+
+def _keep(number: int | None, configuration: Configuration | None) -> None:
+    """Put a configuration in its place in the list, at its end, or take it out."""
+    choices = _choices()
+    if configuration is not None:
+        others = {choice.configuration.name for place, choice in enumerate(choices) if place != number}
+        while configuration.name in others:
+            configuration = replace(configuration, name=f"{configuration.name} again")
+    if number is None and configuration is not None:
+        choices.append(Choice(configuration))
+    elif number is not None:
+        choices[number : number + 1] = [] if configuration is None else [Choice(configuration)]
+    save(resources.library(), choices)
+    st.rerun()

@@ -1,0 +1,124 @@
+"""Drafted and past questions, looked through one by one: accepted, changed or dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import models, resources, words
+from pages.parts.evaluation import editing, places
+from pages.parts.evaluation.candidates import CandidateBoard
+from pages.parts.tasks import REFRESH_S, failure
+from rag_core.domain import Question
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+COUNT, MOST = 20, 500
+WITHOUT = ""
+
+
+@st.dialog("Draft questions", icon=":material/auto_awesome:")
+def form(library: Library, set_id: str) -> None:
+    """A dialog that says how many questions to draft, of which documents, and by what."""
+    documents = {item.id: item.title for item in library.documents() if item.state == "ready"}
+    ready = {item.id: item for item in library.models() if item.ready and item.id != "extractive"}
+    st.caption("Lectern reads your documents and notes the page where each answer stands. You keep the good ones.")
+    count = st.number_input("How many", 1, MOST, COUNT, key="evaluation_draft_count")
+    chosen = st.multiselect(
+        "From", list(documents), format_func=lambda key: words.shorten(documents[key], 60),
+        placeholder="All documents", key="evaluation_draft_documents",
+    )  # fmt: skip
+    model = WITHOUT
+    if ready:
+        names = {WITHOUT: "the texts themselves", **{key: item.label for key, item in ready.items()}}
+        model = st.selectbox("Written by", list(names), format_func=names.__getitem__, key="evaluation_draft_model")
+    if model in ready:
+        models.remote_line(ready[model], "the passages that questions are drafted from")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Draft", type="primary", icon=":material/auto_awesome:", key="evaluation_draft"):
+            resources.candidates().draft(set_id, int(count), chosen or None, model or None)
+            st.rerun()
+
+
+def take_past(library: Library, set_id: str) -> None:
+    """Put the past questions that were marked with a thumb on the board, save for those the set has already."""
+    there = {question.text.casefold() for question in library.evaluation.questions(set_id)}
+    there |= {question.text.casefold() for question in resources.candidates().waiting(set_id)}
+    found = [question for question in library.evaluation.asked() if question.text.casefold() not in there]
+    resources.candidates().add(set_id, found)
+    if not found:
+        st.session_state["evaluation_told"] = (
+            "No past question has a thumb that is not here yet. Mark answers on the chat page with "
+            ":material/thumb_up: or :material/thumb_down:, and they can be taken from there."
+        )
+
+
+def section(library: Library, set_id: str) -> None:
+    """The drafting under way, and the candidate that is to be looked at."""
+    board = resources.candidates()
+    st.session_state["evaluation_drafting"] = (board.busy, bool(board.waiting(set_id)))
+    st.fragment(_progress, run_every=REFRESH_S if board.busy else None)(board, set_id)
+    waiting = board.waiting(set_id)
+    if waiting:
+        _card(library, set_id, waiting[0], len(waiting))
+
+
+def accept(library: Library, set_id: str, questions: tuple[Question, ...]) -> None:
+    """Put candidates into the set, and take them off the board."""
+    library.evaluation.put(set_id, questions)
+    for question in questions:
+        resources.candidates().settle(set_id, question.id)
+
+
+def _progress(board: CandidateBoard, set_id: str) -> None:
+    task = board.task(set_id)
+    if st.session_state.get("evaluation_drafting") != (board.busy, bool(board.waiting(set_id))):
+        st.rerun()
+    if task is None:
+        return
+    if task.error is not None:
+        failure(task.error)
+    elif task.result == 0:
+        st.caption(":material/info: No question could be drafted from these documents. Type some in, or upload a file.")
+    elif not task.finished and task.progress is not None:
+        with st.container(key="evaluation_drafting_line", horizontal=True, vertical_alignment="center", wrap=False):
+            done, total = task.progress.done, task.progress.total
+            text = "Stopping" if task.stopping else f"Drafting questions: {done:,} of {total:,}"
+            st.progress(done / total if total else 0.0, text=text)
+            st.button(
+                "Stop", icon=":material/stop_circle:", key="evaluation_draft_stop", type="tertiary",
+                disabled=task.stopping, on_click=board.stop,
+            )  # fmt: skip
+
+
+def _card(library: Library, set_id: str, question: Question, left: int) -> None:
+    with st.container(key="evaluation_card", border=True, gap="small"):
+        st.caption(f"{words.count(left, 'question')} to look at")
+        st.markdown(f"**{words.plain(question.text)}**")
+        places.reference(question, editing.titles(library))
+        if question.note:
+            st.caption(words.plain(question.note))
+        with st.container(horizontal=True, gap="small", key="evaluation_card_buttons"):
+            args = (library, set_id, (question,))
+            st.button(
+                "Accept", type="primary", icon=":material/check:", key="evaluation_accept", on_click=accept, args=args
+            )
+            if st.button("Change", icon=":material/edit:", key="evaluation_change"):
+                editing.form(library, question, lambda written: accept(library, set_id, (written,)))
+            st.button(
+                "Drop", icon=":material/close:", key="evaluation_drop", on_click=resources.candidates().settle,
+                args=(set_id, question.id),
+            )  # fmt: skip
+            if left > 1:
+                _rest(library, set_id, left)
+
+
+def _rest(library: Library, set_id: str, left: int) -> None:
+    board = resources.candidates()
+    st.button(
+        f"Accept all {left:,}", type="tertiary", key="evaluation_accept_all",
+        on_click=lambda: accept(library, set_id, board.waiting(set_id)),
+    )  # fmt: skip
+    st.button(f"Drop all {left:,}", type="tertiary", key="evaluation_drop_all", on_click=board.clear, args=(set_id,))

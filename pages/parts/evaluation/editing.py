@@ -1,0 +1,111 @@
+"""One question with its right answers and the places where they stand: the form to write and to change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import streamlit as st
+
+from pages.parts import words
+from rag_core.domain import Gold, Question
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+NOWHERE = ""
+PLACES = "evaluation_places"
+QUESTION_CHARS = 4_000
+Save = Callable[[Question], None]
+
+
+def titles(library: Library) -> dict[str, str]:
+    """What the library's documents are called, by id."""
+    return {item.id: item.title or next(iter(item.sources), "Untitled") for item in library.documents()}
+
+
+def form(library: Library, question: Question | None, save: Save) -> None:
+    """A dialog with the question, or for a new one. `save` is given what was written."""
+    st.session_state[PLACES] = list(question.gold if question and question.gold else [Gold(NOWHERE)])
+    _ask(library, question or Question("", ""), save)
+
+
+def fault(library: Library, question: Question) -> str:
+    """Why a question cannot be kept as it is, or nothing."""
+    if not question.text:
+        return "Write a question."
+    try:
+        problems = library.evaluation.check([question])
+    except LecternError as error:
+        return str(error)
+    return problems[0].message if problems else ""
+
+
+@st.dialog("Question", width="large", icon=":material/edit:")
+def _ask(library: Library, question: Question, save: Save) -> None:
+    # A form that was left without saving must not lend its words to the next one.
+    written = _fields(question, titles(library), question.id or "new")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if not st.button("Save", type="primary", icon=":material/check:", key="evaluation_save"):
+            return
+    if problem := fault(library, written):
+        st.markdown(f":red[:material/error:] {words.plain(problem)}")
+        return
+    try:
+        save(written)
+    except LecternError as error:
+        st.markdown(f":red[:material/error:] {words.plain(str(error))} {words.plain(error.help)}")
+        return
+    st.rerun()
+
+
+def _fields(question: Question, documents: Mapping[str, str], tag: str) -> Question:
+    text = st.text_area("Question", question.text, max_chars=QUESTION_CHARS, height=80, key=f"evaluation_text_{tag}")
+    nowhere = st.checkbox(
+        "The library holds no answer: to say so is right", not question.answerable, key=f"evaluation_nowhere_{tag}"
+    )
+    whole = replace(question, id=question.id or uuid4().hex[:12], text=" ".join(text.split()))
+    if nowhere:
+        return replace(whole, answerable=False, references=(), gold=())
+    answers = st.text_area(
+        "Right answers, each on a line of its own", "\n".join(question.references), height=80,
+        key=f"evaluation_answers_{tag}",
+        placeholder="May stay empty: the place alone shows whether the right passage is found",
+    )  # fmt: skip
+    references = tuple(line.strip() for line in answers.splitlines() if line.strip())
+    return replace(whole, answerable=True, references=references, gold=_places(documents, tag))
+
+
+def _places(documents: Mapping[str, str], tag: str) -> tuple[Gold, ...]:
+    found = []
+    for number, gold in enumerate(st.session_state[PLACES]):
+        with st.container(key=f"evaluation_place_{number}", border=True, gap="small"):
+            found.append(_place(gold, documents, f"{tag}_{number}"))
+    st.button(
+        "One more place", icon=":material/add:", type="tertiary", key="evaluation_more_places", on_click=_add_place
+    )
+    return tuple(gold for gold in found if gold.document != NOWHERE)
+
+
+def _place(gold: Gold, documents: Mapping[str, str], tag: str) -> Gold:
+    # A file may name a document by its title or source; that is kept unless another one is chosen.
+    known = {NOWHERE: "No place given", **documents}
+    known.setdefault(gold.document, gold.document)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        document = st.selectbox(
+            "Where the answer stands", list(known), index=list(known).index(gold.document),
+            format_func=lambda key: words.shorten(known[key], 70), key=f"evaluation_document_{tag}",
+        )  # fmt: skip
+        page = st.number_input("Page", 1, value=gold.page, key=f"evaluation_page_{tag}", width=110)
+    excerpt = st.text_area(
+        "The passage, as it stands there", gold.excerpt, height=80, key=f"evaluation_excerpt_{tag}",
+        placeholder="May stay empty: any passage of the page is right then",
+    )  # fmt: skip
+    return Gold(document or NOWHERE, page, excerpt.strip())
+
+
+def _add_place() -> None:
+    st.session_state[PLACES].append(Gold(NOWHERE))

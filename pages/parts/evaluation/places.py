@@ -1,0 +1,62 @@
+"""Where a right answer stands, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages.parts import words
+from rag_core.domain import Gold, Question
+
+ORIGINS = {
+    "typed": "typed in",
+    "uploaded": "uploaded",
+    "drafted": "drafted",
+    "asked": "asked before",
+    "sample": "sample",
+}
+EXCERPT_CHARS = 400
+
+
+def place(gold: Gold, titles: Mapping[str, str]) -> str:
+    """`Handbook, p. 9`."""
+    title = titles.get(gold.document, gold.document)
+    return f"{words.shorten(title, 60)}, p. {gold.page}" if gold.page else words.shorten(title, 60)
+
+
+def summary(question: Question, titles: Mapping[str, str]) -> str:
+    """What is known of a question's answer, in one line."""
+    if not question.answerable:
+        return "not in the library"
+    if question.gold:
+        first, *others = (place(gold, titles) for gold in question.gold)
+        return f"{first} and {words.count(len(others), 'other place')}" if others else first
+    return "an answer, no place" if question.references else "nothing known"
+
+
+def reference(question: Question, titles: Mapping[str, str]) -> None:
+    """The right answers and the places where they stand."""
+    if not question.answerable:
+        st.caption("The library holds no answer: to say so is right.")
+    for answer in question.references:
+        st.text(answer)
+    for gold in question.gold:
+        st.caption(f":material/menu_book: {words.plain(place(gold, titles))}")
+        if gold.excerpt and gold.excerpt not in question.references:
+            st.text(f"“{words.shorten(gold.excerpt, EXCERPT_CHARS)}”")
+
+
+def marks(text: str, excerpts: list[str]) -> list[tuple[int, int]]:
+    """Where excerpts stand in a text, whatever its white space; spans that do not overlap, in order."""
+    found = []
+    for excerpt in excerpts:
+        parts = [re.escape(part) for part in excerpt.split()]
+        if parts and (match := re.search(r"\s+".join(parts), text)):
+            found.append(match.span())
+    spans: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if not spans or start >= spans[-1][1]:
+            spans.append((start, end))
+    return spans

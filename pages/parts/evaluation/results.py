@@ -1,0 +1,82 @@
+"""The runs that are looked at: what follows from them, their numbers, charts and questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import words
+from pages.parts.evaluation import address, adopting, charting, comparing, exporting, listing
+from pages.parts.evaluation.running import KINDS
+from rag_core.domain import Difference, Run
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+MOST = 6
+
+
+def chosen(runs: Sequence[Run]) -> list[Run]:
+    """The runs in the address, or those begun together last; the oldest first, at most six."""
+    wanted = address.runs()
+    found = [run for run in reversed(runs) if run.id in wanted]
+    if not found and runs:
+        found = [run for run in reversed(runs) if run.group == runs[0].group]
+    return found[-MOST:]
+
+
+def section(library: Library, shown: Sequence[Run]) -> None:
+    """Everything about some runs; those that have no result yet are left out."""
+    ready = [run for run in shown if run.done]
+    if not ready or any(run.state in ("waiting", "running") for run in shown):
+        return
+    with st.container(key="evaluation_result_heading", horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown("## Result")
+        exporting.runs(library, ready)
+    st.caption(" · ".join(facts(ready)))
+    _notes(ready)
+    pair = comparing.pair(ready)
+    found = comparing.compared(*pair) if pair else ()
+    if pair:
+        comparing.verdict(*pair, found)
+    comparing.table(ready, library.evaluation.metrics(), found if len(ready) == 2 else ())
+    comparing.details(found)
+    _adopt(library, ready, pair, found)
+    charting.section(ready)
+    listing.section(ready)
+
+
+def facts(runs: Sequence[Run]) -> list[str]:
+    """What was asked, how and when."""
+    asked = sorted({run.done for run in runs})
+    count = words.count(asked[-1], "question") if len(asked) == 1 else f"{asked[0]:,} to {asked[-1]:,} questions"
+    kinds = " and ".join(dict.fromkeys(KINDS[run.answers].lower() for run in runs))
+    judges = [words.plain(f"judged by {name}") for name in dict.fromkeys(run.judge for run in runs) if name]
+    return [count, kinds, *judges, words.day(max(run.created_at for run in runs))]
+
+
+def _notes(runs: Sequence[Run]) -> None:
+    for run in runs:
+        name = words.plain(run.configuration.name)
+        if run.state == "cancelled":
+            st.caption(f":material/stop_circle: “{name}” was stopped after {run.done:,} of {run.total:,} questions.")
+        elif run.state == "failed":
+            st.caption(f":red[:material/error:] “{name}”: {words.plain(run.error)}")
+        for note in run.notes:
+            st.caption(f":material/info: “{name}”: {words.plain(note)}")
+
+
+def _adopt(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, found: Sequence[Difference]) -> None:
+    """A button for each configuration that could be the library's; the better one stands out."""
+    named = {run.configuration.name: run for run in runs if run.configuration.changes}
+    best = pair[1].id if pair and comparing.is_better(found) else None
+    with st.container(key="evaluation_adopt", horizontal=True, gap="small"):
+        for number, (name, run) in enumerate(named.items()):
+            pressed = st.button(
+                f"Make “{words.plain(words.shorten(name, 40))}” the library's", icon=":material/check:",
+                type="primary" if run.id == best else "secondary", key=f"evaluation_adopt_{number}",
+            )  # fmt: skip
+            if pressed:
+                adopting.form(library, run.configuration)

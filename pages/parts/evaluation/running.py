@@ -1,0 +1,146 @@
+"""Starting runs and watching them: a line for each with its progress, the time left, and a button to stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import models, resources, words
+from pages.parts.evaluation import address
+from pages.parts.evaluation.board import RunBoard, Step
+from pages.parts.tasks import failure
+from rag_core.domain import Configuration, ModelStatus, QuestionSet, Run
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+BUSY_S, IDLE_S = 0.5, 5.0
+PROBLEM = "evaluation_problem"
+KINDS = {False: "Passages only", True: "Passages and answers"}
+NOBODY = ""
+
+
+def starter(library: Library, chosen: QuestionSet, configurations: Sequence[Configuration]) -> None:
+    """What is measured, and the button that begins."""
+    with st.container(key="evaluation_start", gap="small"):
+        answers = st.segmented_control(
+            "What is measured", list(KINDS), format_func=KINDS.__getitem__, default=False, required=True,
+            key="evaluation_answers_too", persist_state="session", label_visibility="collapsed",
+        )  # fmt: skip
+        judge = _judge(library, configurations) if answers else NOBODY
+        hint = "" if answers else "Finds passages and compares them with the places given: a matter of seconds."
+        if hint:
+            st.caption(hint)
+        number = len(configurations)
+        label = f"Run {words.count(chosen.size, 'question')}" + (f" × {number}" if number > 1 else "")
+        st.button(
+            label, icon=":material/play_arrow:", type="primary", key="evaluation_run",
+            disabled=not chosen.size or not configurations, on_click=_begin,
+            args=(chosen.id, list(configurations), bool(answers), judge),
+        )  # fmt: skip
+        if not chosen.size:
+            st.caption("This set has no questions yet. Open **Questions** to add some.")
+        elif not configurations:
+            st.caption("Tick what is to be tried.")
+    if problem := st.session_state.pop(PROBLEM, None):
+        failure(problem)
+
+
+def progress(library: Library, board: RunBoard) -> None:
+    """The lines of what runs; they refresh by themselves, and the page with them when a run has ended."""
+    st.session_state["evaluation_seen"] = (board.busy, board.finished_count)
+    st.fragment(_lines, run_every=BUSY_S if board.busy else IDLE_S)(library, board)
+
+
+def measure(run: Run, step: Step | None, *, stopping: bool) -> tuple[float, str]:
+    """How far a run is, from 0 to 1, and in words."""
+    share = run.done / run.total if run.total else 0.0
+    if stopping:
+        return share, "stopping"
+    if step is None or step.progress.note != run.id:
+        return share, f"waiting, {run.done:,} of {run.total:,} done" if run.done else "waiting"
+    now = step.progress
+    left = f", {words.duration(step.left_s)} left" if step.left_s is not None else ""
+    if now.stage == "preparing":
+        return share, f"embedding other chunks: {now.done:,} of {words.count(now.total, 'document')}{left}"
+    return (now.done / now.total if now.total else 0.0), f"{now.done:,} of {words.count(now.total, 'question')}{left}"
+
+
+def resumed_words(runs: Sequence[Run]) -> str:
+    """What is said of runs that an earlier process left."""
+    if not runs:
+        return ""
+    under_way = sum(run.state in ("waiting", "running") for run in runs)
+    were = "was" if len(runs) == 1 else "were"
+    begun = f"Lectern ended while {words.count(len(runs), 'run')} {were} under way"
+    return f"{begun}. Resumed: {under_way} to go." if under_way else f"{begun}. Resumed and ended."
+
+
+def _judge(library: Library, configurations: Sequence[Configuration]) -> str:
+    """The model that judges whether sentences are supported, where there is one; and who reads what is said."""
+    ready = {item.id: item for item in library.models() if item.ready}
+    able = {key: item for key, item in ready.items() if key != "extractive"}
+    judge = NOBODY
+    if able:
+        names = {NOBODY: "by comparing words, numbers and meaning", **{key: item.label for key, item in able.items()}}
+        judge = st.selectbox(
+            "Whether the passages support each sentence is judged", list(names), format_func=names.__getitem__,
+            key="evaluation_judge",
+        )  # fmt: skip
+    for status in _remote(library, configurations, ready, judge):
+        models.remote_line(status, "the questions and the passages found for them")
+    return judge
+
+
+def _remote(
+    library: Library, configurations: Sequence[Configuration], ready: dict[str, ModelStatus], judge: str
+) -> list[ModelStatus]:
+    own = next((field.value for field in library.evaluation.fields() if field.key == "generation.model"), "")
+    used = {str(configuration.changes.get("generation.model", own)) for configuration in configurations} | {judge}
+    return [ready[name] for name in sorted(used) if name in ready and ready[name].remote]
+
+
+def _begin(set_id: str, configurations: Sequence[Configuration], answers: bool, judge: str) -> None:
+    try:
+        runs = resources.library().evaluation.begin(set_id, configurations, answers=answers, judge=judge)
+    except LecternError as error:
+        st.session_state[PROBLEM] = error
+        return
+    resources.evaluations().go([run.id for run in runs])
+    address.show_runs([run.id for run in runs])
+
+
+def _lines(library: Library, board: RunBoard) -> None:
+    if st.session_state["evaluation_seen"] != (board.busy, board.finished_count):
+        st.rerun()
+    if board.error is not None:
+        failure(board.error)
+    queued = board.queued()
+    if not queued and not board.resumed:
+        return
+    try:
+        runs = list(reversed(library.evaluation.runs()))
+    except LecternError as error:
+        failure(error)
+        return
+    with st.container(key="evaluation_lines", gap="xsmall"):
+        if told := resumed_words([run for run in runs if run.id in board.resumed]):
+            st.caption(f":material/history: {told}")
+        for run in runs:
+            if run.id in queued and (run.state in ("waiting", "running") or run.done < run.total):
+                _line(board, run)
+
+
+def _line(board: RunBoard, run: Run) -> None:
+    stopping = board.stopping(run.id)
+    share, text = measure(run, board.step, stopping=stopping)
+    with st.container(key=f"evaluation_line_{run.id}", horizontal=True, vertical_alignment="center", wrap=False):
+        name = words.plain(words.shorten(run.configuration.name, 60))
+        st.progress(min(share, 1.0), text=f"{name} :gray[{text}]")
+        st.button(
+            "Cancel", icon=":material/close:", type="tertiary", key=f"evaluation_cancel_{run.id}",
+            disabled=stopping, on_click=board.stop, args=(run.id,),
+        )  # fmt: skip

@@ -1,0 +1,84 @@
+"""Questions from a file: what can be used, what is wrong with the rest, and taking them in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import words
+from rag_core.domain import ImportReport, RowProblem
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rag_core.library import Library
+
+SHOWN = 1_000
+REPORT = "evaluation_report"
+HELP = (
+    "CSV with the columns `question`, `answer`, `document`, `page`, `excerpt`, `answerable` (all but the first may be "
+    "missing), or JSON Lines with the same names."
+)
+
+
+@st.dialog("Upload questions", width="large", icon=":material/upload_file:")
+def form(library: Library, set_id: str) -> None:
+    """A dialog that takes a file, says what it holds, and adds its questions to a set."""
+    file = st.file_uploader(
+        "A file of questions", type=["csv", "tsv", "jsonl", "json", "txt"], key="evaluation_file",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    if file is None:
+        st.caption(HELP)
+        return
+    kept_id, report = st.session_state.get(REPORT, ("", None))
+    if kept_id != file.file_id or report is None:
+        with st.spinner("Reading the file"):
+            report = library.evaluation.read(file.name, file.getvalue())
+        st.session_state[REPORT] = (file.file_id, report)
+    _report(report)
+    label = f"Add {words.count(len(report.questions), 'question')}"
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        added = st.button(label, type="primary", key="evaluation_add", disabled=not report.questions)
+    if added and _add(library, set_id, report):
+        st.session_state.pop(REPORT)
+        st.rerun()
+
+
+def problem_table(problems: Sequence[RowProblem]) -> None:
+    """Row by row what is wrong; texts are data and read as such."""
+    shown = problems[:SHOWN]
+    st.dataframe(
+        {
+            "Row": [item.row or None for item in shown],
+            "Column": [item.column for item in shown],
+            "What is wrong": [item.message for item in shown],
+            "": ["kept" if item.kept else "left out" for item in shown],
+        },
+        hide_index=True,
+    )
+    if len(problems) > SHOWN:
+        st.caption(f"and {len(problems) - SHOWN:,} more")
+
+
+def _report(report: ImportReport) -> None:
+    usable, lost = len(report.questions), report.rows - len(report.questions)
+    of = f" of {words.count(report.rows, 'row')}" if report.rows else ""
+    mark = ":green[:material/check_circle:]" if usable else ":red[:material/error:]"
+    left = f", {lost:,} left out" if lost > 0 else ""
+    st.markdown(f"{mark} **{words.count(usable, 'question')} can be used**{of}{left}")
+    for note in report.notes:
+        st.caption(words.plain(note))
+    if report.problems:
+        problem_table(report.problems)
+
+
+def _add(library: Library, set_id: str, report: ImportReport) -> bool:
+    try:
+        library.evaluation.put(set_id, report.questions)
+    except LecternError as error:
+        st.markdown(f":red[:material/error:] {words.plain(str(error))} {words.plain(error.help)}")
+        return False
+    return True
