@@ -265,6 +265,23 @@ class Library:
         with self._embedding_anew():
             self._storage.abandon_successor()
 
+    def chunk_anew(self, *, cancellation: Cancellation | None = None) -> Iterator[Progress]:
+        """Cut the documents that a change of chunking left with other chunks anew, a few at a time.
+
+        The last step is "done" or "cancelled"; whoever is stopped or killed goes on with the next call. Raises
+        LecternError while the library is embedded or cut anew already, StoreUnavailable.
+        """
+        from rag_core.rechunking import cut_anew
+
+        with self._embedding_anew():
+            yield from cut_anew(self._storage, self._adder, cancellation or Cancellation(), self._closing.is_set)
+
+    def forget_chunking(self) -> None:
+        """Leave the documents that were to be cut anew as they are."""
+        from rag_core.rechunking import forget
+
+        forget(self._storage)
+
     def backup(self, path: str | Path, *, replace: bool = False) -> BackupReport:
         """Write one verified archive of documents, conversations and settings of the library, which stays in use.
 
@@ -501,11 +518,15 @@ class Library:
 
     def _take_settings(self, changes: Mapping[str, object]) -> None:
         """Make settings the library's own, from now on and when it is opened again."""
+        from rag_core import rechunking
+
         kept = {**json.loads(self.preference(_OWN_SETTINGS) or "{}"), **changes}
         with self._lock:
             self.settings = self.settings.with_values(changes)
         if "generation.model" in changes:
             self.set_preference("model", str(kept.pop("generation.model")))
+        if any(key.startswith("chunking.") for key in changes):
+            rechunking.begin(self._storage)
         self.set_preference(_OWN_SETTINGS, json.dumps(kept))
 
     def _with_own(self, settings: Settings) -> Settings:
@@ -559,7 +580,9 @@ class Library:
         return successor(self._storage, self.settings.embedding)
 
     def _told(self, successor: Successor | None) -> tuple[str, ...]:
-        return (*self._storage.notes, *([successor.note] if successor else ()))
+        from rag_core.rechunking import note
+
+        return (*self._storage.notes, *note(self._storage), *([successor.note] if successor else ()))
 
     def _steps(self, run: Reembedding) -> Iterator[Progress]:
         """The steps of a re-embedding, none of which is amid when the library is closed."""

@@ -67,7 +67,8 @@ def test_the_public_names() -> None:
         "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
         "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
-        "forget_reembedding", "accept", "rate", "evaluation",
+        "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
+        "forget_chunking",
     }  # fmt: skip
 
 

@@ -195,9 +195,10 @@ class Evaluation:
         """Do the runs that wait or were left in their middle, or these.
 
         Runs begun together take turns, question by question, so that a busy moment of the machine falls on all of them
-        alike; those with another model follow, for a model takes its time to load. A step's stage is the configuration's name, its note the run's id; "preparing" counts documents, "waiting"
-        says that another call is at it. A run that goes wrong, or is stopped, does not keep the others; stopping all
-        by the token stops those behind it too. Questions that have a result are not asked again.
+        alike; those with another model follow, for a model takes its time to load. A step's stage is the
+        configuration's name, its note the run's id; "preparing" counts documents, "waiting" says that another call is
+        at it. A run that goes wrong, or is stopped, does not keep the others; stopping all by the token stops those
+        behind it too. Questions that have a result are not asked again.
         """
         token = cancellation or Cancellation()
         while not self._turn.acquire(timeout=_POLL_S):
@@ -286,7 +287,7 @@ class Evaluation:
     def adopt(self, configuration: Configuration) -> tuple[str, ...]:
         """Make a configuration's settings the library's, here and whenever it is opened. Returns what is to be known.
 
-        Raises ConfigurationError.
+        With another chunking the documents are to be cut anew: `Library.chunk_anew`. Raises ConfigurationError.
         """
         settings = configuring.applied(configuration, self._host.settings())
         before = self._host.settings()
@@ -294,6 +295,8 @@ class Evaluation:
             key: value for key, value in configuring.told(settings).items() if value != configuring.told(before)[key]
         }
         self._host.adopt(changed)
+        if any(key.startswith("chunking.") for key in changed):
+            return ("New documents are cut so from now on. Those that are here have to be cut anew.",)
         return ()
 
     def _next(self, run_ids: Sequence[str] | None, done: Collection[str]) -> list[Run]:

@@ -286,6 +286,25 @@ class DocumentStore:
         self._forget(document_id)
         return found is not None
 
+    @retried
+    def renew(self, ids: Sequence[str]) -> None:
+        """Take ready documents out of sight to be read again from their kept bytes: pending, as if added anew."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id FROM documents WHERE id = ANY(%s) AND state = 'ready' ORDER BY id FOR UPDATE", (list(ids),)
+            ).fetchall()
+            found = [row[0] for row in rows]
+            for document_id in found:
+                queue_removal(connection, document_id)
+            for table in ("chunks", "pages"):
+                connection.execute(f"DELETE FROM {table} WHERE document_id = ANY(%s)".encode(), (found,))
+            connection.execute(
+                "UPDATE documents SET state = 'pending', generation = DEFAULT WHERE id = ANY(%s)", (found,)
+            )
+            reach("renewal.uncommitted")
+        reach("renewal.committed")
+        self._forget(*found)
+
     def receive(self, connection: Connection[TupleRow], ids: Sequence[str]) -> None:
         """Mark stored documents as ready, in the transaction that is open: their receipt."""
         connection.execute("UPDATE documents SET state = 'ready' WHERE id = ANY(%s) AND state = 'stored'", (list(ids),))

@@ -98,6 +98,16 @@ class Storage:
                 help="Lectern tries again by itself, at the latest when it starts.",
             )
 
+    def renew(self, ids: Sequence[str]) -> None:
+        """Have documents read again: they are pending from this instant on, and found no longer until they are ready.
+
+        Raises StoreUnavailable.
+        """
+        self.documents.renew(ids)
+        for document_id in ids:
+            self.dumps.hide(document_id)
+        self.relay.carry_dumps()
+
     def mend_dump(self, document_id: str) -> None:
         """Write a document's dump anew from PostgreSQL. Raises StoreUnavailable or StoreCorrupt."""
         self.relay.mend_dump(document_id)
