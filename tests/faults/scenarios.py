@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from accelerator import segments
-from rag_core import Library
+from rag_core import Library, rechunking
 from rag_core.settings import EmbeddingSettings
 from tests.faults.journal import Journal
 from tests.faults.shelf import Shelf
@@ -76,6 +76,13 @@ def reembed(library: Library, shelf: Shelf, journal: Journal) -> None:
     library._storage.settle()
 
 
+def cut_anew(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Have every document read again, as after a change of chunking."""
+    rechunking.begin(library._storage)
+    assert [step.stage for step in library.chunk_anew()][-1] == "done"
+    library._storage.settle()
+
+
 def back_up(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Write an archive into the library's own folder."""
     library.backup(Path(library._storage.folder) / ARCHIVE, replace=True)
@@ -103,6 +110,7 @@ SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
     "rebuilding": rebuild,
     "mending": mend,
     "reembedding": reembed,
+    "cutting anew": cut_anew,
     "backing up": back_up,
     "gathering": gather,
 }

@@ -35,6 +35,7 @@ _WHERE = {
     "reembedding": "reembedding",
     "switch": "reembedding",
     **dict.fromkeys(("segment", "manifest", "gathering"), "gathering"),
+    "renewal": "cutting anew",
     "backup": "backing up",
     "restore": "restoring",
 }
