@@ -276,6 +276,12 @@ class Library:
         with self._embedding_anew():
             yield from cut_anew(self._storage, self._adder, cancellation or Cancellation(), self._closing.is_set)
 
+    def chunking_left(self) -> int:
+        """How many documents are to be cut anew still."""
+        from rag_core.rechunking import left
+
+        return len(left(self._storage))
+
     def forget_chunking(self) -> None:
         """Leave the documents that were to be cut anew as they are."""
         from rag_core.rechunking import forget
