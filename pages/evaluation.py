@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import frame, resources
-from pages.parts.evaluation import address, adopting, configurations, history, opened, questions, results, running, sets
+from pages.parts.evaluation import (
+    address,
+    adopting,
+    chunking,
+    configurations,
+    history,
+    opened,
+    questions,
+    results,
+    running,
+    sets,
+)
 from pages.parts.tasks import failure
 from rag_core.errors import LecternError
 
@@ -47,6 +58,7 @@ def draw(library: Library) -> None:
         return
     sets.chooser(found, chosen)
     adopting.way_back(library)
+    chunking.section(library)
     running.starter(library, chosen, configurations.section(library))
     running.progress(library, resources.evaluations())
     results.section(library, shown)

@@ -46,6 +46,8 @@ def insist() -> None:
     runs the page of a bookmark without app.py. The library is not open then.
     """
     if resources.opening().state != "open":
+        # Without an icon of ours the browser would fetch that of the page, from elsewhere.
+        st.set_page_config(page_icon=str(PARTS / "art/icon.svg"))
         navigation()
         st.rerun()
 

@@ -61,6 +61,14 @@ def renewals() -> TaskBoard[Progress]:
     return board
 
 
+@st.cache_resource(show_spinner=False, on_release=lambda board: board.stop())
+def rechunkings() -> TaskBoard[Progress]:
+    """Cutting the library's documents anew."""
+    board: TaskBoard[Progress] = TaskBoard(library, "Cutting documents anew")
+    atexit.register(board.stop)
+    return board
+
+
 @st.cache_resource(show_spinner=False)
 def backups() -> TaskBoard[BackupReport]:
     """The backup being written."""

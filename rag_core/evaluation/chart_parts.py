@@ -85,7 +85,9 @@ def legend(names: int) -> alt.Legend | None:
 
     if names < 2:
         return None
-    return alt.Legend(orient="top", direction="vertical", columns=1, labelLimit=320, symbolOpacity=1)
+    return alt.Legend(
+        orient="top", direction="vertical", columns=1, labelLimit=240, symbolOpacity=1, symbolStrokeWidth=0
+    )
 
 
 def tooltip(rows: Rows) -> list[alt.Tooltip]:

@@ -156,7 +156,7 @@ def _latency(shown: Shown) -> Drawing | None:
 
     stages = [label for label in figures.STAGES.values() if any(row["stage"] == label for row in rows)]
     bars = chart_of(rows).mark_bar(height=18, stroke=MIDDLE, strokeWidth=0.5).encode(
-        x=alt.X("ms:Q", title="Milliseconds a question, mean", stack="zero"),
+        x=alt.X("ms:Q", title="Milliseconds a question, mean", stack="zero", axis=alt.Axis(tickCount=6)),
         y=alt.Y("run:N", sort=_names(shown), title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False)),
         color=colour(stages, "stage"), order=alt.Order("place:Q"), tooltip=tooltip(rows),
     )  # fmt: skip
@@ -204,10 +204,14 @@ def _questions(shown: Shown) -> Drawing | None:
 
 def _history(history: Sequence[Run]) -> Drawing | None:
     """One metric over the runs of a question set, those begun together above each other."""
-    key = next((key for key in ("correct", "context_recall") if any(key in run.metrics for run in history)), None)
-    together = list(figures.groups([run for run in history if key in run.metrics], GROUPS))
-    if key is None or len(together) < 2:
-        return None
+    for key in ("correct", "context_recall"):
+        together = list(figures.groups([run for run in history if key in run.metrics], GROUPS))
+        if len(together) > 1:
+            return _line_of(key, together)
+    return None
+
+
+def _line_of(key: str, together: Sequence[Sequence[Run]]) -> Drawing:
     import altair as alt
 
     rows: Rows = [

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import words
+from pages.parts.evaluation import chunking
 from pages.parts.evaluation.configurations import shown
+from pages.parts.tasks import failure
 from rag_core.domain import Configuration, Field
 from rag_core.errors import LecternError
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 BEFORE = "evaluation_before"
-NOTES = "evaluation_adopted_notes"
+PROBLEM = "evaluation_adopting_problem"
 
 
 @st.dialog("Make it the library's?", icon=":material/check_circle:")
@@ -31,8 +33,9 @@ def form(library: Library, configuration: Configuration) -> None:
         field = fields.get(key)
         own = f" :gray[instead of {words.plain(shown(field.value))}]" if field else ""
         st.markdown(f"{words.plain(field.label if field else key)}: **{words.plain(shown(value))}**{own}")
-    if any(key.startswith("chunking.") for key in configuration.changes):
-        st.caption("Documents that are here already keep their chunks; new ones are cut in this way.")
+    if cuts(configuration.changes):
+        count = sum(document.state == "ready" for document in library.documents())
+        st.caption(f"{words.count(count, 'document is', 'documents are')} cut and embedded anew in the background.")
     st.caption("You can take it back on this page.")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Leave it", key="evaluation_leave"):
@@ -49,19 +52,25 @@ def form(library: Library, configuration: Configuration) -> None:
 def adopt(library: Library, configuration: Configuration, fields: Mapping[str, Field]) -> None:
     """Make it the library's, and keep what was before. Raises ConfigurationError."""
     before = {key: fields[key].value for key in configuration.changes if key in fields}
-    notes = library.evaluation.adopt(configuration)
+    library.evaluation.adopt(configuration)
+    if cuts(configuration.changes):
+        chunking.begin()
     kept = {
         "name": configuration.name, "before": before, "now": dict(configuration.changes),
         "at": datetime.now(UTC).isoformat(),
     }  # fmt: skip
     library.set_preference(BEFORE, json.dumps(kept))
-    st.session_state[NOTES] = notes
+
+
+def cuts(changes: Mapping[str, object]) -> bool:
+    """Whether documents have to be cut anew for some changes."""
+    return any(key.startswith("chunking.") for key in changes)
 
 
 def way_back(library: Library) -> None:
     """A line that says what was made the library's here, with a button to take it back."""
-    for note in st.session_state.pop(NOTES, ()):
-        st.caption(f":material/info: {words.plain(note)}")
+    if problem := st.session_state.pop(PROBLEM, None):
+        failure(problem)
     kept = library.preference(BEFORE)
     if kept is None:
         return
@@ -84,6 +93,8 @@ def _take_back(library: Library, before: Mapping[str, object]) -> None:
     try:
         library.evaluation.adopt(Configuration("before", before))
     except LecternError as error:
-        st.session_state[NOTES] = (f"{error} {error.help}",)
+        st.session_state[PROBLEM] = error
         return
+    if cuts(before):
+        chunking.begin()
     library.set_preference(BEFORE, None)

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pages.parts.tasks import LEAST_S
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Batch:
-    """Runs that are carried out one after the other, and the token that stops them."""
+    """Runs that are carried out together, and the token that stops them."""
 
     run_ids: tuple[str, ...]
     token: Cancellation = field(default_factory=Cancellation)
@@ -31,7 +31,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far the run under way is. `since` is when its stage began (seconds of the steady clock), `before` what was
+    """How far a run is. `since` is when its stage began (seconds of the steady clock), `before` what was
     done by then."""
 
     progress: Progress
@@ -48,7 +48,7 @@ class Step:
 
 
 class RunBoard:
-    """Thread-safe. Batches are carried out in the order in which they came, each to its end.
+    """Thread-safe. Batches are carried out in the order in which they came; the runs of one take turns.
 
     Nothing is stopped when Lectern ends: what was left goes on at the next start.
     """
@@ -59,7 +59,7 @@ class RunBoard:
         self._batches: list[Batch] = []
         self._worker: threading.Thread | None = None
         self._looked = False
-        self.step: Step | None = None
+        self._steps: dict[str, Step] = {}
         self.error: LecternError | None = None
         self.resumed: tuple[str, ...] = ()
         self.finished_count = 0
@@ -74,6 +74,10 @@ class RunBoard:
         with self._lock:
             return frozenset(run_id for batch in self._batches for run_id in batch.run_ids)
 
+    def step(self, run_id: str) -> Step | None:
+        """How far a run is that is under way."""
+        return self._steps.get(run_id)
+
     def stopping(self, run_id: str) -> bool:
         """Whether a run was asked to stop and has not yet."""
         with self._lock:
@@ -81,12 +85,9 @@ class RunBoard:
 
     def go(self, run_ids: Sequence[str]) -> None:
         """Carry out runs, or go on with those that were stopped."""
-        if not run_ids:
-            return
-        with self._lock:
-            self.error = None
-            self._batches.append(Batch(tuple(run_ids)))
-            self._start()
+        if not self.busy:
+            self.resumed = ()
+        self._enqueue(run_ids)
 
     def stop(self, run_id: str) -> None:
         """Ask one run to stop at its next question; what it has stays."""
@@ -111,15 +112,20 @@ class RunBoard:
             ]
             known = self.queued()
             self.resumed = tuple(run_id for run_id in left if run_id not in known)
-            self.go(self.resumed)
+            self._enqueue(self.resumed)
         except LecternError as error:
             logger.warning("Runs that were left are looked for again: %s", error)
             self._looked = False
 
-    def _start(self) -> None:
-        if self._worker is None or not self._worker.is_alive():
-            self._worker = threading.Thread(target=self._work, name="lectern-evaluating", daemon=True)
-            self._worker.start()
+    def _enqueue(self, run_ids: Sequence[str]) -> None:
+        if not run_ids:
+            return
+        with self._lock:
+            self.error = None
+            self._batches.append(Batch(tuple(run_ids)))
+            if self._worker is None or not self._worker.is_alive():
+                self._worker = threading.Thread(target=self._work, name="lectern-evaluating", daemon=True)
+                self._worker.start()
 
     def _work(self) -> None:
         while True:
@@ -138,13 +144,12 @@ class RunBoard:
                 self.error = LecternError("A run ended unexpectedly.", help="The log says more; then go on with it.")
             with self._lock:
                 self._batches.remove(batch)
-                self.step = None
+                self._steps.clear()
                 self.finished_count += 1
 
     def _tell(self, progress: Progress) -> None:
-        last, now = self.step, time.monotonic()
-        same = last is not None and (last.progress.stage, last.progress.note) == (progress.stage, progress.note)
-        if last is not None and last.progress.note != progress.note:
-            self.finished_count += 1
-        mark = (last.since, last.before) if last is not None and same else (now, progress.done)
-        self.step = Step(progress, *mark)
+        last = self._steps.get(progress.note)
+        if last is not None and last.progress.stage == progress.stage:
+            self._steps[progress.note] = replace(last, progress=progress)
+        else:
+            self._steps[progress.note] = Step(progress, time.monotonic(), progress.done)

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.parts.evaluation import looked_up
 from rag_core.domain import Drawing, Run
 
+AROUND_PX = 150  # on the page the height is that of the whole: legend, axis and all
 TABS = {
     "metrics_retrieval": "Passages",
     "metrics_answer": "Answers",
@@ -43,7 +44,10 @@ def section(runs: Sequence[Run]) -> None:
 
 def themed(spec: Mapping[str, object]) -> dict[str, Any]:
     """A specification for the page: as wide as its place, in the theme's tones."""
-    return {key: value for key, value in spec.items() if key not in ("config", "background", "width")}
+    kept = {key: value for key, value in spec.items() if key not in ("config", "background", "width")}
+    if isinstance(height := kept.get("height"), int):
+        kept["height"] = height + AROUND_PX
+    return kept
 
 
 def columns_of(drawing: Drawing) -> dict[str, list[object]]:

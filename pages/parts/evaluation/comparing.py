@@ -12,6 +12,11 @@ from pages.parts.evaluation import grid, looked_up, numbers
 from rag_core.domain import Difference, Metric, Run
 
 FEW = 30
+NAMED = 5
+MAIN = (
+    "hit_rate", "context_recall", "ndcg", "context_precision", "correct", "abstention", "faithfulness",
+    "judged_faithfulness", "answer_ms",
+)  # fmt: skip
 
 
 def labels(runs: Sequence[Run]) -> dict[str, str]:
@@ -56,7 +61,8 @@ def verdict(a: Run, b: Run, found: Sequence[Difference]) -> None:
                     "more questions tell smaller ones."
                 )
         elif rest:
-            st.caption(words.plain(f"No difference beyond chance in: {', '.join(rest)}."))
+            others = ", ".join(rest) if len(rest) <= NAMED else words.count(len(rest), "other metric")
+            st.caption(words.plain(f"No difference beyond chance in {others}."))
         elif not found:
             st.caption("The two have no question in common that was measured.")
 
@@ -67,10 +73,21 @@ def is_better(found: Sequence[Difference]) -> bool:
     return any(map(numbers.better, sure)) and all(map(numbers.better, sure))
 
 
-def table(runs: Sequence[Run], metrics: Sequence[Metric], found: Sequence[Difference]) -> None:
-    """Every metric of every run with its interval; of two runs the difference too."""
+def tables(runs: Sequence[Run], metrics: Sequence[Metric], found: Sequence[Difference]) -> None:
+    """The metrics of every run with their intervals, of two runs the difference too: the main ones, then all."""
+    there = [metric for metric in metrics if any(metric.key in run.metrics for run in runs)]
+    differing = {item.metric.key for item in found if item.significant}
+    main = [metric for metric in there if metric.key in MAIN or metric.key in differing]
+    if main:
+        _table("evaluation_summary", runs, main, found)
+        st.caption("Small numbers are 95 % intervals: where the mean over more such questions would lie.")
+    if len(there) > len(main):
+        with st.expander("Every metric", icon=":material/table_rows:", key="evaluation_every_metric"):
+            _table("evaluation_metrics", runs, there, found)
+
+
+def _table(key: str, runs: Sequence[Run], shown: Sequence[Metric], found: Sequence[Difference]) -> None:
     named, by_key = labels(runs), {item.metric.key: item for item in found}
-    shown = [metric for metric in metrics if any(metric.key in run.metrics for run in runs)]
     columns = [grid.column("Metric", title=True)]
     columns += [grid.column(named[run.id], run.id, number=True) for run in runs]
     if found:
@@ -79,9 +96,7 @@ def table(runs: Sequence[Run], metrics: Sequence[Metric], found: Sequence[Differ
         grid.row(metric.key, metric.label, [_name(metric), *_values(metric, runs), *_change(metric, by_key)])
         for metric in shown
     ]
-    if rows:
-        grid.draw("evaluation_summary", "Metrics of the runs", columns, rows, kind="matrix")
-        st.caption("Small numbers are 95 % intervals: where the mean over more such questions would lie.")
+    grid.draw(key, "Metrics of the runs", columns, rows, kind="matrix")
 
 
 def details(found: Sequence[Difference]) -> None:

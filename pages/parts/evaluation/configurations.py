@@ -50,6 +50,12 @@ def section(library: Library) -> list[Configuration]:
     return [choice.configuration for choice in choices if choice.chosen]
 
 
+def ticked(library: Library) -> list[Configuration]:
+    """What is to be tried."""
+    fields = {field.key: field for field in library.evaluation.fields()}
+    return [choice.configuration for choice in load(library, fields) if choice.chosen]
+
+
 def load(library: Library, fields: Mapping[str, Field]) -> list[Choice]:
     """The list as it was left, or one to begin with. Settings that are no longer there are left out."""
     kept = library.preference(PREFERENCE)

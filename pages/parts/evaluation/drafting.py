@@ -97,7 +97,7 @@ def _card(library: Library, set_id: str, question: Question, left: int) -> None:
     with st.container(key="evaluation_card", border=True, gap="small"):
         st.caption(f"{words.count(left, 'question')} to look at")
         st.markdown(f"**{words.plain(question.text)}**")
-        places.reference(question, editing.titles(library))
+        places.reference(question, places.titles(library.documents()))
         if question.note:
             st.caption(words.plain(question.note))
         with st.container(horizontal=True, gap="small", key="evaluation_card_buttons"):

@@ -10,6 +10,7 @@ from uuid import uuid4
 import streamlit as st
 
 from pages.parts import words
+from pages.parts.evaluation import places
 from rag_core.domain import Gold, Question
 from rag_core.errors import LecternError
 
@@ -22,15 +23,17 @@ QUESTION_CHARS = 4_000
 Save = Callable[[Question], None]
 
 
-def titles(library: Library) -> dict[str, str]:
-    """What the library's documents are called, by id."""
-    return {item.id: item.title or next(iter(item.sources), "Untitled") for item in library.documents()}
-
-
 def form(library: Library, question: Question | None, save: Save) -> None:
     """A dialog with the question, or for a new one. `save` is given what was written."""
-    st.session_state[PLACES] = list(question.gold if question and question.gold else [Gold(NOWHERE)])
+    ids = places.ids(library.documents())
+    known = [replace(gold, document=ids.get(gold.document.casefold(), gold.document)) for gold in gold_of(question)]
+    st.session_state[PLACES] = known or [Gold(NOWHERE)]
     _ask(library, question or Question("", ""), save)
+
+
+def gold_of(question: Question | None) -> tuple[Gold, ...]:
+    """The places of a question, or of none."""
+    return question.gold if question else ()
 
 
 def fault(library: Library, question: Question) -> str:
@@ -44,10 +47,12 @@ def fault(library: Library, question: Question) -> str:
     return problems[0].message if problems else ""
 
 
-@st.dialog("Question", width="large", icon=":material/edit:")
+@st.dialog("Question", width="medium", icon=":material/edit:")
 def _ask(library: Library, question: Question, save: Save) -> None:
     # A form that was left without saving must not lend its words to the next one.
-    written = _fields(question, titles(library), question.id or "new")
+    documents = library.documents()
+    titles = places.titles(documents)
+    written = _fields(question, {item.id: titles[item.id] for item in documents}, question.id or "new")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if not st.button("Save", type="primary", icon=":material/check:", key="evaluation_save"):
             return

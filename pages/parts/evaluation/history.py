@@ -46,7 +46,8 @@ def section(library: Library, runs: Sequence[Run], shown: Sequence[Run]) -> None
 
 def row(run: Run, metrics: dict[str, Metric], *, ticked: bool) -> dict[str, Any]:
     """A run's line."""
-    label, tone = STATES[run.state]
+    stalled = run.state in ("waiting", "running") and run.id not in resources.evaluations().queued()
+    label, tone = STATES["cancelled" if stalled else run.state]
     key = next((key for key in HEADLINES if key in run.metrics and key in metrics), None)
     result = grid.cell(numbers.value(metrics[key], run.metrics[key].mean), metrics[key].label) if key else grid.cell("")
     asked = f"{run.done:,}" if run.done == run.total else f"{run.done:,} of {run.total:,}"
@@ -58,7 +59,7 @@ def row(run: Run, metrics: dict[str, Metric], *, ticked: bool) -> dict[str, Any]
         grid.cell(label, run.error, tone, badge=True),
     ]
     acts = [grid.act("delete", "Delete", "bin")]
-    if run.state in ("cancelled", "failed"):
+    if stalled or run.state in ("cancelled", "failed"):
         acts.insert(0, grid.act("go", "Go on with", "retry"))
     name = f"{run.configuration.name}, {words.day(run.created_at)}"
     return grid.row(run.id, name, cells, acts, ticked=ticked)

@@ -102,7 +102,7 @@ def in_words(brief: Brief | None) -> dict[str, Any]:
     where = f"passage {numbers.ordinal(brief.rank)}" if brief.rank else "passage not found" if brief.known else ""
     if brief.correct is None:
         if not where:
-            return grid.cell("nothing to compare with", tone="dim")
+            return grid.cell("place not known" if brief.answerable else "has no answer", tone="dim")
         return grid.cell(where.removeprefix("passage "), tone="" if brief.rank else "bad")
     right = brief.correct >= 0.5
     said = "right" if right else "said “not found”" if brief.abstained else "wrong"

@@ -22,6 +22,7 @@ class Brief:
 
     question_id: str
     question: str
+    answerable: bool
     known: bool
     rank: int | None
     correct: float | None
@@ -72,7 +73,7 @@ def brief(result: Result) -> Brief:
     """A result in brief."""
     question: Question = result.question
     return Brief(
-        question_id=question.id, question=question.text,
+        question_id=question.id, question=question.text, answerable=question.answerable,
         known=any(found.relevant is not None for found in result.found) or (bool(question.gold) and not result.found),
         rank=next((found.rank for found in result.found if found.relevant), None),
         correct=result.metrics.get("correct"), abstained=result.abstained, error=result.error,

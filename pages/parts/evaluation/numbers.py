@@ -22,6 +22,8 @@ def interval(metric: Metric, found: Estimate) -> str:
 
 def change(found: Difference) -> str:
     """`+6 points`, in percent points for shares."""
+    if found.difference == found.low == found.high == 0:
+        return "equal"
     if found.metric.unit == "share":
         points = round(100 * found.difference)
         return f"{signed(points)} {'point' if abs(points) == 1 else 'points'}"
@@ -30,6 +32,8 @@ def change(found: Difference) -> str:
 
 def change_interval(found: Difference) -> str:
     """`+2 to +10`."""
+    if found.low == found.high == 0:
+        return ""
     scale = 100 if found.metric.unit == "share" else 1
     return f"{signed(round(scale * found.low))} to {signed(round(scale * found.high))}"
 

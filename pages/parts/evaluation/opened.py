@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts import exchange, words
 from pages.parts.components import component
-from pages.parts.evaluation import address, comparing, editing, listing, numbers, places
+from pages.parts.evaluation import address, comparing, listing, numbers, places
 from rag_core.domain import Found, Metric, Result, Run
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ def draw(library: Library, runs: Sequence[Run], question_id: str) -> None:
         st.markdown("**These runs have not asked this question.**")
         return
     st.markdown(f"## {words.plain(question.text)}")
-    with st.container(key="evaluation_reference", gap="xsmall"):
-        st.caption("What is right")
-        places.reference(question, editing.titles(library))
+    places.reference(question, places.titles(library.documents()))
     metrics, named = library.evaluation.metrics(), comparing.labels(runs)
     with st.container(key="evaluation_side_by_side"):
         for run, result in zip(runs, results, strict=True):
@@ -50,7 +48,7 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
     return {
         "rank": found.rank,
         "title": found.title,
-        "place": f"p. {found.page_label or found.page}",
+        "place": _place(found),
         "score": f"{found.score:.2f}",
         "verdict": "holds the answer" if found.relevant else "",
         "tone": "relevant" if found.relevant else "",
@@ -59,6 +57,12 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
         "marks": places.marks(found.text, excerpts) if found.relevant else [],
         "open": opened,
     }
+
+
+def _place(found: Found) -> str:
+    """By its count, as the places of questions are; the printed label stands behind where it differs."""
+    printed = f" (printed {found.page_label})" if found.page_label not in ("", str(found.page)) else ""
+    return f"p. {found.page}{printed}"
 
 
 def _steps(runs: Sequence[Run], question_id: str) -> None:
@@ -92,7 +96,8 @@ def _side(run: Run, result: Result | None, metrics: Sequence[Metric]) -> None:
         key = f"evaluation_answer_{run.id}_{result.question.id}"
         active = st.session_state.get(f"{key}_passage")
         exchange.draw(key, exchange.measured(result, active), on_open=partial(_turn_to, key), on_retry=_nothing)
-    st.caption(words.plain(" · ".join(measured(result, metrics))))
+    with st.expander("Measures", icon=":material/straighten:", key=f"evaluation_measures_{run.id}"):
+        st.caption("  \n".join(map(words.plain, measured(result, metrics))) or "Nothing could be measured.")
     data = {"passages": passages(result), "empty": "No passage was found.", "active": active}
     component("evidence")(key=f"evaluation_evidence_{run.id}_{result.question.id}", data=data)
     for note in dict.fromkeys(result.notes):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from pages.parts import words
-from rag_core.domain import Gold, Question
+from rag_core.domain import Document, Gold, Question
 
 ORIGINS = {
     "typed": "typed in",
@@ -20,10 +20,22 @@ ORIGINS = {
 EXCERPT_CHARS = 400
 
 
+def ids(documents: Sequence[Document]) -> dict[str, str]:
+    """The ids of documents by all the names that a place may give them: id, title, sources."""
+    named = {name.casefold(): item.id for item in documents for name in (*item.sources, item.title)}
+    return named | {item.id: item.id for item in documents}
+
+
+def titles(documents: Sequence[Document]) -> dict[str, str]:
+    """What documents are called, by all their names."""
+    called = {item.id: item.title or next(iter(item.sources), "Untitled") for item in documents}
+    return {name: called[document_id] for name, document_id in ids(documents).items()}
+
+
 def place(gold: Gold, titles: Mapping[str, str]) -> str:
     """`Handbook, p. 9`."""
-    title = titles.get(gold.document, gold.document)
-    return f"{words.shorten(title, 60)}, p. {gold.page}" if gold.page else words.shorten(title, 60)
+    title = words.shorten(titles.get(gold.document.casefold(), gold.document), 60)
+    return f"{title}, p.\u00a0{gold.page}" if gold.page else title
 
 
 def summary(question: Question, titles: Mapping[str, str]) -> str:
@@ -38,14 +50,15 @@ def summary(question: Question, titles: Mapping[str, str]) -> str:
 
 def reference(question: Question, titles: Mapping[str, str]) -> None:
     """The right answers and the places where they stand."""
-    if not question.answerable:
-        st.caption("The library holds no answer: to say so is right.")
-    for answer in question.references:
-        st.text(answer)
-    for gold in question.gold:
-        st.caption(f":material/menu_book: {words.plain(place(gold, titles))}")
-        if gold.excerpt and gold.excerpt not in question.references:
-            st.text(f"“{words.shorten(gold.excerpt, EXCERPT_CHARS)}”")
+    with st.container(key=f"evaluation_reference_{question.id}", gap="xsmall"):
+        if not question.answerable:
+            st.caption("The library holds no answer: to say so is right.")
+        for answer in question.references:
+            st.text(answer)
+        for gold in question.gold:
+            st.caption(f":material/menu_book: {words.plain(place(gold, titles))}")
+            if gold.excerpt and gold.excerpt not in question.references:
+                st.text(f"“{words.shorten(gold.excerpt, EXCERPT_CHARS)}”")
 
 
 def marks(text: str, excerpts: list[str]) -> list[tuple[int, int]]:

@@ -96,7 +96,7 @@ def _table(library: Library, set_id: str, questions: Sequence[Question]) -> None
     if not found:
         st.caption("No question matches.")
         return
-    titles = editing.titles(library)
+    titles = places.titles(library.documents())
     columns = [grid.column("Question", title=True), grid.column("Answer stands in"), grid.column("Made")]
     rows = [line(question, titles) for question in grid.page_of("evaluation_page_of_questions", found)]
     key = "evaluation_question_table"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import resources, words
 from pages.parts.evaluation import address, adopting, charting, comparing, exporting, listing
 from pages.parts.evaluation.running import KINDS
 from rag_core.domain import Difference, Run
@@ -28,9 +28,10 @@ def chosen(runs: Sequence[Run]) -> list[Run]:
 
 
 def section(library: Library, shown: Sequence[Run]) -> None:
-    """Everything about some runs; those that have no result yet are left out."""
+    """Everything about some runs, once none of them is under way; those without a result are left out."""
     ready = [run for run in shown if run.done]
-    if not ready or any(run.state in ("waiting", "running") for run in shown):
+    queued = resources.evaluations().queued()
+    if not ready or any(run.id in queued for run in shown):
         return
     with st.container(key="evaluation_result_heading", horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown("## Result")
@@ -41,7 +42,7 @@ def section(library: Library, shown: Sequence[Run]) -> None:
     found = comparing.compared(*pair) if pair else ()
     if pair:
         comparing.verdict(*pair, found)
-    comparing.table(ready, library.evaluation.metrics(), found if len(ready) == 2 else ())
+    comparing.tables(ready, library.evaluation.metrics(), found if len(ready) == 2 else ())
     comparing.details(found)
     _adopt(library, ready, pair, found)
     charting.section(ready)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import models, resources, words
-from pages.parts.evaluation import address
+from pages.parts.evaluation import address, configurations
 from pages.parts.evaluation.board import RunBoard, Step
 from pages.parts.tasks import failure
 from rag_core.domain import Configuration, ModelStatus, QuestionSet, Run
@@ -21,29 +21,29 @@ BUSY_S, IDLE_S = 0.5, 5.0
 PROBLEM = "evaluation_problem"
 KINDS = {False: "Passages only", True: "Passages and answers"}
 NOBODY = ""
+ANSWERS, JUDGE = "evaluation_answers_too", "evaluation_judge"
 
 
-def starter(library: Library, chosen: QuestionSet, configurations: Sequence[Configuration]) -> None:
+def starter(library: Library, chosen: QuestionSet, ticked: Sequence[Configuration]) -> None:
     """What is measured, and the button that begins."""
     with st.container(key="evaluation_start", gap="small"):
         answers = st.segmented_control(
             "What is measured", list(KINDS), format_func=KINDS.__getitem__, default=False, required=True,
-            key="evaluation_answers_too", persist_state="session", label_visibility="collapsed",
+            key=ANSWERS, persist_state="session", label_visibility="collapsed",
         )  # fmt: skip
-        judge = _judge(library, configurations) if answers else NOBODY
-        hint = "" if answers else "Finds passages and compares them with the places given: a matter of seconds."
-        if hint:
-            st.caption(hint)
-        number = len(configurations)
+        if answers:
+            _judge(library, ticked)
+        else:
+            st.caption("Finds passages and compares them with the places given: a matter of seconds.")
+        number = len(ticked)
         label = f"Run {words.count(chosen.size, 'question')}" + (f" × {number}" if number > 1 else "")
         st.button(
             label, icon=":material/play_arrow:", type="primary", key="evaluation_run",
-            disabled=not chosen.size or not configurations, on_click=_begin,
-            args=(chosen.id, list(configurations), bool(answers), judge),
+            disabled=not chosen.size or not ticked, on_click=_begin, args=(chosen.id,),
         )  # fmt: skip
         if not chosen.size:
             st.caption("This set has no questions yet. Open **Questions** to add some.")
-        elif not configurations:
+        elif not ticked:
             st.caption("Tick what is to be tried.")
     if problem := st.session_state.pop(PROBLEM, None):
         failure(problem)
@@ -60,7 +60,7 @@ def measure(run: Run, step: Step | None, *, stopping: bool) -> tuple[float, str]
     share = run.done / run.total if run.total else 0.0
     if stopping:
         return share, "stopping"
-    if step is None or step.progress.note != run.id:
+    if step is None:
         return share, f"waiting, {run.done:,} of {run.total:,} done" if run.done else "waiting"
     now = step.progress
     left = f", {words.duration(step.left_s)} left" if step.left_s is not None else ""
@@ -79,7 +79,7 @@ def resumed_words(runs: Sequence[Run]) -> str:
     return f"{begun}. Resumed: {under_way} to go." if under_way else f"{begun}. Resumed and ended."
 
 
-def _judge(library: Library, configurations: Sequence[Configuration]) -> str:
+def _judge(library: Library, ticked: Sequence[Configuration]) -> None:
     """The model that judges whether sentences are supported, where there is one; and who reads what is said."""
     ready = {item.id: item for item in library.models() if item.ready}
     able = {key: item for key, item in ready.items() if key != "extractive"}
@@ -88,24 +88,27 @@ def _judge(library: Library, configurations: Sequence[Configuration]) -> str:
         names = {NOBODY: "by comparing words, numbers and meaning", **{key: item.label for key, item in able.items()}}
         judge = st.selectbox(
             "Whether the passages support each sentence is judged", list(names), format_func=names.__getitem__,
-            key="evaluation_judge",
+            key=JUDGE,
         )  # fmt: skip
-    for status in _remote(library, configurations, ready, judge):
+    for status in _remote(library, ticked, ready, judge):
         models.remote_line(status, "the questions and the passages found for them")
-    return judge
 
 
 def _remote(
-    library: Library, configurations: Sequence[Configuration], ready: dict[str, ModelStatus], judge: str
+    library: Library, ticked: Sequence[Configuration], ready: dict[str, ModelStatus], judge: str
 ) -> list[ModelStatus]:
     own = next((field.value for field in library.evaluation.fields() if field.key == "generation.model"), "")
-    used = {str(configuration.changes.get("generation.model", own)) for configuration in configurations} | {judge}
+    used = {str(configuration.changes.get("generation.model", own)) for configuration in ticked} | {judge}
     return [ready[name] for name in sorted(used) if name in ready and ready[name].remote]
 
 
-def _begin(set_id: str, configurations: Sequence[Configuration], answers: bool, judge: str) -> None:
+def _begin(set_id: str) -> None:
+    """Begin with what is chosen at this moment: it may have been chosen since the page was drawn."""
+    library, state = resources.library(), st.session_state
+    answers = bool(state.get(ANSWERS))
+    judge = state.get(JUDGE, NOBODY) if answers else NOBODY
     try:
-        runs = resources.library().evaluation.begin(set_id, configurations, answers=answers, judge=judge)
+        runs = library.evaluation.begin(set_id, configurations.ticked(library), answers=answers, judge=judge)
     except LecternError as error:
         st.session_state[PROBLEM] = error
         return
@@ -136,7 +139,7 @@ def _lines(library: Library, board: RunBoard) -> None:
 
 def _line(board: RunBoard, run: Run) -> None:
     stopping = board.stopping(run.id)
-    share, text = measure(run, board.step, stopping=stopping)
+    share, text = measure(run, board.step(run.id), stopping=stopping)
     with st.container(key=f"evaluation_line_{run.id}", horizontal=True, vertical_alignment="center", wrap=False):
         name = words.plain(words.shorten(run.configuration.name, 60))
         st.progress(min(share, 1.0), text=f"{name} :gray[{text}]")

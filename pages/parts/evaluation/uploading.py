@@ -23,7 +23,7 @@ HELP = (
 )
 
 
-@st.dialog("Upload questions", width="large", icon=":material/upload_file:")
+@st.dialog("Upload questions", width="medium", icon=":material/upload_file:")
 def form(library: Library, set_id: str) -> None:
     """A dialog that takes a file, says what it holds, and adds its questions to a set."""
     file = st.file_uploader(
