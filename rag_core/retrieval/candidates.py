@@ -21,16 +21,22 @@ from rag_core.errors import StoreCorrupt
 from rag_core.storage import Storage
 
 Vectors = NDArray[np.float32]
+# Lengths that differ from 1 by no more move no pick of MMR that it does not look at again.
+_UNIT = 1e-6
 Found = tuple[list[tuple[str, int]], Vectors]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Chunks that may answer, best first: document id and index of each, vectors, float32 (n, d), and cosines, (n,)."""
+    """Chunks that may answer, best first: document id and index of each, vectors, float32 (n, d), and cosines, (n,).
+
+    `unit`: all vectors are known to be of unit length.
+    """
 
     places: list[tuple[str, int]]
     vectors: NDArray[np.float32]
     scores: NDArray[np.float32]
+    unit: bool = False
 
 
 class Engine(ABC):
@@ -50,11 +56,11 @@ class Engine(ABC):
         return self._best_first(query, *self._find(query, k))
 
     def _best_first(self, query: NDArray[np.float32], places: list[tuple[str, int]], vectors: Vectors) -> Candidates:
-        scores = _cosines(vectors, query)
+        scores, unit = _cosines(vectors, query)
         order = sorted(range(len(places)), key=lambda number: (-scores[number], places[number]))
         if order != list(range(len(places))):
             places, vectors, scores = [places[number] for number in order], vectors[order], scores[order]
-        return Candidates(places, vectors, scores)
+        return Candidates(places, vectors, scores, unit)
 
     def nearest_many(self, queries: NDArray[np.float32], k: int) -> list[Candidates]:
         """The same for many queries, float32 (m, d), in one pass where the engine can."""
@@ -125,10 +131,13 @@ def _stacked(rows: Sequence[tuple[str, int, NDArray[np.float32]]], query: NDArra
     return [(row[0], row[1]) for row in rows], vectors
 
 
-def _cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """In float64, row by row alike wherever a row stands, as float32 (n,). A row of zeros has cosine 0."""
+def _cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> tuple[NDArray[np.float32], bool]:
+    """In float64, row by row alike wherever a row stands, as float32 (n,), and whether all rows are of unit length.
+
+    A row of zeros has cosine 0.
+    """
     unit = query.astype(np.float64) / np.linalg.norm(query.astype(np.float64))
     products = np.einsum("nd,d->n", vectors, unit, dtype=np.float64)
     lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
     cosines: NDArray[np.float32] = (products / np.maximum(lengths, np.finfo(np.float64).tiny)).astype(np.float32)
-    return cosines
+    return cosines, bool(np.all(np.abs(lengths - 1) <= _UNIT))

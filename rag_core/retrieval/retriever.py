@@ -97,7 +97,9 @@ def _order(storage: Storage, wanted: str, notes: list[str]) -> list[str]:
 
 def diverse(query: NDArray[np.float32], found: Candidates, settings: RetrievalSettings) -> list[Pick]:
     """Document id, index and cosine of MMR's picks."""
-    picks = maximal_marginal_relevance(query, found.vectors, settings.k, settings.mmr_lambda)
+    picks = maximal_marginal_relevance(
+        query / np.linalg.norm(query), found.vectors, settings.k, settings.mmr_lambda, unit=found.unit
+    )
     return [(*found.places[pick], float(found.scores[pick])) for pick in picks]
 
 
