@@ -17,6 +17,7 @@ from rag_core.library import Library
 
 HELP = "Try configurations on a question set; the exit code is 1 when a metric falls below its bar."
 AS_IT_IS = Configuration("The library as it is")
+_NAME_CHARS = 100
 _FORMS = {".csv": "csv", ".json": "json", ".html": "html"}
 
 
@@ -44,6 +45,7 @@ def evaluate(library: Library, options: argparse.Namespace) -> int:
     metrics = {metric.key: metric for metric in evaluation.metrics()}
     bars = [_bar(text, metrics) for text in options.fail_under]
     form = _form(options.report)
+    _check_place(options.report)
     configurations = _configurations(options)
     chosen = _set(library, options.set)
     begun = evaluation.begin(
@@ -56,7 +58,7 @@ def evaluate(library: Library, options: argparse.Namespace) -> int:
     differences = [item for run_id in ids[1:] for item in evaluation.compare(ids[0], run_id)]
     _show(runs, differences, metrics, options)
     if form:
-        Path(options.report).write_bytes(evaluation.export(ids, form))
+        _write(Path(options.report), evaluation.export(ids, form))
     failed = [run for run in runs if run.state != "done"]
     for run in failed:
         sys.stderr.write(f"{run.configuration.name}: {run.error or run.state}\n")
@@ -78,10 +80,12 @@ def _read(path: Path) -> list[Configuration]:
     from rag_core.evaluation.configurations import parsed
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         values: Any = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"The configuration {path} cannot be read: {error}") from error
+    if values == []:
+        raise ConfigurationError(f"{path} holds no configuration.")
     return [parsed(value, path.stem) for value in (values if isinstance(values, list) else [values])]
 
 
@@ -100,21 +104,28 @@ def _set(library: Library, name: str) -> QuestionSet:
 
 
 def _from_file(library: Library, path: Path, sets: Sequence[QuestionSet]) -> QuestionSet:
+    """A set of the file's name with the file's questions. One that was not made from a file alone is left as it is."""
     evaluation = library.evaluation
-    report = evaluation.read(path.name, path.read_bytes())
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LecternError(f"{path} cannot be read: {error.strerror}.") from error
+    report = evaluation.read(path.name, data)
     for problem in report.problems:
         sys.stderr.write(f"{path.name}, row {problem.row}: {problem.message}\n")
     for note in report.notes:
         sys.stderr.write(f"{path.name}: {note}\n")
     if not report.questions:
         raise LecternError(f"{path} holds no question that can be used.")
-    same = next((item for item in sets if item.name == path.stem), None)
-    if same is None:
-        return evaluation.create(path.stem, report.questions)
+    name = " ".join(path.name.split())[:_NAME_CHARS]
     kept = {question.id for question in report.questions}
-    evaluation.drop(same.id, [question.id for question in evaluation.questions(same.id) if question.id not in kept])
-    evaluation.put(same.id, report.questions)
-    return evaluation.set(same.id)
+    for same in (item for item in sets if item.name == name):
+        there = evaluation.questions(same.id)
+        if all(question.origin == "uploaded" for question in there):
+            evaluation.drop(same.id, [question.id for question in there if question.id not in kept])
+            evaluation.put(same.id, report.questions)
+            return evaluation.set(same.id)
+    return evaluation.create(name, report.questions)
 
 
 def _carry_out(library: Library, ids: Sequence[str], options: argparse.Namespace) -> None:
@@ -175,6 +186,19 @@ def _form(report: str | None) -> Any:
     if form is None:
         raise WrongUsage("--report: the file's name must end with .html, .json or .csv.")
     return form
+
+
+def _check_place(report: str | None) -> None:
+    """Raises LecternError where the report could not be written: before any run is made."""
+    if report is not None and (Path(report).is_dir() or not Path(report).absolute().parent.is_dir()):
+        raise LecternError(f"The report {report} cannot be written: there is no such folder, or a folder of that name.")
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise LecternError(f"The report {path} cannot be written: {error.strerror}. The runs are kept.") from error
 
 
 def _missed(run: Run, bars: Sequence[tuple[Metric, float]]) -> list[str]:

@@ -7,6 +7,7 @@ so that whoever is stopped goes on where it was, and a second run finds them rea
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +28,9 @@ from rag_core.storage import Storage
 from rag_core.storage.dumps import DumpStore
 
 FOLDER = "evaluation"
-_KEPT = 4  # chunkings that stay on the disk; one that is tried again is embedded again
+# Chunkings that stay on the disk for good; another is embedded again when it is tried again.
+_KEPT = 4
+_IN_USE_S = 24 * 3600
 Spans = dict[str, NDArray[np.int64]]
 
 
@@ -167,8 +170,9 @@ def _parsed(document: Document, pages: Sequence[Page]) -> ParsedDocument:
 
 
 def _keep_newest(folder: Path) -> None:
-    """Remove the chunkings that were not tried for longest."""
-    folder.touch()
-    others = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in others[_KEPT:]:
-        shutil.rmtree(path, ignore_errors=True)
+    """Remove the chunkings that were not tried for longest, save those of today: another run may be at them."""
+    os.utime(folder)
+    tried = sorted(((path.stat().st_mtime, path) for path in folder.parent.iterdir()), reverse=True)
+    for moment, path in tried[_KEPT:]:
+        if moment < time.time() - _IN_USE_S:
+            shutil.rmtree(path, ignore_errors=True)

@@ -132,7 +132,10 @@ class AnsweringSettings(Group):
     @classmethod
     def _prompt_has_its_places(cls, prompt: str) -> str:
         if prompt.strip():
-            places = {name for _, name, _, _ in string.Formatter().parse(prompt) if name is not None}
+            parts = [part for part in string.Formatter().parse(prompt) if part[1] is not None]
+            places = {name for _, name, _, _ in parts}
+            if any(form or conversion for _, _, form, conversion in parts):
+                raise ValueError("a prompt's places are names in braces, without a form")
             if not {"context", "question"} <= places <= {"context", "question", "history", "not_found"}:
                 raise ValueError("a prompt needs {context} and {question}, may have {history} and {not_found}, no more")
         return prompt.strip()

@@ -77,12 +77,16 @@ class RowProblem:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What a file of questions holds: the questions that can be used, and what is wrong with the rest."""
+    """What a file of questions holds: the questions that can be used, and what is wrong with the rest.
+
+    `lines` are the rows of the questions, counted as in `RowProblem`.
+    """
 
     questions: tuple[Question, ...]
     problems: tuple[RowProblem, ...]
     rows: int
     notes: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

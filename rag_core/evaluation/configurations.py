@@ -42,7 +42,7 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
     """
     changes = dict(configuration.changes)
     for key in changes:
-        if key.partition(".")[0] not in _GROUPS:
+        if key.partition(".")[0] not in _GROUPS or key in _PRIVATE:
             raise ConfigurationError(
                 f"“{configuration.name}” changes {key}, which a run cannot change.",
                 help=f"What it can: {', '.join(LABELS)}. Another embedding model is set by `reembed`.",
@@ -67,10 +67,13 @@ def parsed(value: object, name: str) -> Configuration:
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{name}: a configuration is an object of settings.")
     named = dict(value)
-    name = str(named.pop("name", name))
-    changes = named.pop("changes", named)
-    if not isinstance(changes, Mapping):
-        raise ConfigurationError(f"{name}: `changes` is an object of settings.")
+    name = named.pop("name", name)
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigurationError("The `name` of a configuration is a text.")
+    changes = named.pop("changes", None)
+    if changes is not None and (named or not isinstance(changes, Mapping)):
+        raise ConfigurationError(f"{name}: `changes` is an object of all settings; beside it stands `name` alone.")
+    changes = named if changes is None else changes
     flat: dict[str, object] = {}
     for key, inner in changes.items():
         if isinstance(inner, Mapping):

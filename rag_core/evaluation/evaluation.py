@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 import uuid
 from collections.abc import Collection, Generator, Iterator, Sequence
@@ -28,7 +29,7 @@ from rag_core.domain import (
     Run,
     RunState,
 )
-from rag_core.errors import Cancelled, LecternError, ModelUnavailable
+from rag_core.errors import Cancelled, ConfigurationError, LecternError, ModelUnavailable
 from rag_core.evaluation import configurations as configuring
 from rag_core.evaluation.host import Host
 from rag_core.evaluation.metrics import METRICS
@@ -37,12 +38,15 @@ if TYPE_CHECKING:
     from rag_core.evaluation.locating import Locator
     from rag_core.storage import Storage
 
+_log = logging.getLogger(__name__)
+
 Form = Literal["csv", "json", "html"]
 PACKAGES = (
     "numpy", "simsimd", "openvino", "sentence-transformers", "langchain-classic", "llama-cpp-python", "ir-measures",
     "rouge-score",
 )  # fmt: skip
 _POLL_S = 0.2
+_ID_CHARS = 200
 
 
 class Evaluation:
@@ -76,11 +80,13 @@ class Evaluation:
         return found
 
     def create(self, name: str, questions: Sequence[Question] = ()) -> QuestionSet:
-        """Make a question set."""
+        """Make a question set. Raises LecternError for a question that `put` refuses."""
+        _check(questions)
         return self.set(self._sets.create(name, questions))
 
     def rename(self, set_id: str, name: str) -> None:
         """Give a set another name; an empty one changes nothing."""
+        self.set(set_id)
         self._sets.rename(set_id, name)
 
     def delete(self, set_id: str) -> None:
@@ -94,14 +100,15 @@ class Evaluation:
     def put(self, set_id: str, questions: Sequence[Question]) -> None:
         """Add questions to a set; those whose ids it has already take the place of the old ones.
 
-        Raises LecternError for one without a text or an id.
+        Raises LecternError for one without a text, or whose id is empty or longer than 200 characters.
         """
-        if any(not question.text.strip() or not question.id.strip() for question in questions):
-            raise LecternError("A question has no text.", help="Write one, or leave the question out.")
+        _check(questions)
+        self.set(set_id)
         self._sets.put(set_id, questions)
 
     def drop(self, set_id: str, question_ids: Collection[str]) -> None:
         """Delete questions of a set."""
+        self.set(set_id)
         self._sets.drop(set_id, question_ids)
 
     def read(self, name: str, data: bytes) -> ImportReport:
@@ -112,7 +119,8 @@ class Evaluation:
         from rag_core.evaluation.importing import read_questions
 
         report = read_questions(name, data)
-        return replace(report, problems=(*report.problems, *self.check(report.questions)))
+        missing = [replace(item, row=report.lines[item.row - 1]) for item in self.check(report.questions)]
+        return replace(report, problems=(*report.problems, *missing))
 
     def check(self, questions: Sequence[Question]) -> tuple[RowProblem, ...]:
         """Gold documents, pages and excerpts that are not in the library; `row` is the question's number, from 1."""
@@ -170,6 +178,8 @@ class Evaluation:
 
         Raises ConfigurationError, ModelUnavailable for a model that is not ready, LecternError for an empty set.
         """
+        if not 0 <= seed < 2**63:
+            raise ConfigurationError(f"The seed {seed} is not a number from 0 to 2^63 - 1.")
         asked, of = self.questions(set_id), self.set(set_id)
         if not asked:
             raise LecternError(f"“{of.name}” has no questions.", help="Add some, or take another set.")
@@ -203,6 +213,8 @@ class Evaluation:
         token = cancellation or Cancellation()
         while not self._turn.acquire(timeout=_POLL_S):
             if token.is_set():
+                for run_id in run_ids or ():
+                    self.cancel(run_id)
                 return
             yield Progress("waiting")
         try:
@@ -242,11 +254,13 @@ class Evaluation:
         self._runs.delete(run_id)
 
     def compare(self, run_a: str, run_b: str) -> tuple[Difference, ...]:
-        """What run B does better or worse than run A on the questions that both have."""
+        """What run B does better or worse than run A on the questions that both have, asked in the same way."""
         from rag_core.evaluation.comparing import compare
 
         a, b = self.run(run_a), self.run(run_b)
         of_a, of_b = (self.results(run.id, passages=False) for run in (a, b))
+        asked = {_asked(result.question) for result in of_a}
+        of_b = [result for result in of_b if _asked(result.question) in asked]
         return compare(of_a, of_b, a.configuration.name, b.configuration.name, seed=a.seed)
 
     def calibration(self, run_id: str) -> Calibration:
@@ -331,6 +345,12 @@ class Evaluation:
             if self._host.closing():
                 return
             state, error = "failed", f"{problem} {problem.help}".strip()
+        except Exception as problem:  # noqa: BLE001  it is logged, and the run marked
+            _log.exception("A run ended unexpectedly")
+            if self._host.closing():
+                return
+            # One that is not marked would come back at every start, before all others.
+            state, error = "failed", f"It ended unexpectedly: {problem!r}. The log says more."
         self._finish(run, state, error)
 
     def _finish(self, run: Run, state: RunState, error: str) -> None:
@@ -349,6 +369,8 @@ class Evaluation:
 
     def _check_models(self, answers: bool, model: str, judge: str) -> None:
         statuses = {status.id: status for status in self._host.models()}
+        if judge == "extractive":
+            raise ModelUnavailable("The extractive model quotes, it cannot judge.", help="Choose a language model.")
         for name in (model, judge) if answers else ():
             status = statuses.get(name)
             if name and (status is None or not status.ready):
@@ -366,6 +388,19 @@ class Evaluation:
             "documents": ready, "chunks": chunks, "digest": digest.hexdigest()[:16],
             "profile": profile.id if profile else "", "embedding": profile.name if profile else "",
         }  # fmt: skip
+
+
+def _check(questions: Sequence[Question]) -> None:
+    if any(not question.text.strip() for question in questions):
+        raise LecternError("A question has no text.", help="Write one, or leave the question out.")
+    for question in questions:
+        if not 0 < len(question.id.strip()) <= _ID_CHARS:
+            raise LecternError(f"The id of “{question.text[:60]}” is empty or longer than {_ID_CHARS} characters.")
+
+
+def _asked(question: Question) -> tuple[object, ...]:
+    """What makes two questions the same, whatever was noted of them."""
+    return question.id, question.text, question.references, question.gold, question.answerable
 
 
 def in_turns(works: Sequence[Iterator[Progress]]) -> Iterator[Progress]:

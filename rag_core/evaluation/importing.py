@@ -100,7 +100,8 @@ class _Taking:
             more = f" and {len(self._unused) - MAX_UNUSED:,} more" if len(self._unused) > MAX_UNUSED else ""
             self._notes.append(f"Not used: {', '.join(unused)}{more}.")
         notes = (note, *self._notes) if note else tuple(self._notes)
-        return ImportReport(tuple(self._questions.values()), tuple(self._problems), self._rows, notes)
+        lines = tuple(self._first[question_id] for question_id in self._questions)
+        return ImportReport(tuple(self._questions.values()), tuple(self._problems), self._rows, notes, lines)
 
     def _row(self, row: Row) -> None:
         if not row.cells:

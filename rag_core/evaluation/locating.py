@@ -1,15 +1,17 @@
 """Where gold stands: names of documents to documents, excerpts to spans of pages.
 
-An excerpt is looked for by its letters and digits alone, so that line breaks, hyphens at them, kinds of quotation marks
-and white space make no difference.
+An excerpt is looked for by its letters and digits alone, without case and accents, so that line breaks, hyphens at
+them, ligatures, kinds of quotation marks and white space make no difference.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 from rag_core.domain import Document, Gold, Page, Question, RowProblem
@@ -46,21 +48,37 @@ class Flat:
     """A page's letters and digits without what stands between them, and the way back to its text."""
 
     def __init__(self, page: Page) -> None:
-        words = [(match.group().lower(), match.start(), match.end()) for match in _WORD.finditer(page.text)]
+        words = [(match.group(), match.start()) for match in _WORD.finditer(page.text)]
+        folded = [_folded(word) for word, _ in words]
         self.number = page.number
-        self.text = "".join(word for word, _, _ in words)
+        self.text = "".join(folded)
         self._words = words
-        self._ends = list(accumulate(len(word) for word, _, _ in words))
+        self._begins = [0, *accumulate(map(len, folded))]
+
+    def find(self, letters: str) -> int:
+        """Where letters stand, -1 for nowhere: rather from a word's begin to a word's end than within words."""
+        first = at = self.text.find(letters)
+        while at >= 0:
+            if self._is_edge(at) and self._is_edge(at + len(letters)):
+                return at
+            at = self.text.find(letters, at + 1)
+        return first
 
     def span(self, start: int, end: int) -> Span:
         """The part of the page's text that letters `start` to `end` come from. There is at least one."""
         return Span(self.number, self._at(start), self._at(end - 1) + 1)
 
+    def _is_edge(self, letter: int) -> bool:
+        return self._begins[bisect_left(self._begins, letter)] == letter
+
     def _at(self, letter: int) -> int:
-        number = bisect_right(self._ends, letter)
-        word, start, end = self._words[number]
-        # A letter may grow by being made small; it stays within its word.
-        return min(start + letter - (self._ends[number] - len(word)), end - 1)
+        number = bisect_right(self._begins, letter) - 1
+        word, start = self._words[number]
+        within = letter - self._begins[number]
+        if word.isascii():
+            return start + within
+        lengths = list(accumulate(len(_folded(letter)) for letter in word))
+        return start + bisect_right(lengths, within)
 
 
 class Locator:
@@ -95,7 +113,7 @@ class Locator:
         )
 
     def _place(self, gold: Gold) -> Place | str:
-        ids = self._documents.get(_folded(gold.document), ())
+        ids = self._documents.get(_called(gold.document), ())
         if not ids:
             return f"There is no document “{gold.document}” in the library."
         if len(ids) > 1:
@@ -105,7 +123,7 @@ class Locator:
             flats = self._flat[ids[0]] = {page.number: page for page in self._pages(ids[0])}
         if gold.page is not None and gold.page not in flats:
             return f"“{gold.document}” has no page {gold.page}; it has {len(flats)}."
-        excerpt = "".join(word.lower() for word in _WORD.findall(gold.excerpt))
+        excerpt = "".join(map(_folded, _WORD.findall(gold.excerpt)))
         if not excerpt:
             return Place(0, ids[0], gold.page)
         spans = self._search(ids[0], excerpt, gold.page)
@@ -120,7 +138,7 @@ class Locator:
         near = numbers if page is None else [number for number in numbers if number in (page, page + 1)]
         flats = [self._flatten(document_id, number) for number in (near if page is None else [page])]
         for flat in flats:
-            at = flat.text.find(excerpt)
+            at = flat.find(excerpt)
             if at >= 0:
                 return (flat.span(at, at + len(excerpt)),)
         flats = [self._flatten(document_id, number) for number in near]
@@ -144,7 +162,7 @@ def names_of(documents: Sequence[Document]) -> Mapping[str, tuple[str, ...]]:
             *(document.id[:length] for length in range(_LEAST_ID, len(document.id) + 1)),
         ]
         for name in called:
-            names.setdefault(_folded(name), {})[document.id] = None
+            names.setdefault(_called(name), {})[document.id] = None
     return {name: tuple(ids) for name, ids in names.items()}
 
 
@@ -175,7 +193,20 @@ def _by_ends(flats: Sequence[Flat], excerpt: str) -> tuple[Span, ...]:
     return ()
 
 
-def _folded(name: str) -> str:
+def _folded(word: str) -> str:
+    """A word without case, accents and ligatures, letter by letter; none of them counts for nothing."""
+    if word.isascii():
+        return word.lower()
+    return "".join(_plain(letter) for letter in word)
+
+
+@cache
+def _plain(letter: str) -> str:
+    parts = unicodedata.normalize("NFKD", letter).casefold()
+    return "".join(part for part in parts if part.isalnum()) or letter
+
+
+def _called(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 

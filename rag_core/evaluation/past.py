@@ -15,15 +15,17 @@ def question_of(message: Message) -> Question:
     A bad answer says nothing of the right one: the reference is left to the user.
     """
     answer = message.answer
+    # A follow-up was searched for as a question that stands alone.
+    text = (answer.trace.query if answer is not None else "") or message.question
     if answer is None or message.rating != 1:
         note = "The answer was rated as bad: add the right one."
-        return Question(id=message.id, text=message.question, origin="asked", note=note)
+        return Question(id=message.id, text=text, origin="asked", note=note)
     if answer.abstained:
         note = "“Not found” was rated as right."
-        return Question(id=message.id, text=message.question, answerable=False, origin="asked", note=note)
+        return Question(id=message.id, text=text, answerable=False, origin="asked", note=note)
     gold = tuple(dict.fromkeys(Gold(c.document_id, c.page, c.text) for c in answer.citations))
     reference = _NUMBER.sub("", answer.text).strip()
     return Question(
-        id=message.id, text=message.question, references=(reference,), gold=gold, origin="asked",
+        id=message.id, text=text, references=(reference,), gold=gold, origin="asked",
         note="The answer was rated as good.",
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """Which passages hold gold: by the overlap of spans, never by comparing texts.
 
-A passage and an excerpt belong together when the passage holds at least half of the excerpt, or the excerpt fills at
-least half of the passage. However a document is cut, some chunk then belongs to each excerpt in it.
+A chunk and an excerpt belong together when the chunk holds at least half of the excerpt, or the excerpt fills at least
+half of the chunk. Where no chunk does, the one that holds most of it belongs, so that however a document is cut some
+chunk belongs to each excerpt in it.
 """
 
 from __future__ import annotations
@@ -20,59 +21,71 @@ Spans = Mapping[str, NDArray[np.int64]]
 """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
 
 
-def found_of(hits: Sequence[Hit], places: Sequence[Place]) -> tuple[Found, ...]:
+class Wanted:
+    """The chunks that belong to the gold of one question. `spans` are those of the documents that it names."""
+
+    def __init__(self, places: Sequence[Place], spans: Spans) -> None:
+        self.places = places
+        self._chunks = [(place, _belonging(place, spans)) for place in places]
+
+    @property
+    def total(self) -> int:
+        """How many chunks of the library belong to any of it."""
+        return len({(place.document_id, *chunk) for place, chunks in self._chunks for chunk in chunks})
+
+    def gold(self, hit: Hit) -> tuple[int, ...]:
+        """The numbers of the gold that a hit holds."""
+        at = (hit.page, hit.start, hit.end)
+        held = {place.gold for place, chunks in self._chunks if place.document_id == hit.document.id and at in chunks}
+        return tuple(sorted(held))
+
+
+def found_of(hits: Sequence[Hit], wanted: Wanted) -> tuple[Found, ...]:
     """Hits in their order, each with the gold that it holds."""
-    return tuple(_found(rank, hit, places) for rank, hit in enumerate(hits, start=1))
+    return tuple(_found(rank, hit, wanted) for rank, hit in enumerate(hits, start=1))
 
 
-def ranked_of(found: Sequence[Found], places: Sequence[Place], spans: Spans) -> Ranked:
-    """What the measures of a ranking need of one question. `spans` are those of the gold's documents."""
-    wanted = _by_page((place.document_id, span.page, span.start, span.end) for place in places for span in place.spans)
+def ranked_of(found: Sequence[Found], wanted: Wanted) -> Ranked:
+    """What the measures of a ranking need of one question."""
+    places = wanted.places
+    excerpts = _by_page((place.document_id, s.page, s.start, s.end) for place in places for s in place.spans)
     read = _by_page((item.document_id, item.page, item.start, item.end) for item in found)
     return Ranked(
         flags=tuple(bool(item.relevant) for item in found),
-        relevant_total=_relevant(places, spans),
+        relevant_total=wanted.total,
         gold_found=len({number for item in found for number in item.gold}),
         gold_total=len(places),
-        span_chars=sum(end - start for parts in wanted.values() for start, end in parts),
-        span_chars_found=sum(_shared(parts, read.get(page, ())) for page, parts in wanted.items()),
+        span_chars=sum(end - start for parts in excerpts.values() for start, end in parts),
+        span_chars_found=sum(_shared(parts, read.get(page, ())) for page, parts in excerpts.items()),
     )
 
 
-def _found(rank: int, hit: Hit, places: Sequence[Place]) -> Found:
-    span = np.array([[hit.page, hit.start, hit.end]], dtype=np.int64)
-    gold = tuple(
-        place.gold for place in places if place.document_id == hit.document.id and _belonging(span, place).any()
-    )
+def _found(rank: int, hit: Hit, wanted: Wanted) -> Found:
+    gold = wanted.gold(hit)
     return Found(
         rank=rank, document_id=hit.document.id, title=hit.document.title, page=hit.page, page_label=hit.page_label,
-        start=hit.start, end=hit.end, text=hit.text, score=hit.score, relevant=bool(gold) if places else None,
-        gold=tuple(sorted(set(gold))),
+        start=hit.start, end=hit.end, text=hit.text, score=hit.score, relevant=bool(gold) if wanted.places else None,
+        gold=gold,
     )  # fmt: skip
 
 
-def _relevant(places: Sequence[Place], spans: Spans) -> int:
-    """How many chunks of the library belong to any of the gold."""
-    total = 0
-    for document_id in {place.document_id for place in places}:
-        chunks = spans.get(document_id)
-        if chunks is not None:
-            belonging = [_belonging(chunks, place) for place in places if place.document_id == document_id]
-            total += int(np.logical_or.reduce(belonging).sum())
-    return total
-
-
-def _belonging(chunks: NDArray[np.int64], place: Place) -> NDArray[np.bool_]:
-    """Of chunks (n, 3) of the place's document: which belong to it, bool (n,)."""
+def _belonging(place: Place, spans: Spans) -> set[tuple[int, int, int]]:
+    """Page, begin and end of the chunks that belong to a place."""
+    chunks = spans.get(place.document_id)
+    if chunks is None or not len(chunks):
+        return set()
     if not place.spans:
-        whole: NDArray[np.bool_] = np.ones(len(chunks), dtype=bool)
-        return whole if place.page is None else chunks[:, 0] == place.page
-    belonging: NDArray[np.bool_] = np.zeros(len(chunks), dtype=bool)
-    for span in place.spans:
-        shared = np.minimum(chunks[:, 2], span.end) - np.maximum(chunks[:, 1], span.start)
-        shorter = np.minimum(chunks[:, 2] - chunks[:, 1], span.end - span.start)
-        belonging |= (chunks[:, 0] == span.page) & (shared > 0) & (shared >= _SHARE * shorter)
-    return belonging
+        chosen = np.ones(len(chunks), dtype=bool) if place.page is None else chunks[:, 0] == place.page
+    else:
+        shared = np.zeros(len(chunks), dtype=np.int64)
+        for span in place.spans:
+            overlap = np.minimum(chunks[:, 2], span.end) - np.maximum(chunks[:, 1], span.start)
+            shared += np.where(chunks[:, 0] == span.page, np.maximum(overlap, 0), 0)
+        length = sum(span.end - span.start for span in place.spans)
+        chosen = (shared > 0) & (shared >= _SHARE * np.minimum(chunks[:, 2] - chunks[:, 1], length))
+        if not chosen.any():
+            chosen = (shared > 0) & (shared == shared.max())
+    return {(int(page), int(start), int(end)) for page, start, end in chunks[chosen]}
 
 
 def _by_page(parts: Iterable[tuple[str, int, int, int]]) -> dict[tuple[str, int], list[tuple[int, int]]]:

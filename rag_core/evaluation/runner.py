@@ -13,11 +13,10 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import Answer, Citation, Found, Page, Progress, Question, Result, Run, Sentence
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.evaluation.answers import answer_metrics
-from rag_core.evaluation.configurations import applied
 from rag_core.evaluation.host import Corpus, Host
-from rag_core.evaluation.locating import Locator, Place
-from rag_core.evaluation.ranking import Ranked, ranked
-from rag_core.evaluation.relevance import found_of, ranked_of
+from rag_core.evaluation.locating import Locator
+from rag_core.evaluation.ranking import ranked
+from rag_core.evaluation.relevance import Wanted, found_of, ranked_of
 from rag_core.generation.lexical import terms
 from rag_core.retrieval import Retrieval
 from rag_core.settings import Settings
@@ -31,9 +30,9 @@ Kept = tuple[int, Result]
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A question's gold as it was found."""
+    """The chunks that belong to a question's gold, and what of the gold was not found."""
 
-    places: tuple[Place, ...]
+    wanted: Wanted
     problems: tuple[str, ...]
 
 
@@ -79,8 +78,11 @@ class Runner:
 
     @cached_property
     def _settings(self) -> Settings:
-        """The passages are those that answers are made from, so the search has their lambda."""
-        settings = applied(self._run.configuration, self._host.settings())
+        """Those that the run was begun with, whatever the library's are by now.
+
+        The passages are those that answers are made from, so the search has their lambda.
+        """
+        settings = self._host.settings().with_values(self._run.settings)
         retrieval = settings.retrieval
         return settings.changed(
             "retrieval", mmr_lambda=settings.answering.mmr_lambda, fetch_k=max(retrieval.fetch_k, retrieval.k)
@@ -104,8 +106,8 @@ class Runner:
         questions = [question for _, question in portion]
         retrievals = self._corpus.search([question.text for question in questions], self._settings.retrieval)
         located = [self._located(question) for question in questions]
-        found = [found_of(retrieval.hits, gold.places) for retrieval, gold in zip(retrievals, located, strict=True)]
-        measured = ranked([self._ranked(some, gold) for some, gold in zip(found, located, strict=True)])
+        found = [found_of(retrieval.hits, gold.wanted) for retrieval, gold in zip(retrievals, located, strict=True)]
+        measured = ranked([ranked_of(some, gold.wanted) for some, gold in zip(found, located, strict=True)])
         return [
             Result(
                 question=question, found=some,
@@ -127,7 +129,7 @@ class Runner:
             return Result(question=question, error=f"{error} {error.help}".strip())
         self._look_out()  # an answer that was stopped in its middle is asked for again
         gold = self._located(question)
-        found = found_of(answer.hits, gold.places)
+        found = found_of(answer.hits, gold.wanted)
         result = Result(
             question=question, found=found, answer=answer.text, sentences=_by_rank(answer, found),
             abstained=answer.abstained, confidence=answer.confidence, latency_ms=answer.trace.latency_ms,
@@ -140,18 +142,15 @@ class Runner:
 
     def _located(self, question: Question) -> Located:
         places, problems = self._locator.places(question)
-        return Located(tuple(places), tuple(problems))
-
-    def _ranked(self, found: Sequence[Found], gold: Located) -> Ranked:
-        missing = {place.document_id for place in gold.places} - self._spans.keys()
+        missing = {place.document_id for place in places} - self._spans.keys()
         if missing:
             self._spans.update(self._corpus.spans(sorted(missing)))
-        return ranked_of(found, gold.places, self._spans)
+        return Located(Wanted(places, self._spans), tuple(problems))
 
     def _metrics(self, answer: Answer, result: Result, gold: Located) -> dict[str, float | None]:
         trace = answer.trace
         return {
-            **ranked([self._ranked(result.found, gold)])[0],
+            **ranked([ranked_of(result.found, gold.wanted)])[0],
             **answer_metrics(result, self._host.encode),
             "citation_validity": self._validity(answer),
             "judged_faithfulness": self._judged(answer) if self._run.judge else None,
