@@ -34,6 +34,7 @@ from rag_core.domain import (
     Successor,
     Upload,
 )
+from tests.pages.fake_evaluation import FakeEvaluation
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 TEXT = "Bridges are made of steel. Some are made of stone."
@@ -78,6 +79,8 @@ class FakeLibrary:
         self.report: Report | Exception = Report(1, 5, (), False, 0.1)
         self.successor: Successor | None = None
         self.steps: list[Progress | Exception] = []
+        self.evaluation = FakeEvaluation()
+        self.old_chunks = 0
         self.written: BackupReport | Exception = BackupReport("/b", 12_300, NOW, 1, 5, 1, 2, ("Bridges is missing.",))
 
     def documents(self) -> list[Document]:
@@ -165,8 +168,11 @@ class FakeLibrary:
     def preference(self, name: str) -> str | None:
         return self.preferences.get(name)
 
-    def set_preference(self, name: str, value: str) -> None:
-        self.preferences[name] = value
+    def set_preference(self, name: str, value: str | None) -> None:
+        if value is None:
+            self.preferences.pop(name, None)
+        else:
+            self.preferences[name] = value
 
     def notes(self) -> tuple[str, ...]:
         return ()
@@ -178,6 +184,21 @@ class FakeLibrary:
             notes=("Chroma is made again.", *([self.successor.note] if self.successor else [])),
             successor=self.successor,
         )  # fmt: skip
+
+    def rate(self, message_id: str, rating: int | None) -> None:
+        self.calls.append(("rate", (message_id, rating)))
+
+    def chunking_left(self) -> int:
+        return self.old_chunks
+
+    def forget_chunking(self) -> None:
+        self.old_chunks = 0
+
+    def chunk_anew(self, *, cancellation: Cancellation) -> Iterator[Progress]:
+        yield Progress("chunking", 0, self.old_chunks)
+        self.gate.wait(10)
+        self.old_chunks = 0
+        yield Progress("done", 1, 1, "1 document keeps its chunks.")
 
     def verify(self, deep: bool = False) -> Report:
         self.calls.append(("verify", deep))
