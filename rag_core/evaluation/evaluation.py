@@ -212,18 +212,18 @@ class Evaluation:
         """
         token = cancellation or Cancellation()
         while not self._turn.acquire(timeout=_POLL_S):
+            if self._host.closing():
+                return
             if token.is_set():
                 for run_id in run_ids or ():
                     self.cancel(run_id)
                 return
             yield Progress("waiting")
         try:
-            for run_id in run_ids or ():
-                self._runs.enter(run_id, "waiting")
-            done: set[str] = set()
-            while (runs := self._next(run_ids, done)) and not self._host.closing():
-                done.update(run.id for run in runs)
-                yield from in_turns([self._carried(run, token) for run in runs])
+            yield from self._all_carried(run_ids, token)
+        except Exception:
+            if not self._host.closing():  # or its stores and models were closed under it: the next owner goes on
+                raise
         finally:
             self._turn.release()
 
@@ -312,6 +312,14 @@ class Evaluation:
         if any(key.startswith("chunking.") for key in changed):
             return ("New documents are cut so from now on. Those that are here have to be cut anew.",)
         return ()
+
+    def _all_carried(self, run_ids: Sequence[str] | None, token: Cancellation) -> Iterator[Progress]:
+        for run_id in run_ids or ():
+            self._runs.enter(run_id, "waiting")
+        done: set[str] = set()
+        while not self._host.closing() and (runs := self._next(run_ids, done)):
+            done.update(run.id for run in runs)
+            yield from in_turns([self._carried(run, token) for run in runs])
 
     def _next(self, run_ids: Sequence[str] | None, done: Collection[str]) -> list[Run]:
         """The runs to do next: the oldest that is left, and those begun with it that need the same model."""

@@ -55,20 +55,12 @@ class Flat:
         self._words = words
         self._begins = [0, *accumulate(map(len, folded))]
 
-    def find(self, letters: str) -> int:
-        """Where letters stand, -1 for nowhere: rather from a word's begin to a word's end than within words."""
-        first = at = self.text.find(letters)
-        while at >= 0:
-            if self._is_edge(at) and self._is_edge(at + len(letters)):
-                return at
-            at = self.text.find(letters, at + 1)
-        return first
-
     def span(self, start: int, end: int) -> Span:
         """The part of the page's text that letters `start` to `end` come from. There is at least one."""
         return Span(self.number, self._at(start), self._at(end - 1) + 1)
 
-    def _is_edge(self, letter: int) -> bool:
+    def is_edge(self, letter: int) -> bool:
+        """Whether a word begins or ends before this letter."""
         return self._begins[bisect_left(self._begins, letter)] == letter
 
     def _at(self, letter: int) -> int:
@@ -81,6 +73,46 @@ class Flat:
         return start + bisect_right(lengths, within)
 
 
+class Text:
+    """The letters of pages in a row, as one."""
+
+    def __init__(self, flats: Sequence[Flat]) -> None:
+        self._flats = flats
+        self._text = "".join(flat.text for flat in flats)
+        self._begins = [0, *accumulate(len(flat.text) for flat in flats)]
+
+    def find(self, letters: str) -> tuple[Span, ...]:
+        """Where letters stand, a span for each page: rather from a word's begin to a word's end than within words."""
+        first = at = self._text.find(letters)
+        while at >= 0 and not (self._is_edge(at) and self._is_edge(at + len(letters))):
+            at = self._text.find(letters, at + 1)
+        at = first if at < 0 else at
+        return self._spans(at, at + len(letters)) if at >= 0 else ()
+
+    def find_ends(self, letters: str) -> tuple[Span, ...]:
+        """Where both ends of letters stand, in their order and about as far from each other."""
+        if len(letters) < 2 * _ANCHOR:
+            return ()
+        start = self._text.find(letters[:_ANCHOR])
+        end = self._text.find(letters[-_ANCHOR:], start + _ANCHOR) if start >= 0 else -1
+        if end < 0 or end + _ANCHOR - start > _STRETCH * len(letters):
+            return ()
+        return self._spans(start, end + _ANCHOR)
+
+    def _is_edge(self, letter: int) -> bool:
+        page = bisect_right(self._begins, letter) - 1
+        return page == len(self._flats) or self._flats[page].is_edge(letter - self._begins[page])
+
+    def _spans(self, start: int, end: int) -> tuple[Span, ...]:
+        first = bisect_right(self._begins, start) - 1
+        last = bisect_left(self._begins, end)
+        return tuple(
+            flat.span(max(start - begin, 0), min(end - begin, len(flat.text)))
+            for flat, begin in zip(self._flats[first:last], self._begins[first:last], strict=True)
+            if flat.text
+        )
+
+
 class Locator:
     """Finds gold in the documents of a library. `pages` gives a document's pages. Not thread-safe."""
 
@@ -88,6 +120,7 @@ class Locator:
         self._documents = names_of(documents)
         self._pages = pages
         self._flat: dict[str, dict[int, Page | Flat]] = {}
+        self._texts: dict[str, Text] = {}
         self._known: dict[Gold, Place | str] = {}
 
     def places(self, question: Question) -> tuple[list[Place], list[str]]:
@@ -133,16 +166,24 @@ class Locator:
         return Place(0, ids[0], spans[0].page, spans)
 
     def _search(self, document_id: str, excerpt: str, page: int | None) -> tuple[Span, ...]:
-        """Look on the page that was named, or on all, then across the ends of pages, then by both ends alone."""
-        numbers = sorted(self._flat[document_id])
-        near = numbers if page is None else [number for number in numbers if number in (page, page + 1)]
-        flats = [self._flatten(document_id, number) for number in (near if page is None else [page])]
-        for flat in flats:
-            at = flat.find(excerpt)
-            if at >= 0:
-                return (flat.span(at, at + len(excerpt)),)
-        flats = [self._flatten(document_id, number) for number in near]
-        return _across(flats, excerpt) or _by_ends(flats, excerpt)
+        """Look on the page that was named, then over its end, or in the whole document; at last by both ends alone."""
+        if page is None:
+            texts = [self._whole(document_id)]
+        else:
+            near = [
+                self._flatten(document_id, number) for number in (page, page + 1) if number in self._flat[document_id]
+            ]
+            texts = [Text(near[:1]), Text(near)]
+        for text in texts:
+            if spans := text.find(excerpt):
+                return spans
+        return texts[-1].find_ends(excerpt)
+
+    def _whole(self, document_id: str) -> Text:
+        if document_id not in self._texts:
+            numbers = sorted(self._flat[document_id])
+            self._texts[document_id] = Text([self._flatten(document_id, number) for number in numbers])
+        return self._texts[document_id]
 
     def _flatten(self, document_id: str, number: int) -> Flat:
         page = self._flat[document_id][number]
@@ -164,33 +205,6 @@ def names_of(documents: Sequence[Document]) -> Mapping[str, tuple[str, ...]]:
         for name in called:
             names.setdefault(_called(name), {})[document.id] = None
     return {name: tuple(ids) for name, ids in names.items()}
-
-
-def _across(flats: Sequence[Flat], excerpt: str) -> tuple[Span, ...]:
-    """An excerpt that goes on over the ends of pages."""
-    begins = [0, *accumulate(len(flat.text) for flat in flats)]
-    at = "".join(flat.text for flat in flats).find(excerpt)
-    if at < 0:
-        return ()
-    end = at + len(excerpt)
-    return tuple(
-        flat.span(max(at, begin) - begin, min(end, begin + len(flat.text)) - begin)
-        for flat, begin in zip(flats, begins, strict=False)
-        if at < begin + len(flat.text) and end > begin and flat.text
-    )
-
-
-def _by_ends(flats: Sequence[Flat], excerpt: str) -> tuple[Span, ...]:
-    """An excerpt of which both ends stand on one page, in their order and about as far from each other."""
-    if len(excerpt) < 2 * _ANCHOR:
-        return ()
-    head, tail = excerpt[:_ANCHOR], excerpt[-_ANCHOR:]
-    for flat in flats:
-        start = flat.text.find(head)
-        end = flat.text.find(tail, start + _ANCHOR) if start >= 0 else -1
-        if end >= 0 and end + _ANCHOR - start <= _STRETCH * len(excerpt):
-            return (flat.span(start, end + _ANCHOR),)
-    return ()
 
 
 def _folded(word: str) -> str:

@@ -141,6 +141,7 @@ class Runner:
         return self._corpus.search([question], self._settings.retrieval)[0]
 
     def _located(self, question: Question) -> Located:
+        self._look_out()
         places, problems = self._locator.places(question)
         missing = {place.document_id for place in places} - self._spans.keys()
         if missing:
