@@ -172,9 +172,9 @@ def test_progress_in_words() -> None:
 
 
 def test_suggestions_are_the_samples_own_where_they_are() -> None:
-    (question, *_) = samples._questions()
-    own = a_document(question["document"])
-    assert question["question"] in samples.suggestions([own])
+    (question, *_) = samples.questions()
+    own = a_document(question.gold[0].document)
+    assert question.text in samples.suggestions([own])
     assert all("Bridges" in suggestion for suggestion in samples.suggestions([a_document()]))
     assert samples.suggestions([]) == []
 

@@ -140,12 +140,12 @@ def test_the_sample_library_answers_its_questions(run: Run) -> None:
     samples = PROJECT / "data" / "samples"
     run("add", *(str(p) for p in samples.iterdir() if p.suffix in (".pdf", ".md", ".txt")))
     wrong = []
-    for item in json.loads((samples / "questions.json").read_text()):
+    questions = [json.loads(line) for line in (samples / "questions.jsonl").read_text("utf-8").splitlines()]
+    plain = [item for item in questions if item.get("gold")][:9]
+    for item in (*plain, *[item for item in questions if not item.get("gold")][:2]):
         (answer,) = lines(run("ask", "--json", item["question"])[1])
-        if item["answer"] is None:
-            right = answer["abstained"]
-        else:
-            right = not answer["abstained"] and item["page"] in [c["page"] for c in answer["citations"]]
-        if not right:
+        pages = {place["page"] for place in item.get("gold", ())}
+        cited = {citation["page"] for citation in answer["citations"]}
+        if answer["abstained"] == bool(pages) or (pages and not pages & cited):
             wrong.append((item["question"], answer["text"]))
     assert not wrong

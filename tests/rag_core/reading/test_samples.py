@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
 import runpy
 from pathlib import Path
 
 import pytest
 
+from pages.parts import samples as samples_of_the_page
+from rag_core.domain import Document
+from rag_core.evaluation.importing import read_questions
+from rag_core.generation.lexical import coverage, numbers, terms
 from rag_core.reading import Reader
 
-QUESTIONS = json.loads(
-    (Path(__file__).resolve().parents[3] / "data" / "samples" / "questions.json").read_text(encoding="utf-8")
-)
+SUFFIXES = (".pdf", ".md", ".txt")
+NAMES = ("veyra-ferry-handbook.pdf", "water-works-guide.md", "storm-report-2019.txt")
+QUESTIONS = samples_of_the_page.questions()
 
 
 def test_the_script_makes_the_pdf_that_ships(
@@ -26,24 +28,53 @@ def test_the_script_makes_the_pdf_that_ships(
     assert reader.read(tmp_path / "made.pdf", "x.pdf") == reader.read(samples / "veyra-ferry-handbook.pdf", "x.pdf")
 
 
-@pytest.mark.parametrize("item", QUESTIONS, ids=lambda item: item["question"][:40])
-def test_the_answers_stand_where_the_questions_say(reader: Reader, samples: Path, item: dict[str, object]) -> None:
-    if item["answer"] is None:
-        assert item["document"] is None
-        return
-    path = samples / str(item["document"])
-    page = reader.read(path, path.name).pages[int(str(item["page"])) - 1]
-    numbers = re.findall(r"\d[\d,.]*\d|\d+", str(item["answer"]))
-    names = re.findall(r"\b[A-Z][a-z]{3,}\b", str(item["answer"]).partition(" ")[2])
-    assert all(word in page.text for word in numbers + names)
+def test_every_excerpt_stands_on_its_page(reader: Reader, samples: Path) -> None:
+    pages = {path.name: reader.read(path, path.name).pages for path in samples.iterdir() if path.suffix in SUFFIXES}
+    for question in QUESTIONS:
+        for gold in question.gold:
+            assert gold.page is not None
+            text = pages[gold.document][gold.page - 1].text
+            assert gold.excerpt
+            assert plain(gold.excerpt) in plain(text), question.text
 
 
-def test_there_are_questions_of_both_kinds() -> None:
-    answered = [item for item in QUESTIONS if item["answer"]]
-    assert len(answered) >= 8
-    assert 1 <= len(QUESTIONS) - len(answered) <= 2
-    assert {item["document"] for item in answered} == {
-        "veyra-ferry-handbook.pdf",
-        "water-works-guide.md",
-        "storm-report-2019.txt",
-    }
+def test_references_say_what_the_excerpts_say() -> None:
+    for question in QUESTIONS:
+        said = " ".join(gold.excerpt for gold in question.gold)
+        for answer in question.references:
+            assert numbers(answer) <= numbers(said), question.text
+            assert numbers(answer) or coverage(terms(answer), terms(said)) >= 0.5, question.text
+
+
+def test_there_are_questions_of_every_kind() -> None:
+    answered = [question for question in QUESTIONS if question.answerable]
+    assert len(QUESTIONS) >= 40
+    assert len({question.id for question in QUESTIONS}) == len(QUESTIONS)
+    assert len({question.text for question in QUESTIONS}) == len(QUESTIONS)
+    assert 6 <= len(QUESTIONS) - len(answered) <= 10
+    assert all(question.references and question.gold for question in answered)
+    assert not any(question.references or question.gold for question in QUESTIONS if not question.answerable)
+    assert {gold.document for question in answered for gold in question.gold} == set(NAMES)
+    assert any(len(question.gold) > 1 for question in answered)
+
+
+def test_the_page_and_the_importer_read_the_same_questions() -> None:
+    path = samples_of_the_page.FOLDER / "questions.jsonl"
+    report = read_questions(path.name, path.read_bytes())
+    assert list(report.questions) == QUESTIONS
+    assert not report.problems
+    assert not report.notes
+
+
+def test_suggestions_are_those_of_the_documents_at_hand() -> None:
+    everything = [Document(name, name, "x", 1, "ready", sources=(name,)) for name in NAMES]
+    assert samples_of_the_page.suggestions(everything) == [question.text for question in QUESTIONS[:4]]
+    (first,) = samples_of_the_page.suggestions([everything[2]], 1)
+    assert first == "How high did the sea rise in the storm of November 2019?"
+    other = samples_of_the_page.suggestions([Document("x", "A title", "x", 1, "ready")])
+    assert other[0] == "What is “A title” about?"
+    assert samples_of_the_page.suggestions([]) == []
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
