@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
 from rag_core.domain import Difference, Drawing, Estimate, Metric, Result, Run
 from rag_core.evaluation.chart_parts import MIDDLE
+from rag_core.evaluation.figures import names
 from rag_core.evaluation.metrics import METRIC
 from rag_core.evaluation.report_questions import questions
 
@@ -20,6 +22,7 @@ Tried = tuple[Run, Sequence[Result]]
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = Path(__file__).with_name("report.css")
+_SIZES = {name: {"labelFontSize": 12, "titleFontSize": 12} for name in ("axis", "legend", "header")}
 _SVG_ID = re.compile(r'(\bid="|url\(#|href="#)')
 
 
@@ -29,8 +32,9 @@ def as_html(runs: Sequence[Tried], differences: Sequence[Difference], drawings: 
     `differences` compares the first two runs. The file stays below some 10 MB: passages are shortened, and 500
     questions are shown one by one (`report_questions`).
     """
-    names = dict.fromkeys(run.set_name for run, _ in runs)
-    title = f"Evaluation: {', '.join(names)}" if names else "Evaluation"
+    runs = _told_apart(runs)
+    sets = dict.fromkeys(run.set_name for run, _ in runs)
+    title = f"Evaluation: {', '.join(sets)}" if sets else "Evaluation"
     parts = (
         _opening(title, runs), _summary(runs), _compared(differences), _charts(drawings), _settings(runs),
         questions(runs), "</main></body></html>\n",
@@ -58,6 +62,14 @@ def shown(value: float, metric: Metric | None) -> str:
     if unit == "share":
         return f"{100 * value:.1f} %" if metric else f"{value:.3f}"
     return f"{value:,.1f} ms" if unit == "ms" else f"{value:,.0f}"
+
+
+def _told_apart(runs: Sequence[Tried]) -> list[Tried]:
+    """The runs, their configurations named so that each has a name of its own."""
+    named = zip(runs, names([run for run, _ in runs]), strict=True)
+    return [
+        (replace(run, configuration=replace(run.configuration, name=name)), results) for (run, results), name in named
+    ]
 
 
 def _cells(row: Sequence[object]) -> Iterator[str]:
@@ -139,7 +151,7 @@ def _svg(number: int, drawing: Drawing) -> str:
     import vl_convert
 
     try:
-        svg = vl_convert.vegalite_to_svg(dict(drawing.spec), allowed_base_urls=[])
+        svg = vl_convert.vegalite_to_svg(dict(drawing.spec), config=_SIZES, allowed_base_urls=[])
     except ValueError:
         return "<p>This chart could not be drawn; its numbers are below.</p>"
     svg = svg[svg.index("<svg") :].replace(f'"{MIDDLE}"', '"currentColor"')

@@ -33,9 +33,9 @@ def questions(runs: Sequence[tuple[Run, Sequence[Result]]]) -> str:
 
 def _question(question: Question, tried: Sequence[tuple[Run, Result]], most: int) -> str:
     marks = "".join(_mark(run, result) for run, result in tried)
-    answers = "".join(_result(run, result, most) for run, result in tried)
+    answers = "".join(f"<section>{_result(run, result, most)}</section>" for run, result in tried)
     known = _known(question, most)
-    return f"<details><summary>{escape(question.text)}{marks}</summary><div>{known}{answers}</div></details>"
+    return f"<details><summary>{escape(question.text)}{marks}</summary><div>{known}<div class=runs>{answers}</div></div></details>"
 
 
 def _mark(run: Run, result: Result) -> str:

@@ -171,6 +171,11 @@ def test_nothing_is_fetched_for_a_chart() -> None:
     assert "never.json" not in text
 
 
+def test_runs_of_one_name_are_told_apart() -> None:
+    columns = re.findall(r'<th scope="col">([^<]*as it is[^<]*)</th>', text_of([(a_run(), []), (a_run(), [])]))
+    assert len(set(columns)) == 2
+
+
 def test_a_report_of_nothing_opens() -> None:
     watch(text_of([]))
     watch(text_of([(a_run(metrics={}, state="cancelled"), [])]))
