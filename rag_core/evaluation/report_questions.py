@@ -34,8 +34,8 @@ def questions(runs: Sequence[tuple[Run, Sequence[Result]]]) -> str:
 def _question(question: Question, tried: Sequence[tuple[Run, Result]], most: int) -> str:
     marks = "".join(_mark(run, result) for run, result in tried)
     answers = "".join(f"<section>{_result(run, result, most)}</section>" for run, result in tried)
-    known = _known(question, most)
-    return f"<details><summary>{escape(question.text)}{marks}</summary><div>{known}<div class=runs>{answers}</div></div></details>"
+    told = f"<div>{_known(question, most)}<div class=runs>{answers}</div></div>"
+    return f"<details><summary>{escape(question.text)}{marks}</summary>{told}</details>"
 
 
 def _mark(run: Run, result: Result) -> str:
