@@ -24,6 +24,71 @@ def test_values_are_checked() -> None:
         Settings.load().changed("retrieval", k=0)
 
 
+def test_values_of_several_groups_are_replaced_at_once() -> None:
+    plain = Settings(_env_file=None)
+    settings = plain.with_values({"chunking.size": 90, "chunking.overlap": 10, "retrieval.k": 3})
+    assert (settings.chunking.size, settings.chunking.overlap, settings.retrieval.k) == (90, 10, 3)
+    assert (settings.embedding, settings.data_dir) == (plain.embedding, plain.data_dir)
+    assert plain.with_values({}) == plain
+    assert plain.chunking.size == 1000  # the old ones are as they were
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"retrieval.kk": 1},
+        {"retrieval": 1},
+        {"retrieval.": 1},
+        {"": 1},
+        {"data_dir": "x"},
+        {"data_dir.parent": "x"},
+        {"model_config.x": 1},
+        {"retrieval.model_fields": 1},
+        {"retrieval.k": 0},
+        {"retrieval.k": 3, "chunking.size": 100},  # its overlap is larger
+    ],
+)
+def test_values_that_are_none_are_refused(values: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError):
+        Settings(_env_file=None).with_values(values)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["", "  \n", "{context} {question}", "{not_found}{history}{context}{question}", "{{a}} {context} {question}"],
+)
+def test_a_prompt_with_its_places_is_taken(prompt: str) -> None:
+    settings = Settings(_env_file=None).with_values({"answering.prompt": prompt})
+    assert settings.answering.prompt == prompt.strip()
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "{context}",
+        "{question}",
+        "no places",
+        "{context} {question} {other}",
+        "{context} {question} {",
+        "{context} {question} }",
+        "{context} {question} {}",
+        "{0} {context} {question}",
+        "{context.__class__} {question}",
+        "{context[0]} {question}",
+        "{context!r} {question}",
+        "{context:.5} {question}",
+        "{context:d} {question}",
+        "{context:{question}}",
+        "{{context}} {{question}}",
+        "{context} {question}" + "x" * 20_000,
+        "{context} {question} \ud800",
+    ],
+)
+def test_a_prompt_that_could_not_be_filled_is_refused(prompt: str) -> None:
+    with pytest.raises(ConfigurationError):
+        Settings(_env_file=None).with_values({"answering.prompt": prompt})
+
+
 def test_the_environment_and_env_are_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LECTERN_CHUNKING__SIZE", "800")

@@ -7,6 +7,8 @@ import pytest
 
 from accelerator.dump import write_dump
 from rag_core import Hit, Library, Settings, Upload
+from rag_core.corpora import LibraryCorpus
+from rag_core.retrieval import search_many
 from rag_core.retrieval.langchain import LecternRetriever
 from rag_core.storage.outbox import Waiting
 from tests.conftest import PROJECT, add_text
@@ -41,6 +43,40 @@ def test_every_engine_gives_the_same_hits(library: Library, question: str) -> No
     assert places(library.search(question)) == places(dumps)
 
 
+@pytest.mark.parametrize("engine", ["auto", "dumps", "pgvector", "chroma"])
+@pytest.mark.parametrize("change", [{}, {"k": 25, "fetch_k": 60, "mmr_lambda": 0.85}, {"mode": "fast", "k": 1}])
+def test_many_questions_in_one_pass_find_what_each_finds_alone(
+    library: Library, engine: str, change: dict[str, object]
+) -> None:
+    settings = library.settings.changed("retrieval", engine=engine, **change).retrieval
+    asked = [*QUESTIONS, QUESTIONS[0], "?", "x " * 2000]
+    corpus = LibraryCorpus(library._storage, library._embed)
+    together = corpus.search(asked, settings)
+    assert [found.trace.query for found in together] == asked
+    for question, found in zip(asked, together, strict=True):
+        (alone,) = corpus.search([question], settings)
+        assert found.hits == alone.hits
+        assert len(found.hits) == settings.k
+        assert (found.trace.engine, found.trace.notes) == (alone.trace.engine, alone.trace.notes)
+        assert set(found.trace.latency_ms) == {"embed", "search"}
+    assert together[0].trace.engine == ("dumps" if engine == "auto" else engine)
+
+
+def test_no_questions_find_nothing(library: Library) -> None:
+    vectors = np.zeros((0, 384), np.float32)
+    assert search_many(library._storage, vectors, [], library.settings.retrieval) == []
+
+
+def test_questions_are_embedded_together_as_alone(library: Library) -> None:
+    embedder = library._embed()
+    vectors = embedder.encode_queries([*QUESTIONS, QUESTIONS[0]])
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert (vectors[0] == vectors[-1]).all()
+    for question, vector in zip(QUESTIONS, vectors, strict=False):
+        assert float(embedder.encode_query(question) @ vector) > 0.9999
+
+
 def test_hits_carry_their_place(library: Library) -> None:
     for hit in library.search("timetable of the ferry", k=10):
         page = library.page(hit.document.id, hit.page)
@@ -59,7 +95,7 @@ def test_a_missing_dump_falls_back_and_is_said(library: Library, monkeypatch: py
     before = places(library.search("rye bread"))
     scanner = library._storage.dumps._scanner
     monkeypatch.setattr(library._storage.dumps, "_profile", None)
-    found = library._find("rye bread")
+    found = library._asking.find("rye bread")
     assert places(list(found.hits)) == before
     assert found.trace.engine == "pgvector"
     assert any("dumps" in note for note in found.trace.notes)
@@ -73,11 +109,11 @@ def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
     profile = library._storage.documents.profile()
     assert profile is not None
     write_dump(library._storage.dumps._path(document.id), vectors, hashes, profile=profile.id)
-    found = library._find("How much does the harbour crane lift?")
+    found = library._asking.find("How much does the harbour crane lift?")
     assert found.trace.engine == "pgvector"
     assert any("did not fit" in note for note in found.trace.notes)
     assert found.hits[0].document.id == document.id
-    healed = library._find("How much does the harbour crane lift?")
+    healed = library._asking.find("How much does the harbour crane lift?")
     assert healed.trace.engine == "dumps"
     assert not healed.trace.notes
     library.remove(document.id)
@@ -85,13 +121,13 @@ def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
 
 def test_chroma_that_lags_is_not_asked(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library._storage.relay.outbox, "waiting", lambda store: Waiting(2))
-    found = library._find("rye bread", engine="chroma")
+    found = library._asking.find("rye bread", engine="chroma")
     assert found.trace.engine == "dumps"
     assert any("Chroma lacks 2 documents" in note for note in found.trace.notes)
 
 
 def test_the_langchain_retriever_gives_hits_and_a_trace(library: Library) -> None:
-    retriever = LecternRetriever(find=library._find)
+    retriever = LecternRetriever(find=library._asking.find)
     documents = retriever.invoke("rye bread")
     assert [d.metadata["hit"] for d in documents] == library.search("rye bread")
     assert documents[0].page_content == documents[0].metadata["hit"].text
