@@ -10,7 +10,6 @@ from pages.parts import frame, resources
 from pages.parts.evaluation import (
     address,
     adopting,
-    chunking,
     configurations,
     history,
     opened,
@@ -57,8 +56,8 @@ def draw(library: Library) -> None:
         sets.first() if documents else nothing_to_measure()
         return
     sets.chooser(found, chosen)
-    adopting.way_back(library)
-    chunking.section(library)
+    if not results.ready(shown):  # with a result it stands beside the buttons that adopt
+        adopting.section(library)
     running.starter(library, chosen, configurations.section(library))
     running.progress(library, resources.evaluations())
     results.section(library, shown)

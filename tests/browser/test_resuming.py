@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from rag_core import Library, Settings
+from rag_core.domain import Configuration, Question
 from tests.browser.conftest import serve
 
 pytestmark = pytest.mark.browser
@@ -46,4 +48,18 @@ def test_ten_documents_are_resumed_after_a_kill(browser: Browser, tmp_path: Path
         expect(told).to_contain_text("Lectern ended while 10 documents were being added", timeout=30_000)
         expect(told).to_contain_text("all ready", timeout=90_000)
         expect(page.locator("[data-testid=stMain]")).to_contain_text("10 documents, 10 pages")
+        page.close()
+
+
+def test_runs_that_were_left_go_on_at_the_next_start(browser: Browser, tmp_path: Path) -> None:
+    with Library.open(Settings(data_dir=tmp_path / "l")) as library:
+        asked = [Question(f"{n}", f"What does keeper {n} write down?") for n in range(3)]
+        of = library.evaluation.create("Lighthouses", asked)
+        left = library.evaluation.begin(of.id, [Configuration("As it is")])
+        next(iter(library.evaluation.carry_out([left[0].id])))
+    with serve(tmp_path / "l", tmp_path / "log") as server:
+        page = opened(browser, f"{server.url}/evaluation")
+        told = page.locator(".st-key-evaluation_lines")
+        expect(told).to_contain_text("Lectern ended while 1 run was under way. Resumed and ended.", timeout=60_000)
+        expect(page.locator(".st-key-evaluation_history")).to_contain_text("Done")
         page.close()

@@ -67,6 +67,12 @@ def cuts(changes: Mapping[str, object]) -> bool:
     return any(key.startswith("chunking.") for key in changes)
 
 
+def section(library: Library) -> None:
+    """What was adopted, with the way back, and the cutting anew that follows from it."""
+    way_back(library)
+    chunking.section(library)
+
+
 def way_back(library: Library) -> None:
     """A line that says what was made the library's here, with a button to take it back."""
     if problem := st.session_state.pop(PROBLEM, None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ MOST = 6
 NAME_CHARS = 60
 TEXT_CHARS = 40
 EDITED = "evaluation_edited"
+_HARMLESS = re.compile(r"[^\W\d_][\w\s()=.,;%+-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +114,23 @@ def shown(value: object) -> str:
 
 def _row(number: int, choice: Choice, fields: Mapping[str, Field]) -> None:
     configuration = choice.configuration
+    key = f"evaluation_tick_{number}_{configuration.name}"
+    st.session_state[key] = choice.chosen
+    told = "; ".join(changes_in_words(configuration.changes, fields)) or _as_it_is(fields)
     with st.container(key=f"evaluation_try_{number}", horizontal=True, vertical_alignment="center", wrap=False):
-        key = f"evaluation_tick_{number}_{configuration.name}"
-        st.session_state[key] = choice.chosen
-        told = (
-            _as_it_is(fields)
-            if not configuration.changes
-            else "; ".join(changes_in_words(configuration.changes, fields))
-        )
-        label = f"{words.plain(configuration.name)}  \n:gray[:small[{words.plain(told)}]]"
-        st.checkbox(label, key=key, on_change=_toggle, args=(number, key))
+        with st.container(gap=None):
+            st.checkbox(_label(configuration.name), key=key, on_change=_toggle, args=(number, key))
+            st.caption(words.plain(told))
         if configuration.changes:
             st.button(
                 "Change", icon=":material/edit:", type="tertiary", key=f"evaluation_edit_{number}",
                 on_click=_edit, args=(number,),
             )  # fmt: skip
+
+
+def _label(name: str) -> str:
+    """A name as a checkbox's label, which is also read aloud: without marks where it needs none."""
+    return name if _HARMLESS.fullmatch(name) else words.plain(name)
 
 
 def _as_it_is(fields: Mapping[str, Field]) -> str:

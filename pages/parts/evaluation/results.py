@@ -27,26 +27,34 @@ def chosen(runs: Sequence[Run]) -> list[Run]:
     return found[-MOST:]
 
 
-def section(library: Library, shown: Sequence[Run]) -> None:
-    """Everything about some runs, once none of them is under way; those without a result are left out."""
-    ready = [run for run in shown if run.done]
+def ready(shown: Sequence[Run]) -> list[Run]:
+    """The runs that have a result, once none of them is under way."""
     queued = resources.evaluations().queued()
-    if not ready or any(run.id in queued for run in shown):
-        return
+    return [] if any(run.id in queued for run in shown) else [run for run in shown if run.done]
+
+
+def section(library: Library, shown: Sequence[Run]) -> None:
+    """Everything about some runs; nothing while they are under way."""
+    found = ready(shown)
+    if found:
+        _draw(library, found)
+
+
+def _draw(library: Library, runs: Sequence[Run]) -> None:
     with st.container(key="evaluation_result_heading", horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown("## Result")
-        exporting.runs(library, ready)
-    st.caption(" · ".join(facts(ready)))
-    _notes(ready)
-    pair = comparing.pair(ready)
-    found = comparing.compared(*pair) if pair else ()
+        exporting.runs(library, runs)
+    st.caption(" · ".join(facts(runs)))
+    _notes(runs)
+    pair = comparing.pair(runs)
+    differences = comparing.compared(*pair) if pair else ()
     if pair:
-        comparing.verdict(*pair, found)
-    comparing.tables(ready, library.evaluation.metrics(), found if len(ready) == 2 else ())
-    comparing.details(found)
-    _adopt(library, ready, pair, found)
-    charting.section(ready)
-    listing.section(ready)
+        comparing.verdict(*pair, differences)
+    comparing.tables(runs, library.evaluation.metrics(), differences if len(runs) == 2 else ())
+    comparing.details(differences)
+    _adopt(library, runs, pair, differences)
+    charting.section(runs)
+    listing.section(runs)
 
 
 def facts(runs: Sequence[Run]) -> list[str]:
@@ -81,3 +89,4 @@ def _adopt(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, 
             )  # fmt: skip
             if pressed:
                 adopting.form(library, run.configuration)
+    adopting.section(library)

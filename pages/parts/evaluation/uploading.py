@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 SHOWN = 1_000
+MOST_MB = 64
 REPORT = "evaluation_report"
 HELP = (
     "CSV with the columns `question`, `answer`, `document`, `page`, `excerpt`, `answerable` (all but the first may be "
@@ -28,7 +29,7 @@ def form(library: Library, set_id: str) -> None:
     """A dialog that takes a file, says what it holds, and adds its questions to a set."""
     file = st.file_uploader(
         "A file of questions", type=["csv", "tsv", "jsonl", "json", "txt"], key="evaluation_file",
-        label_visibility="collapsed",
+        label_visibility="collapsed", max_upload_size=MOST_MB,
     )  # fmt: skip
     if file is None:
         st.caption(HELP)
