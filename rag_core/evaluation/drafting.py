@@ -23,8 +23,8 @@ from rag_core.generation.sentences import Span, split_sentences, tidy
 
 MAX_PAGES = 80
 """Most pages of one document that are looked at, drawn by chance from a longer one."""
-MOST_OF_KIND = {"a heading": 0.2, "a row of a table": 0.4}
-"""The share of a document's questions that a kind has at most."""
+SHARES = {"a sentence": 0.6, "a row of a table": 0.25, "a heading": 0.15}
+"""What a document's questions come from, as long as there are drafts of each kind."""
 LEAST_ENGLISH = 0.05
 """Share of a document's words that are English function words, in a document that questions are drafted from."""
 LEAST_BELOW = 120
@@ -167,6 +167,7 @@ def _is_topic(name: str) -> bool:
         and name[0].isupper()
         and name[-1].isalnum()
         and not name.isupper()
+        and len(set(name.lower().split())) == len(name.split())
         and not _NO_TOPIC.match(name)
         and not re.search(r"[\d|:;?!()_“”]|\.\s", name)
     )
@@ -195,23 +196,33 @@ def _without_doubles(drafts: Iterator[_Draft]) -> list[_Draft]:
 
 
 def _spread(drafts: Sequence[_Draft], count: int, chance: random.Random) -> Iterator[_Draft]:
-    """Drafts from one page after the other, the best of a page first, no kind too often."""
+    """Drafts by the shares of their kinds, and of each kind from one page after the other."""
+    kinds: dict[str, deque[_Draft]] = {}
+    for kind in SHARES:
+        kinds[kind] = deque(_by_page([one for one in drafts if _kind(one) == kind], chance))
+    given: Counter[str] = Counter()
+    for _ in range(count):
+        left = [kind for kind, several in kinds.items() if several]
+        if not left:
+            return
+        behind = min(left, key=lambda kind: (given[kind] + 1) / SHARES[kind])
+        given[behind] += 1
+        yield kinds[behind].popleft()
+
+
+def _kind(one: _Draft) -> str:
+    return one.rule if one.rule in SHARES else "a sentence"
+
+
+def _by_page(drafts: Sequence[_Draft], chance: random.Random) -> Iterator[_Draft]:
+    """The best draft of every page, then the second best, pages in an order by chance."""
     by_page: dict[int, list[_Draft]] = {}
     for one in drafts:
         by_page.setdefault(one.page, []).append(one)
-    for several in by_page.values():
-        chance.shuffle(several)
-        several.sort(key=lambda one: -one.worth)
-    order = sorted(by_page)
-    chance.shuffle(order)
-    given: Counter[str] = Counter()
-    while order and given.total() < count:
-        for number in list(order):
-            if given.total() == count:
-                return
-            one = by_page[number].pop(0)
-            if not by_page[number]:
-                order.remove(number)
-            if given[one.rule] < max(1, MOST_OF_KIND.get(one.rule, 1) * count):
-                given[one.rule] += 1
-                yield one
+    several = [by_page[page] for page in sorted(by_page)]
+    chance.shuffle(several)
+    for of_page in several:
+        chance.shuffle(of_page)
+        of_page.sort(key=lambda one: -one.worth)
+    for place in range(max(map(len, several), default=0)):
+        yield from (of_page[place] for of_page in several if place < len(of_page))

@@ -40,6 +40,7 @@ _LATER = re.compile(
     r"|so that|until)\b"
     r"|, (?:but|and|so|as|with|including|or|after|before|when|not|making|causing|resulting|compared|primarily|due)\b"
 )
+_LEANS = re.compile(r"(?:our|its|their|his|her|this|these|those|we|it|they|he|she)\b", re.IGNORECASE)
 _ODD = re.compile(r"https?:|www\.|@|\.\.\.|…|\||_{2}|[A-Z]{4,} [A-Z]{4,}|\?| ,")
 
 
@@ -75,7 +76,9 @@ def _is_sound(sentence: str) -> bool:
 
 def _kept(made: Made, sentence: str) -> Made | None:
     """What a rule made, with the answers that stand in the sentence; None where it does not hold."""
-    text = made.text[:1].upper() + " ".join(made.text[1:].split())
+    text = made.text[:1].upper() + " ".join(made.text[1:].split()).replace(" ?", "?")
     answers = tuple(answer.strip() for answer in made.references if answer.strip() and answer in sentence)
+    if any(_LEANS.match(answer) for answer in answers):
+        return None
     given_away = any(re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) for answer in answers)
     return Made(text, answers, made.rule, made.worth) if answers and not given_away and stands_alone(text) else None

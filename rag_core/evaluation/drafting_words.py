@@ -171,7 +171,8 @@ class Speech:
 
     def is_telling(self, phrase: str, least: int = 2) -> bool:
         """Whether a phrase says by itself what is meant: it has a name in it, or `least` words of content."""
-        words = [word for word in phrase.split() if word.lower() not in _ARTICLES | _PREPOSITIONS | {"and"}]
+        empty = _ARTICLES | _PREPOSITIONS | _CLAUSAL | {"and"}
+        words = [word for word in phrase.split() if word.lower() not in empty]
         return len(words) >= least or self.has_name(phrase)
 
     def has_name(self, phrase: str) -> bool:
