@@ -11,6 +11,8 @@ import csv
 import io
 import json
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -19,7 +21,9 @@ from typing import NamedTuple
 from rag_core.domain import RowProblem
 from rag_core.generation.sentences import split_sentences
 
-MOST_MISREAD = 20
+MOST_COLUMNS = 1_000
+"""Columns of a row that are looked at."""
+MOST_MISREAD = 10
 """How often a file is read on after a quotation mark that nothing closes."""
 
 LAST_ROW = 1_048_576
@@ -94,7 +98,7 @@ def decode(data: bytes) -> tuple[str, str, str]:
 def rows_of(name: str, text: str) -> Table:
     """The rows of a file in their order. What it is written in is told by its first characters, then by its name."""
     if _LIST.match(text) or (name.lower().endswith(".json") and text.lstrip("\ufeff \t\r\n").startswith("[")):
-        return Table(_array_rows(text))
+        return Table(_array_rows(text, text.index("[") + 1))
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return Table(_object_rows(text))
     return _csv_table(text)
@@ -136,10 +140,20 @@ def _csv_table(text: str) -> Table:
     for number, record in records:
         if isinstance(record, str):
             before.append(RowProblem(number, "", record))
-        elif any(cell.strip() for cell in record):
-            head = [cell.strip() for cell in record]
+        elif any(map(str.strip, record)):
+            head = _told_apart([cell.strip() for cell in record[:MOST_COLUMNS]])
             return Table(chain(before, _below(head, records)), tuple(head), number)
     return Table(iter(before))
+
+
+def _told_apart(head: Sequence[str]) -> list[str]:
+    """Column names, those that come again numbered: a second "answer" is another answer."""
+    seen: Counter[str] = Counter()
+    named = []
+    for name in head:
+        seen[name.casefold()] += 1
+        named.append(f"{name} {seen[name.casefold()]}" if name and seen[name.casefold()] > 1 else name)
+    return named
 
 
 def _below(head: Sequence[str], records: Iterator[tuple[int, list[str] | str]]) -> Rows:
@@ -148,7 +162,8 @@ def _below(head: Sequence[str], records: Iterator[tuple[int, list[str] | str]]) 
         if isinstance(record, str):
             yield RowProblem(number, "", record)
             continue
-        filled = [(place, cell) for place, cell in enumerate(record) if cell and not cell.isspace()]
+        cells = enumerate(record[: len(head) + MOST_COLUMNS])
+        filled = [(place, cell) for place, cell in cells if cell and not cell.isspace()]
         if filled:
             values = {head[place]: cell for place, cell in filled if place < len(head)}
             yield Row(number, values, cells=True, surplus=sum(place >= len(head) for place, _ in filled))
@@ -194,8 +209,10 @@ def _object_rows(text: str) -> Rows:
     """Rows of a file that begins with an object: JSON Lines, or one object that holds a list."""
     first = next((line for line in text.lstrip("\ufeff").split("\n") if line.strip()), "")
     value, wrong = _loaded(first)
-    if wrong:
+    if wrong and first.rstrip().endswith(("{", "[", ",")):
         value, wrong = _loaded(text.lstrip("\ufeff"))
+        if wrong:
+            return _array_rows(text, 0)
     if wrong or not isinstance(value, dict) or _list_in(value) is None:
         return _line_rows(text)
     return _list_rows(_list_in(value) or [])
@@ -210,14 +227,17 @@ def _line_rows(text: str) -> Rows:
             yield RowProblem(number, "", wrong) if wrong else _row(number, value)
 
 
-def _array_rows(text: str) -> Rows:
-    """Rows of a JSON list, numbered by the line on which each begins. What follows a fault cannot be read."""
+def _array_rows(text: str, place: int) -> Rows:
+    """Rows of a JSON list from `place` on, or of objects one after the other where that is 0.
+
+    They are numbered by the line on which each begins. What follows a fault cannot be read.
+    """
     decoder = json.JSONDecoder()
-    number, counted, place = 1, 0, text.index("[") + 1
+    number, counted, listed = 1, 0, place > 0
     while True:
-        while (mark := text[place : place + 1]) and (mark.isspace() or mark == ","):
+        while (mark := text[place : place + 1]) and (mark.isspace() or mark in ",\ufeff"):
             place += 1
-        if mark == "]":
+        if mark == "]" or (not mark and not listed):
             return
         number, counted = number + text.count("\n", counted, place), place
         if not mark:
@@ -285,12 +305,14 @@ def _squad_rows(article: Mapping[str, object]) -> Iterator[dict[str, object]]:
         context = paragraph.get("context")
         context = context if isinstance(context, str) else ""
         spans = split_sentences(context)
+        starts = [span.start for span in spans]
         for item in paragraph["qas"]:
             if not isinstance(item, dict):
                 continue
             answers = item.get("answers")
             start = _answer_start(answers)
-            excerpt = next((context[span.start : span.end] for span in spans if span.start <= start < span.end), "")
+            span = spans[bisect_right(starts, start) - 1] if 0 <= start < len(context) and spans else None
+            excerpt = context[span.start : span.end] if span and span.start <= start < span.end else ""
             place = {"document": article.get("title"), "excerpt": excerpt} if excerpt else {}
             kept = {key: item[key] for key in ("id", "question", "is_impossible") if key in item}
             yield {**kept, "answers": answers, **place}

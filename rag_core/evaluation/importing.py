@@ -7,9 +7,10 @@ with numbers (`document_2`, `page_2`, `excerpt_2`) in CSV and in a list `gold` i
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 
 from rag_core.domain import ImportReport, Question, RowProblem
-from rag_core.evaluation.file_rows import Row, Table, decode, rows_of
+from rag_core.evaluation.file_rows import MOST_COLUMNS, Row, Table, decode, rows_of
 from rag_core.evaluation.row_questions import MAX_QUESTION_CHARS, column_of, question_of
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -77,6 +78,8 @@ class _Taking:
     def take(self, table: Table) -> None:
         """Take rows until they end or a limit is reached."""
         self._see(table.columns)
+        if len(table.columns) >= MOST_COLUMNS:
+            self._notes.append(f"At most {MOST_COLUMNS:,} columns of a file are read.")
         for row in table.rows:
             if len(self._questions) >= MAX_QUESTIONS:
                 self._notes.append(f"A set holds at most {MAX_QUESTIONS:,} questions: what follows was left out.")
@@ -105,7 +108,7 @@ class _Taking:
 
     def _row(self, row: Row) -> None:
         if not row.cells:
-            self._see(tuple(row.values))
+            self._see(tuple(islice(row.values, MOST_COLUMNS)))
         question, problems = question_of(row)
         for problem in problems:
             self._tell(problem)

@@ -10,11 +10,12 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import get_args
+from itertools import islice
+from typing import TypeVar, get_args
 
 from rag_core.domain import Gold, Origin, Question, RowProblem
 from rag_core.evaluation.cells import original, parted
-from rag_core.evaluation.file_rows import Row
+from rag_core.evaluation.file_rows import MOST_COLUMNS, Row
 
 MAX_QUESTION_CHARS = 4_000
 MAX_TEXT_CHARS = 20_000
@@ -29,7 +30,7 @@ _NAMES = {
     "question": "question query text prompt",
     "answer": "answer answers reference references reference_answer ground_truth ground_truths expected_answer",
     "document": "document source file filename file_name doc title",
-    "page": "page page_number pages",
+    "page": "page page_number page_no page_num pages",
     "excerpt": "excerpt excerpts passage passages context contexts reference_contexts evidence",
     "gold": "gold places",
     "answerable": "answerable is_answerable has_answer",
@@ -38,6 +39,7 @@ _NAMES = {
     "origin": "origin",
 }
 _SYNONYMS = {synonym: name for name, synonyms in _NAMES.items() for synonym in synonyms.split()}
+_MANY = frozenset(("answer", "document", "page", "excerpt"))
 _YES = frozenset(("true", "yes", "y", "t", "1", "x"))
 _NO = frozenset(("false", "no", "n", "f", "0"))
 _PAGE = re.compile(r"(\d{1,7})(?:\.0+)?")
@@ -46,6 +48,9 @@ _LONGEST_NAME = 60
 _NOT_NAME = re.compile(r"[\W_]+")
 # Controls without tab and newline, and lone surrogates: neither a page nor PostgreSQL takes them.
 _UNSHOWABLE = dict.fromkeys((*(set(range(32)) - {9, 10}), *range(0x7F, 0xA0), *range(0xD800, 0xE000)))
+
+
+_Item = TypeVar("_Item")
 
 
 class Fault(Exception):
@@ -67,9 +72,8 @@ def _meaning(name: str) -> tuple[str, int] | None:
     if plain in _SYNONYMS:
         return _SYNONYMS[plain], 1
     numbered = _NUMBERED.fullmatch(plain)
-    if numbered and numbered[1] in _SYNONYMS and int(numbered[2]):
-        return _SYNONYMS[numbered[1]], int(numbered[2])
-    return None
+    meaning = _SYNONYMS.get(numbered[1], "") if numbered else ""
+    return (meaning, int(numbered[2])) if numbered and meaning in _MANY and int(numbered[2]) else None
 
 
 def given_id(text: str) -> str:
@@ -93,7 +97,7 @@ class _Reading:
         self._row = row
         self.problems: list[RowProblem] = []
         self._values: dict[tuple[str, int], list[tuple[str, object]]] = {}
-        for name, written in row.values.items():
+        for name, written in islice(row.values.items(), MOST_COLUMNS):
             meaning = column_of(name)
             value = original(written) if row.cells and isinstance(written, str) else written
             if meaning and value is not None and value != "":
@@ -109,8 +113,8 @@ class _Reading:
         text = " ".join(written.split())
         if not any(character.isalnum() for character in text):
             raise Fault("question", "There is no question in this row." if not text else "The question holds no word.")
-        references = tuple(dict.fromkeys(self._references()))[:MAX_ITEMS]
-        gold = tuple(dict.fromkeys(self._gold()))[:MAX_ITEMS]
+        references = self._at_most(self._references(), "answer", "answers")
+        gold = self._at_most(self._gold(), "document", "places")
         origin = self._text("origin", MAX_ID_CHARS)
         answerable = self._answerable()
         if not answerable and (references or gold):
@@ -127,6 +131,13 @@ class _Reading:
 
     def _harmless(self, column: str, message: str) -> None:
         self.problems.append(RowProblem(self._row.number, column, message, kept=True))
+
+    def _at_most(self, items: Iterator[_Item], column: str, kind: str) -> tuple[_Item, ...]:
+        """The first items, each once; more than `MAX_ITEMS` are a harmless fault."""
+        found = list(islice(items, MAX_ITEMS + 1))
+        if len(found) > MAX_ITEMS:
+            self._harmless(column, f"At most {MAX_ITEMS} {kind} are taken; the rest was left out.")
+        return tuple(dict.fromkeys(found[:MAX_ITEMS]))
 
     def _text(self, meaning: str, most: int) -> str:
         """The text of the one column with this meaning; "" where there is none. Raises Fault."""
@@ -202,7 +213,7 @@ def _items(value: object) -> list[object]:
     """The members of a list, or the one value; of {"text": [...]} (SQuAD as tables hold it) the texts."""
     if isinstance(value, dict) and isinstance(value.get("text"), list):
         value = value["text"]
-    return [item for item in value if item is not None] if isinstance(value, list) else [value]
+    return [item for item in value[: MAX_ITEMS + 1] if item is not None] if isinstance(value, list) else [value]
 
 
 def _page(column: str, value: object) -> int | None:

@@ -247,7 +247,52 @@ def test_columns_that_mean_nothing_are_named_once() -> None:
     assert report.notes == ("Not used: colour, Pages read.",)
     assert len(report.questions) == 1
     many = read("question," + ",".join(f"c{number}" for number in range(5000)) + "\nWhy?\n")
-    assert many.notes[0].endswith("and 4,988 more.")
+    assert many.notes[0] == "At most 1,000 columns of a file are read."
+    assert many.notes[1].endswith("and 987 more.")
+
+
+def test_a_column_that_comes_twice_is_another_answer_or_place() -> None:
+    report = read("question,answer,Answer,document,page,document,page,question\nWhy?,x,y,a,1,b,2,Who?\n")
+    (question,) = report.questions
+    assert (question.text, question.references) == ("Why?", ("x", "y"))
+    assert question.gold == (Gold("a", 1), Gold("b", 2))
+    assert report.notes == ("Not used: question 2.",)
+
+
+def test_objects_over_several_lines() -> None:
+    report = read('{\n "question": "One?"\n}\n{\n "question": "Two?"\n}\n{\n "question": oops }\n', "x.jsonl")
+    assert [question.text for question in report.questions] == ["One?", "Two?"]
+    assert told(report) == [(7, "", False)]
+
+
+def test_more_answers_and_places_than_are_taken() -> None:
+    row = {"question": "Why?", "answer": [str(number) for number in range(500)], "gold": ["a", "b"] * 200}
+    report = read(json.dumps(row), "x.jsonl")
+    assert len(report.questions[0].references) == 100
+    assert report.questions[0].gold == (Gold("a"), Gold("b"))
+    assert told(report) == [(1, "answer", True), (1, "document", True)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"," * 4_000_000,
+        b'"' * 4_000_000,
+        b"[" + b"," * 4_000_000,
+        b"question\n" + b'"x","y\n' * 500_000,
+        b"question," + b",".join(b"c%d" % number for number in range(400_000)),
+        b'{"question": "a?",' + b",".join(b'"k%d":1' % number for number in range(300_000)) + b"}",
+        b'{"question": "a?", "gold": [' + b'"d",' * 900_000 + b'"e"]}',
+        b'{"question": "' + b"\\ud800" * 600_000 + b'"}',
+        b"\xff\xfe" + b"\xff" * 4_000_000,
+    ],
+    ids=lambda data: repr(data[:24]),
+)
+def test_large_files_of_strange_forms_end_soon(data: bytes) -> None:
+    begin = time.perf_counter()
+    report = read_questions("x.csv", data)
+    assert time.perf_counter() - begin < 15
+    assert report.questions or report.problems
 
 
 def test_the_help_names_every_column() -> None:
