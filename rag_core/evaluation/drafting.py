@@ -88,12 +88,14 @@ def draft(document: Document, pages: Sequence[Page], count: int, seed: int = 0) 
     Gold is the document's id, the page, and the text there, character by character. A document in another language
     than English gives none.
     """
-    if (document.language and not document.language.lower().startswith("en")) or not _is_english(pages):
+    if document.language and not document.language.lower().startswith("en"):
         return
     chance = random.Random(f"{seed} {document.id}")  # noqa: S311
     looked_at = list(pages)
     if len(looked_at) > MAX_PAGES:
         looked_at = sorted(chance.sample(looked_at, MAX_PAGES), key=lambda page: page.number)
+    if not _is_english(looked_at):
+        return
     found = _without_doubles(_drafts(document, looked_at, company_of(page.text for page in pages)))
     for one in _spread(found, count, chance):
         gold = Gold(document.id, one.page, one.excerpt)

@@ -1,4 +1,4 @@
-"""The bytes of a file of questions to its rows: CSV, JSON Lines, a JSON list, or SQuAD's form of JSON.
+"""The bytes of a file of questions to its text, and the rows of a CSV file.
 
 What cannot be read as a row is a RowProblem in its place; nothing here raises for what a file holds. Time is linear in
 the file's size.
@@ -9,9 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import json
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +17,6 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from rag_core.domain import RowProblem
-from rag_core.generation.sentences import split_sentences
 
 MOST_COLUMNS = 1_000
 """Columns of a row that are looked at."""
@@ -45,8 +42,6 @@ _KINDS = (
 _CONTROLS = bytes({*range(32), 0x7F} - {9, 10, 12, 13})
 _SEPARATORS = ",;\t|"
 _SEP_LINE = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
-_LIST = re.compile(r"\ufeff?\s*\[\s*[\[{\]]")
-_LISTS = ("data", "questions", "items", "rows", "examples")
 # What no file holds as its last line: where it comes out inside a field, that field was never closed.
 _END = "\x00end of the file\x00\n"
 
@@ -95,15 +90,6 @@ def decode(data: bytes) -> tuple[str, str, str]:
     return data.decode("cp1252", errors="replace"), "Read as Windows-1252, as it is not UTF-8.", ""
 
 
-def rows_of(name: str, text: str) -> Table:
-    """The rows of a file in their order. What it is written in is told by its first characters, then by its name."""
-    if _LIST.match(text) or (name.lower().endswith(".json") and text.lstrip("\ufeff \t\r\n").startswith("[")):
-        return Table(_array_rows(text, text.index("[") + 1))
-    if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        return Table(_object_rows(text))
-    return _csv_table(text)
-
-
 def _damage(text: str) -> str:
     damaged = text.count("\ufffd")
     return f"{damaged:,} damaged characters were replaced." if damaged else ""
@@ -130,7 +116,7 @@ def _utf16(sample: bytes) -> str:
     return "utf-16-be" if zeros_even > 0.4 and zeros_odd < 0.05 else ""
 
 
-def _csv_table(text: str) -> Table:
+def csv_table(text: str) -> Table:
     """Rows of a CSV file below its head, numbered as a spreadsheet numbers them."""
     text = text.lstrip("\ufeff")
     told = _SEP_LINE.match(text)
@@ -203,122 +189,3 @@ def _lenient(reader: Iterator[list[str]]) -> Iterator[list[str] | str]:
             return
         except csv.Error as error:
             yield f"The row cannot be read: {error}."
-
-
-def _object_rows(text: str) -> Rows:
-    """Rows of a file that begins with an object: JSON Lines, or one object that holds a list."""
-    first = next((line for line in text.lstrip("\ufeff").split("\n") if line.strip()), "")
-    value, wrong = _loaded(first)
-    if wrong and first.rstrip().endswith(("{", "[", ",")):
-        value, wrong = _loaded(text.lstrip("\ufeff"))
-        if wrong:
-            return _array_rows(text, 0)
-    if wrong or not isinstance(value, dict) or _list_in(value) is None:
-        return _line_rows(text)
-    return _list_rows(_list_in(value) or [])
-
-
-def _line_rows(text: str) -> Rows:
-    """Rows of JSON Lines, numbered by line."""
-    lines = io.StringIO(text.lstrip("\ufeff"), newline="\n")
-    for number, line in enumerate(islice(lines, LAST_ROW), 1):
-        if not line.isspace():
-            value, wrong = _loaded(line)
-            yield RowProblem(number, "", wrong) if wrong else _row(number, value)
-
-
-def _array_rows(text: str, place: int) -> Rows:
-    """Rows of a JSON list from `place` on, or of objects one after the other where that is 0.
-
-    They are numbered by the line on which each begins. What follows a fault cannot be read.
-    """
-    decoder = json.JSONDecoder()
-    number, counted, listed = 1, 0, place > 0
-    while True:
-        while (mark := text[place : place + 1]) and (mark.isspace() or mark in ",\ufeff"):
-            place += 1
-        if mark == "]" or (not mark and not listed):
-            return
-        number, counted = number + text.count("\n", counted, place), place
-        if not mark:
-            yield RowProblem(number, "", "The list is not closed: the file seems to be cut off.", kept=True)
-            return
-        try:
-            value, place = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError) as error:
-            yield RowProblem(number, "", f"{_reason(error)} The rest of the file was not read.")
-            return
-        if isinstance(value, dict) and "paragraphs" in value:
-            yield from _list_rows([value])
-        else:
-            yield _row(number, value)
-
-
-def _loaded(text: str) -> tuple[object, str]:
-    """A value of JSON and what is wrong with it."""
-    try:
-        return json.loads(text), ""
-    except (ValueError, RecursionError) as error:
-        return None, _reason(error)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "This is nested too deeply."
-    if isinstance(error, json.JSONDecodeError):
-        return f"This is not valid JSON: {error.msg}."
-    return "This is not valid JSON: a number is too long."
-
-
-def _row(number: int, value: object) -> Row | RowProblem:
-    if isinstance(value, dict):
-        return Row(number, value)
-    return RowProblem(number, "", "This is no object with a question in it.")
-
-
-def _list_in(value: Mapping[str, object]) -> list[object] | None:
-    """The list of questions that an object holds; None for an object that is a question itself."""
-    if any(isinstance(value.get(key), str) for key in ("question", "query")):
-        return None
-    return next((found for key in _LISTS if isinstance(found := value.get(key), list)), None)
-
-
-def _list_rows(items: list[object]) -> Rows:
-    """Rows of a list, numbered by their place in it, counted from 1; articles of SQuAD's form are opened."""
-    number = 0
-    for item in items:
-        if isinstance(item, dict) and isinstance(item.get("paragraphs"), list):
-            for row in _squad_rows(item):
-                number += 1
-                yield Row(number, row)
-        else:
-            number += 1
-            yield _row(number, item)
-
-
-def _squad_rows(article: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """Questions of one article in SQuAD's form (Rajpurkar et al. 2016), each with the sentence that answers it."""
-    paragraphs = article.get("paragraphs")
-    for paragraph in paragraphs if isinstance(paragraphs, list) else []:
-        if not isinstance(paragraph, dict) or not isinstance(paragraph.get("qas"), list):
-            continue
-        context = paragraph.get("context")
-        context = context if isinstance(context, str) else ""
-        spans = split_sentences(context)
-        starts = [span.start for span in spans]
-        for item in paragraph["qas"]:
-            if not isinstance(item, dict):
-                continue
-            answers = item.get("answers")
-            start = _answer_start(answers)
-            span = spans[bisect_right(starts, start) - 1] if 0 <= start < len(context) and spans else None
-            excerpt = context[span.start : span.end] if span and span.start <= start < span.end else ""
-            place = {"document": article.get("title"), "excerpt": excerpt} if excerpt else {}
-            kept = {key: item[key] for key in ("id", "question", "is_impossible") if key in item}
-            yield {**kept, "answers": answers, **place}
-
-
-def _answer_start(answers: object) -> int:
-    first = answers[0] if isinstance(answers, list) and answers else None
-    start = first.get("answer_start") if isinstance(first, dict) else None
-    return start if isinstance(start, int) else -1

@@ -6,11 +6,13 @@ with numbers (`document_2`, `page_2`, `excerpt_2`) in CSV and in a list `gold` i
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import islice
 
 from rag_core.domain import ImportReport, Question, RowProblem
-from rag_core.evaluation.file_rows import MOST_COLUMNS, Row, Table, decode, rows_of
+from rag_core.evaluation.file_rows import MOST_COLUMNS, Row, Table, csv_table, decode
+from rag_core.evaluation.json_rows import array_rows, object_rows
 from rag_core.evaluation.row_questions import MAX_QUESTION_CHARS, column_of, question_of
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -20,6 +22,8 @@ MAX_ROWS = 50_000
 MAX_PROBLEMS = 200
 """Most problems that are told one by one; the rest are counted in a note."""
 MAX_UNUSED = 12
+
+_LIST = re.compile(r"\ufeff?\s*\[\s*[\[{\]]")
 
 HELP_TEXT = f"""\
 One row for each question. The first row of a **CSV** file names the columns, in any order; commas, semicolons or tabs
@@ -55,12 +59,21 @@ def read_questions(name: str, data: bytes) -> ImportReport:
     text, note, refused = decode(data)
     if refused or not text.strip("\ufeff \t\r\n\x00"):
         return _nothing(refused or "The file is empty.")
-    table = rows_of(name, text)
+    table = _table(name, text)
     if table.columns and ("question", 1) not in map(column_of, table.columns):
         return _nothing(_headless(table), row=table.head, note=note)
     taking = _Taking()
     taking.take(table)
     return taking.report(note)
+
+
+def _table(name: str, text: str) -> Table:
+    """The rows of a file in their order. What it is written in is told by its first characters, then by its name."""
+    if _LIST.match(text) or (name.lower().endswith(".json") and text.lstrip("\ufeff \t\r\n").startswith("[")):
+        return Table(array_rows(text, text.index("[") + 1))
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return Table(object_rows(text))
+    return csv_table(text)
 
 
 class _Taking:
