@@ -218,6 +218,8 @@ def test_how_far_a_run_is() -> None:
     assert running.measure(run, None, stopping=True) == (0.25, "stopping")
     step = Step(Progress("a", 10, 20, "a"), now - 10, 5)
     assert running.measure(run, step, stopping=False) == (0.5, "10 of 20 questions, about 20 s left")
+    step = Step(Progress("a", 0, 20, "a"), now, 0)
+    assert running.measure(run, step, stopping=False) == (0.0, "beginning with 20 questions")
     step = Step(Progress("preparing", 1, 3, "a"), now, 0)
     assert running.measure(run, step, stopping=False)[1] == "embedding other chunks: 1 of 3 documents"
 

@@ -66,7 +66,9 @@ def measure(run: Run, step: Step | None, *, stopping: bool) -> tuple[float, str]
     left = f", {words.duration(step.left_s)} left" if step.left_s is not None else ""
     if now.stage == "preparing":
         return share, f"embedding other chunks: {now.done:,} of {words.count(now.total, 'document')}{left}"
-    return (now.done / now.total if now.total else 0.0), f"{now.done:,} of {words.count(now.total, 'question')}{left}"
+    if not now.done:
+        return 0.0, f"beginning with {words.count(now.total, 'question')}"
+    return now.done / now.total, f"{now.done:,} of {words.count(now.total, 'question')}{left}"
 
 
 def resumed_words(runs: Sequence[Run]) -> str:

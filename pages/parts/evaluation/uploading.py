@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 SHOWN = 1_000
-MOST_MB = 64
+MOST_MB = 32
 REPORT = "evaluation_report"
 HELP = (
     "CSV with the columns `question`, `answer`, `document`, `page`, `excerpt`, `answerable` (all but the first may be "
