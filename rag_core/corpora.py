@@ -17,6 +17,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
+from accelerator.errors import DumpError
 from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, Document, Hit, Page, ParsedDocument, Trace
 from rag_core.embedding import Embedder
@@ -135,15 +136,19 @@ class ChunkedAnew:
         if document_id not in self._dumps.held():
             return False
         try:
-            hashes = self._dumps.open(document_id).hashes
-        except LecternError:
+            dump = self._dumps.open(document_id)
+            dump.verify()
+        except (LecternError, DumpError):
             return False
-        return [bytes(row).hex() for row in hashes] == [chunk.md5 for chunk in chunks]
+        return [bytes(row).hex() for row in dump.hashes] == [chunk.md5 for chunk in chunks]
 
     def _hits(self, vector: NDArray[np.float32], found: Candidates, settings: RetrievalSettings) -> tuple[Hit, ...]:
+        picks = diverse(vector, found, settings)
+        there = self._storage.documents.ready({document_id for document_id, _, _ in picks})
         return tuple(
             self._hit(self._chunks[document_id][index], score)
-            for document_id, index, score in diverse(vector, found, settings)
+            for document_id, index, score in picks
+            if document_id in there  # or it was removed since this was prepared
         )
 
     def _hit(self, chunk: Chunk, score: float) -> Hit:
@@ -167,6 +172,12 @@ def _parsed(document: Document, pages: Sequence[Page]) -> ParsedDocument:
     return ParsedDocument(
         media_type=document.media_type, pages=tuple(pages), title=document.title, sections=document.sections
     )
+
+
+def forget(storage: Storage, document_id: str) -> None:
+    """Remove what was embedded of a removed document to try other chunkings."""
+    for folder in (storage.folder / FOLDER).glob("*/"):
+        DumpStore(folder).remove(document_id)
 
 
 def _keep_newest(folder: Path) -> None:

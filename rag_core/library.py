@@ -6,11 +6,8 @@ Opening starts PostgreSQL and maps the dumps; models are loaded when they are fi
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import json
-import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -35,29 +32,18 @@ from rag_core.domain import (
     Successor,
 )
 from rag_core.errors import (
-    Cancelled,
-    ConfigurationError,
     LecternError,
     ModelUnavailable,
-    StoreUnavailable,
     UnsupportedDocument,
 )
 from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
-    from rag_core.adding import Adder
-    from rag_core.answering import Answerer
-    from rag_core.embedding import Embedder
     from rag_core.evaluation import Evaluation
-    from rag_core.evaluation.host import Corpus
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
-    from rag_core.retrieval import Retrieval
     from rag_core.sources import Source
     from rag_core.storage import Storage
-
-_log = logging.getLogger(__name__)
-_OWN_SETTINGS = "settings"
 
 
 class Library:
@@ -69,20 +55,26 @@ class Library:
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
         from rag_core.adding import Adder
+        from rag_core.asking import Asking
+        from rag_core.choices import Choices
+        from rag_core.embedding_in_use import EmbeddingInUse
 
         self._storage = storage
-        self.settings = self._with_own(settings)
         self._reader = reader
-        self._adder: Adder = Adder(lambda: self.settings, storage, reader, self._embed_added)
-        self._embedder: Embedder | None = None
-        self._answerer: Answerer | None = None
-        self._lock = threading.RLock()
-        self._noted = ""
-        self._reembedding = threading.Lock()
+        self._choices = Choices(settings, storage)
+        self._embedding = EmbeddingInUse(storage, self._choices)
+        self._asking = Asking(storage, self._choices, self._embedding)
+        self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents)
+        self._evaluation: Evaluation | None = None
+        self._lock = threading.Lock()
+        self._remaking = threading.Lock()
         self._stepping = threading.Lock()
         self._closing = threading.Event()
-        self._evaluation: Evaluation | None = None
-        self._consent = storage.conversations.preference("allow_remote") == "yes"
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in effect: those it was opened with, and what was made the library's own."""
+        return self._choices.settings
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Library:
@@ -131,13 +123,8 @@ class Library:
         self._reader.close()
         with self._stepping:  # a step of a re-embedding ends before its stores are closed
             pass
-        with self._lock:
-            answerer, self._answerer = self._answerer, None
-            embedder, self._embedder = self._embedder, None
-        if answerer is not None:  # not under the lock: an answer in progress may need it to end
-            answerer.close()
-        if embedder is not None:
-            embedder.close()
+        self._asking.close()
+        self._embedding.close()
         self._storage.close()
 
     def __enter__(self) -> Library:
@@ -231,7 +218,10 @@ class Library:
 
     def remove(self, document_id: str) -> None:
         """Remove a document from every store. Old answers keep the passages they cite."""
+        from rag_core.corpora import forget
+
         self._storage.remove(document_id)
+        forget(self._storage, document_id)
 
     def reembed(
         self, settings: EmbeddingSettings | None = None, *, cancellation: Cancellation | None = None
@@ -246,23 +236,23 @@ class Library:
         from rag_core.reembedding import Reembedding, target
 
         token = cancellation or Cancellation()
-        with self._embedding_anew():
+        with self._remade():
             wanted = settings or target(self._storage, self.settings.embedding)
             embedder = open_embedder(wanted, self.settings.models_dir)
             run = Reembedding(
-                self._storage, embedder, turn=self._adder.turn, adopted=lambda: self._adopt(embedder),
+                self._storage, embedder, turn=self._adder.turn, adopted=lambda: self._embedding.adopt(embedder),
                 stopped=lambda: token.is_set() or self._closing.is_set(),
                 min_free_bytes=self.settings.storage.min_free_bytes,
             )  # fmt: skip
             try:
                 yield from self._steps(run)
             finally:
-                if self._embedder is not embedder:
+                if self._embedding.embedder is not embedder:
                     embedder.close()
 
     def forget_reembedding(self) -> None:
         """Throw away what a stopped `reembed` has made. Raises LecternError while one runs, StoreUnavailable."""
-        with self._embedding_anew():
+        with self._remade():
             self._storage.abandon_successor()
 
     def chunk_anew(self, *, cancellation: Cancellation | None = None) -> Iterator[Progress]:
@@ -273,7 +263,7 @@ class Library:
         """
         from rag_core.rechunking import cut_anew
 
-        with self._embedding_anew():
+        with self._remade():
             yield from cut_anew(self._storage, self._adder, cancellation or Cancellation(), self._closing.is_set)
 
     def chunking_left(self) -> int:
@@ -305,7 +295,7 @@ class Library:
 
         Raises InvalidQuestion, ConfigurationError, StoreUnavailable, ModelUnavailable.
         """
-        return list(self._find(self._checked(question), k=k, engine=engine, mode=mode).hits)
+        return list(self._asking.search(question, k=k, engine=engine, mode=mode).hits)
 
     def ask(self, question: str, *, conversation: str | None = None, model: str | None = None) -> Answer:
         """Answer a question; the same as the end of `stream`."""
@@ -330,35 +320,7 @@ class Library:
         one under that id. Whoever stops iterating keeps what was answered so far. Raises InvalidQuestion,
         ModelUnavailable, StoreUnavailable.
         """
-        question = self._checked(question)
-        history = self.messages(conversation) if conversation else []
-        token = cancellation or Cancellation()
-        # Before the question is kept: one that cannot be answered at all is refused here.
-        pieces = self._answer().stream(
-            question, history=history, model=model or self._model(), cancelled=token.is_set,
-            settings=self._effective(),
-        )  # fmt: skip
-        conversation, message = self._storage.conversations.ask(conversation, question)
-        written: list[str] = []
-        kept = False
-        try:
-            for piece in pieces:
-                written.append(piece.text)
-                if piece.answer is not None:
-                    answer = dataclasses.replace(piece.answer, conversation=conversation, message_id=message)
-                    self._keep(answer)
-                    kept = True
-                    piece = dataclasses.replace(piece, answer=answer)
-                yield piece
-        except Cancelled:
-            _log.info("An answer was stopped before it began.")
-        except LecternError as error:
-            self._storage.conversations.fail(message, f"{error} {error.help}".strip())
-            kept = True
-            raise
-        finally:
-            if not kept:
-                self._keep(_unfinished(question, "".join(written), conversation, message, model or self._model()))
+        return self._asking.stream(question, conversation=conversation, model=model, cancellation=cancellation)
 
     def conversations(self) -> list[Conversation]:
         """Every conversation, the one used last first."""
@@ -388,33 +350,18 @@ class Library:
         """Every model that can be chosen, with what is missing where one is not ready."""
         from rag_core.generation import model_statuses
 
-        return model_statuses(self._effective())
+        return model_statuses(self._choices.effective)
 
     def use_gemini(self, key: str, *, keep: bool) -> None:
         """Take a Gemini key and the user's word that passages may leave the machine.
 
         With `keep` both outlive this process: the key in `.env`, the word in the library. Raises ConfigurationError.
         """
-        from rag_core.secrets import keep_key
-
-        if not key.strip().isprintable() or not key.strip():
-            raise ConfigurationError("The key is empty or holds odd characters.", help="Copy it again from its page.")
-        with self._lock:
-            self.settings = self.settings.with_key(key.strip())
-            self._consent = True
-        if keep:
-            keep_key(key.strip())
-            self._storage.conversations.set_preference("allow_remote", "yes")
+        self._choices.use_gemini(key, keep=keep)
 
     def forget_gemini(self) -> None:
         """Forget the key and take back the word that passages may leave the machine."""
-        from rag_core.secrets import forget_key
-
-        with self._lock:
-            self.settings = self.settings.with_key(None)
-            self._consent = False
-        forget_key()
-        self._storage.conversations.set_preference("allow_remote", None)
+        self._choices.forget_gemini()
 
     @property
     def evaluation(self) -> Evaluation:
@@ -424,9 +371,9 @@ class Library:
         with self._lock:
             if self._evaluation is None:
                 host = Host(
-                    settings=self._chosen, models=self.models, encode=lambda texts: self._embed().encode(texts),
-                    corpus=self._corpus, answer=self._evaluated, model=lambda *wanted: self._answer().model(*wanted),
-                    adopt=self._take_settings, closing=self._closing.is_set,
+                    settings=lambda: self._choices.chosen, models=self.models, closing=self._closing.is_set,
+                    encode=lambda texts: self._embedding.get().encode(texts), corpus=self._asking.corpus,
+                    answer=self._asking.answer, model=self._asking.language_model, adopt=self._choices.adopt,
                 )  # fmt: skip
                 self._evaluation = Evaluation(self._storage, host)
             return self._evaluation
@@ -477,108 +424,19 @@ class Library:
     def warm_up(self) -> None:
         """Load the embedding model and what answers need, so that the first question finds them ready. Writes nothing
         to the library. Raises ModelUnavailable."""
-        self._embed()
-        self._answer().warm()
-
-    def _checked(self, question: str) -> str:
-        from rag_core.answering.questions import check_question
-
-        return check_question(question, self.settings.answering.max_question_chars)
-
-    def _find(self, question: str, **wanted: object) -> Retrieval:
-        """Search with the library's settings for retrieval, save for what is `wanted` and not None."""
-        from rag_core.corpora import LibraryCorpus
-
-        changes = {name: value for name, value in wanted.items() if value is not None}
-        settings = self.settings.changed("retrieval", **changes).retrieval
-        if settings.fetch_k < settings.k:
-            settings = settings.model_copy(update={"fetch_k": settings.k})
-        return LibraryCorpus(self._storage, self._embed).search([question], settings)[0]
-
-    def _passages(self, question: str) -> Retrieval:
-        """What an answer is made from: relevance weighs more than in a search, whose hits a person looks through."""
-        return self._find(question, mmr_lambda=self.settings.answering.mmr_lambda)
-
-    def _corpus(self, settings: Settings) -> Corpus:
-        """What a configuration is tried on."""
-        from rag_core.corpora import ChunkedAnew, LibraryCorpus
-
-        if settings.chunking == self.settings.chunking:
-            return LibraryCorpus(self._storage, self._embed)
-        return ChunkedAnew(self._storage, self._embed(), settings.chunking)
-
-    def _evaluated(
-        self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]
-    ) -> Answer:
-        """An answer from what `find` finds, kept nowhere. Raises ModelUnavailable, StoreUnavailable, Cancelled."""
-        from rag_core.retrieval.langchain import LecternRetriever
-
-        pieces = self._answer().stream(
-            self._checked(question), model=settings.generation.model, cancelled=stopped, settings=settings,
-            retriever=LecternRetriever(find=find),
-        )  # fmt: skip
-        answers = [piece.answer for piece in pieces if piece.answer is not None]
-        if not answers:
-            raise ModelUnavailable("The model gave no answer.")
-        return answers[-1]
-
-    def _take_settings(self, changes: Mapping[str, object]) -> None:
-        """Make settings the library's own, from now on and when it is opened again."""
-        from rag_core import rechunking
-
-        kept = {**json.loads(self.preference(_OWN_SETTINGS) or "{}"), **changes}
-        with self._lock:
-            self.settings = self.settings.with_values(changes)
-        if "generation.model" in changes:
-            self.set_preference("model", str(kept.pop("generation.model")))
-        if any(key.startswith("chunking.") for key in changes):
-            rechunking.begin(self._storage)
-        self.set_preference(_OWN_SETTINGS, json.dumps(kept))
-
-    def _with_own(self, settings: Settings) -> Settings:
-        """Settings with what was made the library's own. What fits no longer is left out, and logged."""
-        try:
-            return settings.with_values(json.loads(self.preference(_OWN_SETTINGS) or "{}"))
-        except (ConfigurationError, ValueError) as error:
-            _log.warning("The library's own settings are not used: %s", error)
-            return settings
-
-    def _chosen(self) -> Settings:
-        """The settings with the user's word about remote models and the model that was chosen."""
-        return self._effective().changed("generation", model=self._model())
-
-    def _embed(self) -> Embedder:
-        """The embedding model, loaded once: the one that the library was made with, whatever the settings ask for."""
-        with self._lock:
-            if self._embedder is None:
-                from rag_core.embedding import open_embedder
-                from rag_core.reembedding import open_for
-
-                profile = self._storage.documents.profile()
-                if profile is None:
-                    self._embedder = open_embedder(self.settings.embedding, self.settings.models_dir)
-                else:
-                    noted = self._storage.new_vectors.model_of(profile)
-                    self._embedder = open_for(profile, noted, self.settings)
-            return self._embedder
-
-    def _embed_added(self) -> Embedder:
-        """The embedding model for new documents. Where it was found is kept, for when the settings name another."""
-        embedder = self._embed()
-        if self._noted != embedder.profile.id:
-            self._storage.new_vectors.note_model(embedder.profile, embedder.model)
-            self._noted = embedder.profile.id
-        return embedder
+        self._asking.warm()
 
     @contextlib.contextmanager
-    def _embedding_anew(self) -> Iterator[None]:
-        """One at a time. Raises LecternError."""
-        if not self._reembedding.acquire(blocking=False):
-            raise LecternError("The library is being embedded anew already.", help="Wait until it ends, or stop it.")
+    def _remade(self) -> Iterator[None]:
+        """Embedded or cut anew: one at a time. Raises LecternError."""
+        if not self._remaking.acquire(blocking=False):
+            raise LecternError(
+                "The library is being embedded or cut anew already.", help="Wait until it ends, or stop it."
+            )
         try:
             yield
         finally:
-            self._reembedding.release()
+            self._remaking.release()
 
     def _successor(self) -> Successor | None:
         from rag_core.reembedding import successor
@@ -599,45 +457,3 @@ class Library:
             if step is None:
                 return
             yield step
-
-    def _adopt(self, embedder: Embedder) -> None:
-        """Embed questions with another model from now on. The old one goes when the last of its users is done."""
-        with self._lock:
-            self._embedder = embedder
-            self.settings = self.settings.changed(
-                "embedding", model=embedder.model, precision=embedder.profile.precision
-            )
-
-    def _answer(self) -> Answerer:
-        with self._lock:
-            if self._answerer is None:
-                from rag_core.answering import Answerer
-                from rag_core.retrieval.langchain import LecternRetriever
-
-                self._answerer = Answerer(
-                    self.settings,
-                    make_retriever=lambda: LecternRetriever(find=self._passages),
-                    encode=lambda texts: self._embed().encode(texts),
-                )
-            return self._answerer
-
-    def _model(self) -> str:
-        return self.preference("model") or self.settings.generation.model
-
-    def _effective(self) -> Settings:
-        """The settings with the user's word about remote models."""
-        return self.settings.model_copy(update={"allow_remote": self.settings.allow_remote or self._consent})
-
-    def _keep(self, answer: Answer) -> None:
-        retrieval = self.settings.retrieval
-        try:
-            self._storage.conversations.answer(answer.message_id, answer, answer.trace.engine or "none", retrieval.k)
-        except StoreUnavailable as error:
-            _log.warning("An answer could not be kept: %s", error)
-
-
-def _unfinished(question: str, text: str, conversation: str, message: str, model: str) -> Answer:
-    return Answer(
-        question=question, text=text, sentences=(), citations=(), hits=(), confidence=0.0, abstained=False,
-        model=model, conversation=conversation, message_id=message, stopped=True,
-    )  # fmt: skip

@@ -26,18 +26,26 @@ class Wanted:
 
     def __init__(self, places: Sequence[Place], spans: Spans) -> None:
         self.places = places
-        self._chunks = [(place, _belonging(place, spans)) for place in places]
+        # All chunks of a whole document belong: they are counted, not listed.
+        self._whole = {item.document_id: len(spans.get(item.document_id, ())) for item in places if _is_whole(item)}
+        self._chunks = [(item, set() if _is_whole(item) else _belonging(item, spans)) for item in places]
 
     @property
     def total(self) -> int:
         """How many chunks of the library belong to any of it."""
-        return len({(place.document_id, *chunk) for place, chunks in self._chunks for chunk in chunks})
+        others = {
+            (item.document_id, *chunk)
+            for item, chunks in self._chunks
+            for chunk in chunks
+            if item.document_id not in self._whole
+        }
+        return sum(self._whole.values()) + len(others)
 
     def gold(self, hit: Hit) -> tuple[int, ...]:
         """The numbers of the gold that a hit holds."""
         at = (hit.page, hit.start, hit.end)
-        held = {place.gold for place, chunks in self._chunks if place.document_id == hit.document.id and at in chunks}
-        return tuple(sorted(held))
+        of = ((item, chunks) for item, chunks in self._chunks if item.document_id == hit.document.id)
+        return tuple(sorted({item.gold for item, chunks in of if _is_whole(item) or at in chunks}))
 
 
 def found_of(hits: Sequence[Hit], wanted: Wanted) -> tuple[Found, ...]:
@@ -69,13 +77,17 @@ def _found(rank: int, hit: Hit, wanted: Wanted) -> Found:
     )  # fmt: skip
 
 
+def _is_whole(place: Place) -> bool:
+    return place.page is None and not place.spans
+
+
 def _belonging(place: Place, spans: Spans) -> set[tuple[int, int, int]]:
-    """Page, begin and end of the chunks that belong to a place."""
+    """Page, begin and end of the chunks that belong to a place, which is not a whole document."""
     chunks = spans.get(place.document_id)
     if chunks is None or not len(chunks):
         return set()
     if not place.spans:
-        chosen = np.ones(len(chunks), dtype=bool) if place.page is None else chunks[:, 0] == place.page
+        chosen = chunks[:, 0] == place.page
     else:
         shared = np.zeros(len(chunks), dtype=np.int64)
         for span in place.spans:

@@ -56,7 +56,7 @@ def _sentences() -> Iterator[str]:
 
 def embed_alone(library: Library, texts: Sequence[str]) -> float:
     """Seconds that embedding alone takes, in the batches in which adding embeds."""
-    embedder = library._embed()
+    embedder = library._embedding.get()
     started = time.perf_counter()
     for first in range(0, len(texts), WINDOW_DOCUMENTS):
         embedder.encode(texts[first : first + WINDOW_DOCUMENTS])

@@ -19,7 +19,7 @@ def measure(library: Library, engine: str, count: int) -> None:
     """Ask all questions twice: with vectors made before, and from the words."""
     settings = library.settings.changed("retrieval", engine=engine).retrieval
     asked = questions(count)
-    vectors = {question: library._embed().encode_query(question) for question in asked}
+    vectors = {question: library._embedding.get().encode_query(question) for question in asked}
     for question in asked[:10]:
         search(library._storage, vectors.__getitem__, question, settings)
     without = [timed_ms(lambda q=q: search(library._storage, vectors.__getitem__, q, settings)) for q in asked]

@@ -35,13 +35,13 @@ class Bench:
         """The library, opened where it is closed."""
         if self._library is None:
             self._library = Library.open(self.settings)
-            self._library._embedder = self.embedder
+            self._library._embedding.embedder = self.embedder
         return self._library
 
     def close(self) -> None:
         if self._library is not None:
             library, self._library = self._library, None
-            self.embedder, library._embedder = library._embedder, None
+            self.embedder, library._embedding.embedder = library._embedding.embedder, None
             library.close()
 
     def end(self) -> None:

@@ -19,9 +19,9 @@ def opened(settings: Settings, model: Embedder) -> Iterator[Library]:
 @contextmanager
 def lent(library: Library, model: Embedder) -> Iterator[None]:
     """Lend a model to a library that has none loaded."""
-    assert library._embedder is None
-    library._embedder = model
+    assert library._embedding.embedder is None
+    library._embedding.embedder = model
     try:
         yield
     finally:
-        library._embedder = None
+        library._embedding.embedder = None

@@ -205,7 +205,7 @@ def _repair(library: Library, origin: Origin) -> None:
     """Mend everything, and see that the files are what they were and that no model was loaded for it."""
     assert library.repair().findings == ()
     assert not origin.unsound()
-    assert library._embedder is None
+    assert library._embedding.embedder is None
     assert {path.name for path in origin.dumps.iterdir()} == {path.name for path in origin.sound.iterdir()}
 
 

@@ -390,13 +390,13 @@ def test_models_that_are_none_say_why_and_the_question_is_kept(asked: Library, t
     (models / "garbage.gguf").write_bytes(os.urandom(5000))
     (models / "link.gguf").symlink_to(outside)
     before = asked.settings
-    asked.settings = before.model_copy(update={"models_dir": models})
+    asked._choices.settings = before.model_copy(update={"models_dir": models})
     try:
         with pytest.raises(ModelUnavailable) as refused:
             asked.ask("What does rye bread cost?", model=model, conversation=f"about {model}")
         statuses = {status.id: status for status in asked.models()}
     finally:
-        asked.settings = before
+        asked._choices.settings = before
     assert refused.value.help or str(refused.value)
     (message,) = asked.messages(f"about {model}")
     assert message.error

@@ -239,7 +239,7 @@ def _can_be_locked(folder: Path) -> bool:
 
 
 def test_a_full_disk_refuses_new_documents_and_goes_on_searching(filled: Library) -> None:
-    filled.settings = filled.settings.changed("storage", min_free_bytes=2**60)
+    filled._choices.settings = filled.settings.changed("storage", min_free_bytes=2**60)
     *_, last = filled.add([Upload("more.txt", b"One more text.")])
     assert last.stage == "failed"
     assert "disk" in str(last.error)

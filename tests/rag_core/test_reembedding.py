@@ -79,7 +79,7 @@ def assert_stores_agree(library: Library, wanted: str) -> None:
         assert document.state == "ready"
         kept, sums = storage.documents.vectors(document.id)
         assert kept.shape == (document.chunk_count, present.dimensions)
-        with_model = library._embed().encode([chunk.text for chunk in library.chunks(document.id)])
+        with_model = library._embedding.get().encode([chunk.text for chunk in library.chunks(document.id)])
         assert (kept * with_model).sum(axis=1).min() > 0.999
         dump = Dump.open(storage.folder / "dumps" / f"{document.id}.dump", profile=wanted)
         dump.verify()
@@ -144,7 +144,7 @@ def test_the_new_model_answers_after_a_restart_whatever_the_settings_say(filled:
         with Library.open(chosen) as library:
             assert not library.notes()
             assert library.search(QUESTION)[0].document.title == "chess"
-            assert library._embed().profile == made_with
+            assert library._embedding.get().profile == made_with
             assert_stores_agree(library, made_with.id)
 
 
@@ -174,7 +174,7 @@ def test_vectors_of_another_width(filled: Library, settings: Settings, tiny: Pat
         (note,) = library.notes()
         assert "reembed" in note
         assert library.search(QUESTION)  # with the tiny one, whose folder was noted
-        assert library._embed().profile.name == "tiny"
+        assert library._embedding.get().profile.name == "tiny"
         assert add_text(library, "more.txt", "A bishop of the church lives in Varn.").state == "ready"
     gone = tiny.rename(tiny.with_name("elsewhere"))
     try:
@@ -375,7 +375,7 @@ def test_an_empty_library_only_changes_its_model(library: Library) -> None:
 
 
 def test_a_disk_without_room_is_said_first(filled: Library) -> None:
-    filled.settings = filled.settings.changed("storage", min_free_bytes=2**60)
+    filled._choices.settings = filled.settings.changed("storage", min_free_bytes=2**60)
     with pytest.raises(LimitExceeded):
         list(filled.reembed(other(filled)))
     assert filled.search(QUESTION)

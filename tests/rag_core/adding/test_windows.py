@@ -45,7 +45,7 @@ def test_every_one_of_many_is_there_and_told_of_in_order(library: Library) -> No
     assert [d.title for d in documents] == [str(n) for n in reversed(range(MANY))]
     assert all((d.state, d.chunk_count, d.page_count) == ("ready", 1, 1) for d in documents)
     chunks = [chunk for d in documents for chunk in library.chunks(d.id)]
-    assert [c.token_count for c in chunks] == library._embed().count_tokens([c.text for c in chunks])
+    assert [c.token_count for c in chunks] == library._embedding.get().count_tokens([c.text for c in chunks])
     assert library.search("the number 1463", k=1)[0].document.title == "209"
     assert library.verify(deep=True).findings == ()
     again = ends(library.add(notes(MANY)))

@@ -50,7 +50,7 @@ def test_many_questions_in_one_pass_find_what_each_finds_alone(
 ) -> None:
     settings = library.settings.changed("retrieval", engine=engine, **change).retrieval
     asked = [*QUESTIONS, QUESTIONS[0], "?", "x " * 2000]
-    corpus = LibraryCorpus(library._storage, library._embed)
+    corpus = LibraryCorpus(library._storage, library._embedding.get)
     together = corpus.search(asked, settings)
     assert [found.trace.query for found in together] == asked
     for question, found in zip(asked, together, strict=True):
@@ -68,7 +68,7 @@ def test_no_questions_find_nothing(library: Library) -> None:
 
 
 def test_questions_are_embedded_together_as_alone(library: Library) -> None:
-    embedder = library._embed()
+    embedder = library._embedding.get()
     vectors = embedder.encode_queries([*QUESTIONS, QUESTIONS[0]])
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)

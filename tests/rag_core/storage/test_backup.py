@@ -90,7 +90,7 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
     assert restored == written
     hits = filled.search("How does the bishop move?", k=3)
     with Library.open(other) as library:
-        assert library._embedder is None
+        assert library._embedding.embedder is None
         assert_same(filled, library)
         assert library.preference("model") == "extractive"
         assert library.preference("allow_remote") is None

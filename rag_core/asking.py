@@ -1,0 +1,150 @@
+"""A question to hits or to an answer, with a library's settings; answers are kept in their conversations."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from rag_core.answering import Answerer
+from rag_core.answering.questions import check_question
+from rag_core.cancellation import Cancellation
+from rag_core.choices import Choices
+from rag_core.corpora import ChunkedAnew, LibraryCorpus
+from rag_core.domain import Answer, Piece
+from rag_core.embedding_in_use import EmbeddingInUse
+from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
+from rag_core.generation.base import LanguageModel
+from rag_core.retrieval import Retrieval
+from rag_core.settings import Settings
+from rag_core.storage import Storage
+
+_log = logging.getLogger(__name__)
+
+
+class Asking:
+    """Searches and answers for one library. Thread-safe."""
+
+    def __init__(self, storage: Storage, choices: Choices, embedding: EmbeddingInUse) -> None:
+        self._storage = storage
+        self._choices = choices
+        self._embedding = embedding
+        self._lock = threading.Lock()
+        self._answerer: Answerer | None = None
+
+    def warm(self) -> None:
+        """Load what the first question needs. Raises ModelUnavailable."""
+        self._embedding.get()
+        self._answers().warm()
+
+    def close(self) -> None:
+        """Free the language models; waits for the request in progress."""
+        with self._lock:
+            answerer, self._answerer = self._answerer, None
+        if answerer is not None:  # not under the lock: an answer in progress may need it to end
+            answerer.close()
+
+    def search(self, question: str, **wanted: object) -> Retrieval:
+        """The same as `find` for a question that a person wrote. Raises InvalidQuestion."""
+        return self.find(self._checked(question), **wanted)
+
+    def find(self, question: str, **wanted: object) -> Retrieval:
+        """Search with the settings for retrieval, save for what is `wanted` and not None."""
+        changes = {name: value for name, value in wanted.items() if value is not None}
+        settings = self._choices.settings.changed("retrieval", **changes).retrieval
+        if settings.fetch_k < settings.k:
+            settings = settings.model_copy(update={"fetch_k": settings.k})
+        return LibraryCorpus(self._storage, self._embedding.get).search([question], settings)[0]
+
+    def stream(
+        self, question: str, *, conversation: str | None, model: str | None, cancellation: Cancellation | None
+    ) -> Iterator[Piece]:
+        """Answer piece by piece; see `Library.stream`."""
+        question = self._checked(question)
+        model = model or self._choices.model
+        history = self._storage.conversations.messages(conversation) if conversation else []
+        token = cancellation or Cancellation()
+        # Before the question is kept: one that cannot be answered at all is refused here.
+        pieces = self._answers().stream(
+            question, history=history, model=model, cancelled=token.is_set, settings=self._choices.effective
+        )
+        conversation, message = self._storage.conversations.ask(conversation, question)
+        written: list[str] = []
+        kept = False
+        try:
+            for piece in pieces:
+                written.append(piece.text)
+                if piece.answer is not None:
+                    answer = replace(piece.answer, conversation=conversation, message_id=message)
+                    self._keep(answer)
+                    kept = True
+                    piece = replace(piece, answer=answer)
+                yield piece
+        except Cancelled:
+            _log.info("An answer was stopped before it began.")
+        except LecternError as error:
+            self._storage.conversations.fail(message, f"{error} {error.help}".strip())
+            kept = True
+            raise
+        finally:
+            if not kept:
+                self._keep(_unfinished(question, "".join(written), conversation, message, model))
+
+    def corpus(self, settings: Settings) -> LibraryCorpus | ChunkedAnew:
+        """What a configuration is tried on."""
+        if settings.chunking == self._choices.settings.chunking:
+            return LibraryCorpus(self._storage, self._embedding.get)
+        return ChunkedAnew(self._storage, self._embedding.get(), settings.chunking)
+
+    def answer(
+        self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]
+    ) -> Answer:
+        """An answer from what `find` finds, kept nowhere. Raises ModelUnavailable, StoreUnavailable, Cancelled."""
+        from rag_core.retrieval.langchain import LecternRetriever
+
+        pieces = self._answers().stream(
+            self._checked(question), model=settings.generation.model, cancelled=stopped, settings=settings,
+            retriever=LecternRetriever(find=find),
+        )  # fmt: skip
+        answers = [piece.answer for piece in pieces if piece.answer is not None]
+        if not answers:
+            raise ModelUnavailable("The model gave no answer.")
+        return answers[-1]
+
+    def language_model(self, model_id: str, settings: Settings) -> LanguageModel:
+        """A language model, opened where it is not yet. Raises ModelUnavailable."""
+        return self._answers().model(model_id, settings)
+
+    def _checked(self, question: str) -> str:
+        return check_question(question, self._choices.settings.answering.max_question_chars)
+
+    def _passages(self, question: str) -> Retrieval:
+        """What an answer is made from: relevance weighs more than in a search, whose hits a person looks through."""
+        return self.find(question, mmr_lambda=self._choices.settings.answering.mmr_lambda)
+
+    def _answers(self) -> Answerer:
+        from rag_core.retrieval.langchain import LecternRetriever
+
+        with self._lock:
+            if self._answerer is None:
+                self._answerer = Answerer(
+                    self._choices.settings,
+                    make_retriever=lambda: LecternRetriever(find=self._passages),
+                    encode=lambda texts: self._embedding.get().encode(texts),
+                )
+            return self._answerer
+
+    def _keep(self, answer: Answer) -> None:
+        mode, k = answer.trace.engine or "none", self._choices.settings.retrieval.k
+        try:
+            self._storage.conversations.answer(answer.message_id, answer, mode, k)
+        except StoreUnavailable as error:
+            _log.warning("An answer could not be kept: %s", error)
+
+
+def _unfinished(question: str, text: str, conversation: str, message: str, model: str) -> Answer:
+    return Answer(
+        question=question, text=text, sentences=(), citations=(), hits=(), confidence=0.0, abstained=False,
+        model=model, conversation=conversation, message_id=message, stopped=True,
+    )  # fmt: skip

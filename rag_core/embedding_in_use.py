@@ -1,0 +1,58 @@
+"""The embedding model of an open library, loaded when it is first needed."""
+
+from __future__ import annotations
+
+import threading
+
+from rag_core.choices import Choices
+from rag_core.embedding import Embedder, open_embedder
+from rag_core.reembedding import open_for
+from rag_core.storage import Storage
+
+
+class EmbeddingInUse:
+    """The model that the library was made with, whatever the settings ask for. Thread-safe.
+
+    `embedder` is None until it is needed.
+    """
+
+    def __init__(self, storage: Storage, choices: Choices) -> None:
+        self._storage = storage
+        self._choices = choices
+        self._lock = threading.Lock()
+        self._noted = ""
+        self.embedder: Embedder | None = None
+
+    def get(self) -> Embedder:
+        """The model. Raises ModelUnavailable."""
+        with self._lock:
+            if self.embedder is None:
+                settings = self._choices.settings
+                profile = self._storage.documents.profile()
+                if profile is None:
+                    self.embedder = open_embedder(settings.embedding, settings.models_dir)
+                else:
+                    noted = self._storage.new_vectors.model_of(profile)
+                    self.embedder = open_for(profile, noted, settings)
+            return self.embedder
+
+    def for_new_documents(self) -> Embedder:
+        """The same. Where it was found is kept, for when the settings name another."""
+        embedder = self.get()
+        if self._noted != embedder.profile.id:
+            self._storage.new_vectors.note_model(embedder.profile, embedder.model)
+            self._noted = embedder.profile.id
+        return embedder
+
+    def adopt(self, embedder: Embedder) -> None:
+        """Embed with another model from now on. The old one goes when the last of its users is done."""
+        with self._lock:
+            self.embedder = embedder
+        self._choices.embed_with(embedder.model, embedder.profile.precision)
+
+    def close(self) -> None:
+        """Let the model go."""
+        with self._lock:
+            embedder, self.embedder = self.embedder, None
+        if embedder is not None:
+            embedder.close()
