@@ -48,10 +48,10 @@ def as_html(runs: Sequence[Tried], differences: Sequence[Difference], drawings: 
     return "\n".join((head, *(part for part in parts if part))).encode("utf-8", errors="replace")
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> str:
-    """A table whose first column names the rows; numbers stand at the right."""
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "", *, figures: bool = True) -> str:
+    """A table whose first column names the rows; where it is one of figures, these stand at the right."""
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
-    body = "".join(f"<tr>{''.join(_cells(row))}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(_cells(row, figures))}</tr>" for row in rows)
     told = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f'<div class="scroll"><table>{told}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
@@ -72,13 +72,13 @@ def _told_apart(runs: Sequence[Tried]) -> list[Tried]:
     ]
 
 
-def _cells(row: Sequence[object]) -> Iterator[str]:
+def _cells(row: Sequence[object], figures: bool) -> Iterator[str]:
     for place, value in enumerate(row):
         text = f"{value:,}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
         if place == 0:
             yield f'<th scope="row">{escape(text)}</th>'
         else:
-            number = isinstance(value, int | float) or text[:1].isdigit()
+            number = figures and (isinstance(value, int | float) or text[:1].isdigit())
             yield f"<td{' class=number' if number else ''}>{escape(text)}</td>"
 
 
@@ -165,18 +165,23 @@ def _settings(runs: Sequence[Tried]) -> str:
 def _run(run: Run) -> str:
     """What a run was tried with: its changes first, then everything."""
     changes = [[key, _value(value)] for key, value in run.configuration.changes.items()]
-    changed = table(("Changed", "to"), changes) if changes else "<p>Without changes: the library's own settings.</p>"
+    changed = (
+        table(("Changed", "to"), changes, figures=False)
+        if changes
+        else "<p>Without changes: the library's own settings.</p>"
+    )
     facts = [
         ("Begun", f"{run.created_at:%Y-%m-%d %H:%M} {run.created_at.tzname() or ''}".strip()),
         ("Answers", "made" if run.answers else "not made: passages alone"),
         ("Judge", run.judge or "none"),
         ("Seed", str(run.seed)),
-        *((f"Library: {key}", _value(value)) for key, value in run.library.items()),
-        *((key, _value(value)) for key, value in _flat(run.settings)),
+        *((f"Library: {key}", _value(value)) for key, value in sorted(run.library.items(), key=lambda item: item[0])),
+        *((key, _value(value)) for key, value in sorted(_flat(run.settings), key=lambda item: item[0])),
         *((f"Version of {key}", value) for key, value in run.versions.items()),
     ]
     notes = "".join(f"<p>{escape(note)}</p>" for note in run.notes)
-    everything = f"<details><summary>All settings</summary><div>{table(('', ''), facts)}</div></details>"
+    everything = table(("", ""), facts, figures=False)
+    everything = f"<details><summary>All settings</summary><div>{everything}</div></details>"
     return f'<section class="run"><h3>{escape(run.configuration.name)}</h3>{notes}{changed}{everything}</section>'
 
 
