@@ -122,6 +122,12 @@ class Evaluation:
         missing = [replace(item, row=report.lines[item.row - 1]) for item in self.check(report.questions)]
         return replace(report, problems=(*report.problems, *missing))
 
+    def file_help(self) -> str:
+        """What a file of questions may hold, as Markdown with a table of its columns."""
+        from rag_core.evaluation.importing import HELP_TEXT
+
+        return HELP_TEXT
+
     def check(self, questions: Sequence[Question]) -> tuple[RowProblem, ...]:
         """Gold documents, pages and excerpts that are not in the library; `row` is the question's number, from 1."""
         return self._locator().problems(questions)
