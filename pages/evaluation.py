@@ -53,7 +53,7 @@ def draw(library: Library) -> None:
     st.markdown("# Evaluation")
     st.caption(PURPOSE)
     if chosen is None:
-        sets.first() if documents else nothing_to_measure()
+        sets.first() if documents else sets.nothing()
         return
     sets.chooser(found, chosen)
     if not results.ready(shown):  # with a result it stands beside the buttons that adopt
@@ -63,15 +63,6 @@ def draw(library: Library) -> None:
     results.section(library, shown)
     if runs:
         history.section(library, runs, shown)
-
-
-def nothing_to_measure() -> None:
-    """The way to the library, when there is no document yet."""
-    with st.container(key="evaluation_nothing", horizontal_alignment="center"):
-        st.markdown("## Nothing to measure yet")
-        st.markdown("Add a document, or the sample library, which brings questions of its own.")
-        if st.button("Go to the library", icon=":material/library_books:", type="primary", key="evaluation_to_library"):
-            st.switch_page("pages/upload.py")
 
 
 main()

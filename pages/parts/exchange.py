@@ -73,7 +73,7 @@ def measured(result: Result, active: int | None = None) -> dict[str, Any]:
         {
             "number": found.rank,
             "title": found.title,
-            "page": f"p. {found.page_label or found.page}",
+            "page": f"p. {found.page}",
             "score": f"cosine {found.score:.2f}",
         }
         for found in result.found

@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.parts import resources, words
+from pages.parts.evaluation import configuring
+from pages.parts.evaluation.configuring import shown
 from rag_core.domain import Configuration, Field
 
 if TYPE_CHECKING:
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 PREFERENCE = "evaluation_configurations"
 AS_IT_IS = Configuration("The library as it is")
 MOST = 6
-NAME_CHARS = 60
-TEXT_CHARS = 40
 EDITED = "evaluation_edited"
 _HARMLESS = re.compile(r"[^\W\d_][\w\s()=.,;%+-]*")
 
@@ -48,7 +48,7 @@ def section(library: Library) -> list[Configuration]:
     edited = st.session_state.pop(EDITED, None)
     if edited is not None:
         number, configuration = edited
-        _form(fields, number, configuration)
+        configuring.form(fields, number, configuration, put)
     return [choice.configuration for choice in choices if choice.chosen]
 
 
@@ -104,14 +104,6 @@ def changes_in_words(changes: Mapping[str, object], fields: Mapping[str, Field])
     return told
 
 
-def shown(value: object) -> str:
-    """A setting's value as a person reads it."""
-    if isinstance(value, float):
-        return f"{value:g}"
-    text = words.shorten(str(value), TEXT_CHARS)
-    return f"“{text}”" if isinstance(value, str) and (" " in text or not text) else text
-
-
 def _row(number: int, choice: Choice, fields: Mapping[str, Field]) -> None:
     configuration = choice.configuration
     key = f"evaluation_tick_{number}_{configuration.name}"
@@ -154,42 +146,7 @@ def _edit(number: int | None) -> None:
     st.session_state[EDITED] = (number, configuration)
 
 
-@st.dialog("Configuration", icon=":material/tune:")
-def _form(fields: Mapping[str, Field], number: int | None, configuration: Configuration) -> None:
-    tag = f"{number}_{configuration.name}"
-    chosen = st.multiselect(
-        "What it changes", list(fields), [key for key in configuration.changes if key in fields],
-        format_func=lambda key: fields[key].label, placeholder="Choose settings", key=f"evaluation_changes_{tag}",
-    )  # fmt: skip
-    changes = {key: _field(fields[key], configuration.changes.get(key), tag) for key in chosen}
-    suggested = "; ".join(f"{fields[key].label} {shown(value)}" for key, value in changes.items())
-    name = st.text_input(
-        "Name", configuration.name, max_chars=NAME_CHARS, key=f"evaluation_configuration_name_{tag}",
-        placeholder=words.shorten(suggested, NAME_CHARS) or "A name of your own",
-    )  # fmt: skip
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        if number is not None and st.button("Remove", icon=":material/delete:", key="evaluation_remove"):
-            _keep(number, None)
-        if st.button("Save", type="primary", key="evaluation_save_configuration", disabled=not changes):
-            _keep(number, Configuration(name.strip() or words.shorten(suggested, NAME_CHARS), changes))
-
-
-def _field(field: Field, value: object, tag: str) -> object:
-    """The widget of one setting; returns what it is set to."""
-    start: Any = field.value if value is None else value
-    key, help_text = f"evaluation_field_{field.key}_{tag}", words.plain(field.help)
-    if field.kind == "choice":
-        options = list(dict.fromkeys([*field.choices, str(start)]))
-        return st.selectbox(field.label, options, index=options.index(str(start)), key=key, help=help_text)
-    if field.kind == "text":
-        return st.text_area(field.label, str(start), key=key, help=help_text)
-    kind = int if field.kind == "integer" else float
-    low, high = (None if bound is None else kind(bound) for bound in (field.low, field.high))
-    step = 1 if kind is int else 0.05
-    return st.number_input(field.label, low, high, kind(start), step, key=key, help=help_text)
-
-
-def _keep(number: int | None, configuration: Configuration | None) -> None:
+def put(number: int | None, configuration: Configuration | None) -> None:
     """Put a configuration in its place in the list, at its end, or take it out."""
     choices = _choices()
     if configuration is not None:
@@ -201,4 +158,3 @@ def _keep(number: int | None, configuration: Configuration | None) -> None:
     elif number is not None:
         choices[number : number + 1] = [] if configuration is None else [Choice(configuration)]
     save(resources.library(), choices)
-    st.rerun()

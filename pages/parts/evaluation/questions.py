@@ -56,7 +56,7 @@ def line(question: Question, titles: dict[str, str]) -> dict[str, Any]:
 
 
 def _heading(library: Library, chosen: QuestionSet) -> None:
-    with st.container(key="evaluation_heading", horizontal=True, vertical_alignment="center", wrap=False):
+    with st.container(key="evaluation_heading", horizontal=True, vertical_alignment="center"):
         st.markdown(f"# {words.plain(chosen.name)}")
         exporting.questions(library, chosen)
         picked = st.menu_button(

@@ -54,6 +54,15 @@ def chooser(sets: Sequence[QuestionSet], chosen: QuestionSet) -> None:
             _new()
 
 
+def nothing() -> None:
+    """The way to the library, when there is no document yet."""
+    with st.container(key="evaluation_nothing", horizontal_alignment="center"):
+        st.markdown("## Nothing to measure yet")
+        st.markdown("Add a document, or the sample library, which brings questions of its own.")
+        if st.button("Go to the library", icon=":material/library_books:", type="primary", key="evaluation_to_library"):
+            st.switch_page("pages/upload.py")
+
+
 def first() -> None:
     """The ways to a first set, where there are documents but no questions."""
     with st.container(key="evaluation_empty", gap="small"):

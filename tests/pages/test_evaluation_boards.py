@@ -1,0 +1,159 @@
+"""The boards of runs and of drafted questions; what is adopted and taken back."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+
+from pages.parts import resources
+from pages.parts.evaluation import (
+    adopting,
+    chunking,
+    drafting,
+    running,
+)
+from pages.parts.evaluation.board import RunBoard
+from pages.parts.evaluation.candidates import CandidateBoard
+from pages.parts.tasks import Task
+from rag_core.domain import Configuration, Progress
+from rag_core.errors import StoreUnavailable
+from tests.made_runs import AS_IT_IS, MORE, a_question, a_run
+from tests.pages.conftest import FakeLibrary
+from tests.pages.evaluation_page import until
+from tests.pages.fake_evaluation import FIELDS
+
+BY_KEY = {field.key: field for field in FIELDS}
+
+
+@pytest.fixture
+def board(library: FakeLibrary) -> RunBoard:
+    return RunBoard(lambda: library)  # type: ignore[arg-type,return-value]
+
+
+def begun(library: FakeLibrary, *wanted: Configuration, size: int = 3) -> list[str]:
+    kept = library.evaluation.create("Bridges", [a_question(n) for n in range(size)])
+    return [run.id for run in library.evaluation.begin(kept.id, wanted or [AS_IT_IS])]
+
+
+def test_runs_go_on_by_themselves(board: RunBoard, library: FakeLibrary) -> None:
+    library.evaluation.gate.clear()
+    ids = begun(library, AS_IT_IS, MORE)
+    board.go(ids)
+    assert board.queued() == set(ids)
+    library.evaluation.gate.set()
+    until(lambda: not board.busy)
+    assert [run.state for run in library.evaluation.runs()] == ["done", "done"]
+    assert board.finished_count == 1
+    board.go([])
+    assert not board.busy
+
+
+def test_one_run_is_stopped_and_gone_on_with(board: RunBoard, library: FakeLibrary) -> None:
+    library.evaluation.gate.clear()
+    first, second = begun(library, AS_IT_IS, MORE)
+    board.go([first, second])
+    board.stop(first)
+    assert board.stopping(first)
+    assert not board.stopping(second)
+    library.evaluation.gate.set()
+    until(lambda: not board.busy)
+    assert library.evaluation.run(first).state == "cancelled"
+    assert library.evaluation.run(second).state == "done"
+    board.go([first])
+    until(lambda: not board.busy)
+    assert library.evaluation.run(first).state == "done"
+
+
+def test_what_a_dead_process_left_goes_on_once(board: RunBoard, library: FakeLibrary) -> None:
+    (left,) = begun(library)
+    board.resume()
+    board.resume()
+    until(lambda: library.evaluation.run(left).state == "done" and not board.busy)
+    assert board.resumed == (left,)
+    assert [call for call in library.evaluation.calls if call[0] == "carry_out"] == [("carry_out", [left])]
+    assert "Resumed and ended" in running.resumed_words(library.evaluation.runs())
+    assert "2 runs were under way. Resumed: 1 to go." in running.resumed_words([a_run(), a_run(state="running")])
+    assert running.resumed_words([]) == ""
+
+
+def test_a_run_that_fails_says_why(board: RunBoard, library: FakeLibrary, caplog: pytest.LogCaptureFixture) -> None:
+    for error, said in ((StoreUnavailable("PostgreSQL is gone."), "PostgreSQL is gone."), (OSError(), "unexpectedly")):
+        library.evaluation.fails = error
+        board.go(begun(library))
+        until(lambda: not board.busy)
+        assert said in str(board.error)
+    assert "A run ended unexpectedly" in caplog.text
+
+
+def test_runs_are_looked_for_again_where_the_library_does_not_answer(
+    board: RunBoard, library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(set_id: str | None = None) -> None:
+        raise StoreUnavailable("PostgreSQL is gone.")
+
+    (left,) = begun(library)
+    with monkeypatch.context() as patched:
+        patched.setattr(library.evaluation, "runs", broken)
+        board.resume()
+        until(lambda: not board._looked)
+    board.resume()
+    until(lambda: library.evaluation.run(left).state == "done")
+
+
+def test_drafts_wait_to_be_looked_at(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
+    board = CandidateBoard(lambda: library)  # type: ignore[arg-type,return-value]
+    monkeypatch.setattr(resources, "candidates", lambda: board)
+    kept = library.evaluation.create("Mine", [a_question(1, text="Drafted before?")])
+    library.evaluation.drafts = [a_question(n, id="same", origin="drafted") for n in range(3)]
+    board.draft(kept.id, 3, None, None)
+    until(lambda: not board.busy)
+    first, second, third = board.waiting(kept.id)
+    assert len({first.id, second.id, third.id}) == 3
+    drafting.accept(library, kept.id, (first,))  # type: ignore[arg-type]
+    board.settle(kept.id, second.id)
+    assert board.waiting(kept.id) == (third,)
+    assert [item.text for item in library.evaluation.questions(kept.id)] == ["Drafted before?", first.text]
+    library.evaluation.past = [a_question(1, text="drafted BEFORE?"), a_question(2, text="New?", origin="asked")]
+    drafting.take_past(library, kept.id)  # type: ignore[arg-type]
+    assert [item.text for item in board.waiting(kept.id)] == [third.text, "New?"]
+    board.clear(kept.id)
+    assert board.waiting(kept.id) == ()
+
+
+def test_drafting_is_stopped(library: FakeLibrary) -> None:
+    board = CandidateBoard(lambda: library)  # type: ignore[arg-type,return-value]
+    kept = library.evaluation.create("Mine")
+    library.evaluation.drafts = [a_question(n) for n in range(3)]
+    library.evaluation.gate.clear()
+    board.draft(kept.id, 3, None, None)
+    board.draft("another", 3, None, None)
+    until(lambda: (task := board.task(kept.id)) and task.progress)
+    board.stop()
+    library.evaluation.gate.set()
+    until(lambda: not board.busy)
+    assert board.waiting(kept.id) == ()
+    assert board.task("another") is None
+
+
+def test_a_configuration_is_adopted_and_taken_back(library: FakeLibrary) -> None:
+    adopting.adopt(library, MORE, BY_KEY)  # type: ignore[arg-type]
+    kept = json.loads(library.preferences[adopting.BEFORE])
+    assert (kept["before"], kept["now"]) == ({"retrieval.k": 6}, {"retrieval.k": 10})
+    adopting._take_back(library, kept["before"])  # type: ignore[arg-type]
+    assert [call[1] for call in library.evaluation.calls] == [{"retrieval.k": 10}, {"retrieval.k": 6}]
+    assert adopting.BEFORE not in library.preferences
+
+
+def test_other_chunks_are_cut_in_the_background(library: FakeLibrary) -> None:
+    library.old_chunks = 1
+    adopting.adopt(library, Configuration("Small", {"chunking.size": 300}), BY_KEY)  # type: ignore[arg-type]
+    until(lambda: not resources.rechunkings().busy)
+    assert library.old_chunks == 0
+    task: Task[Progress] = Task("chunk", time.monotonic())
+    assert chunking.measure(task) == (0.0, "Cutting documents anew")
+    task = replace(task, progress=Progress("chunking", 1, 4), mark=(time.monotonic(), 0))
+    assert chunking.measure(task) == (0.25, "Cutting 1 of 4 documents anew")
+    assert chunking.measure(replace(task, stopping=True)) == (0.25, "Stopping")
