@@ -32,10 +32,10 @@ from rag_core.domain import (
 from rag_core.errors import Cancelled, ConfigurationError, LecternError, ModelUnavailable
 from rag_core.evaluation import configurations as configuring
 from rag_core.evaluation.host import Host
-from rag_core.evaluation.metrics import METRICS
+from rag_core.evaluation.measuring.metrics import METRICS
 
 if TYPE_CHECKING:
-    from rag_core.evaluation.locating import Locator
+    from rag_core.evaluation.gold.locating import Locator
     from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -116,7 +116,7 @@ class Evaluation:
 
         Gold that is not in the library is told as well; those questions are kept.
         """
-        from rag_core.evaluation.importing import read_questions
+        from rag_core.evaluation.files.importing import read_questions
 
         report = read_questions(name, data)
         missing = [replace(item, row=report.lines[item.row - 1]) for item in self.check(report.questions)]
@@ -124,7 +124,7 @@ class Evaluation:
 
     def file_help(self) -> str:
         """What a file of questions may hold, as Markdown with a table of its columns."""
-        from rag_core.evaluation.importing import HELP_TEXT
+        from rag_core.evaluation.files.importing import HELP_TEXT
 
         return HELP_TEXT
 
@@ -145,8 +145,8 @@ class Evaluation:
         With a `model` it writes them; without one they come from definitions, numbers, headings and tables. Raises
         ModelUnavailable.
         """
-        from rag_core.evaluation.drafting import draft_from
-        from rag_core.evaluation.drafting_by_model import draft_by_model
+        from rag_core.evaluation.drafting.by_model import draft_by_model
+        from rag_core.evaluation.drafting.draft import draft_from
 
         token = cancellation or Cancellation()
         wanted = None if document_ids is None else set(document_ids)
@@ -261,7 +261,7 @@ class Evaluation:
 
     def compare(self, run_a: str, run_b: str) -> tuple[Difference, ...]:
         """What run B does better or worse than run A on the questions that both have, asked in the same way."""
-        from rag_core.evaluation.comparing import compare
+        from rag_core.evaluation.measuring.comparing import compare
 
         a, b = self.run(run_a), self.run(run_b)
         of_a, of_b = (self.results(run.id, passages=False) for run in (a, b))
@@ -271,13 +271,13 @@ class Evaluation:
 
     def calibration(self, run_id: str) -> Calibration:
         """How far the confidence of a run's answers can be trusted."""
-        from rag_core.evaluation.calibration import calibration
+        from rag_core.evaluation.measuring.calibration import calibration
 
         return calibration(self.results(run_id, passages=False))
 
     def drawings(self, run_ids: Sequence[str]) -> tuple[Drawing, ...]:
         """The charts of some runs, of one set's history among them, each with its numbers as a table."""
-        from rag_core.evaluation.charts import drawings
+        from rag_core.evaluation.reporting.charts import drawings
 
         runs = [self.run(run_id) for run_id in run_ids]
         history = self.runs(runs[0].set_id) if runs else []
@@ -285,8 +285,8 @@ class Evaluation:
 
     def export(self, run_ids: Sequence[str], form: Form) -> bytes:
         """Runs as one file: CSV (a row for each question), JSON (everything), or an HTML page that opens by itself."""
-        from rag_core.evaluation.exporting import as_csv, as_json
-        from rag_core.evaluation.report import as_html
+        from rag_core.evaluation.files.exporting import as_csv, as_json
+        from rag_core.evaluation.reporting.report import as_html
 
         runs = [(self.run(run_id), self.results(run_id)) for run_id in run_ids]
         if form == "csv":
@@ -299,7 +299,7 @@ class Evaluation:
 
     def export_questions(self, set_id: str, form: Literal["csv", "jsonl"]) -> bytes:
         """A question set as a file that `read` reads back."""
-        from rag_core.evaluation.exporting import questions_as_csv, questions_as_jsonl
+        from rag_core.evaluation.files.exporting import questions_as_csv, questions_as_jsonl
 
         questions = self.questions(set_id)
         return questions_as_csv(questions) if form == "csv" else questions_as_jsonl(questions)
@@ -368,7 +368,7 @@ class Evaluation:
         self._finish(run, state, error)
 
     def _finish(self, run: Run, state: RunState, error: str) -> None:
-        from rag_core.evaluation.comparing import summarise
+        from rag_core.evaluation.measuring.comparing import summarise
 
         self._runs.summarise(run.id, summarise(self.results(run.id, passages=False), seed=run.seed))
         if self._library_now() != run.library:
@@ -376,7 +376,7 @@ class Evaluation:
         self._runs.enter(run.id, state, error)
 
     def _locator(self) -> Locator:
-        from rag_core.evaluation.locating import Locator
+        from rag_core.evaluation.gold.locating import Locator
 
         documents = [item for item in self._storage.documents.all() if item.state == "ready"]
         return Locator(documents, self._storage.documents.pages)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Answer, Citation, Found, Page, Progress, Question, Result, Run, Sentence
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
-from rag_core.evaluation.answers import answer_metrics
+from rag_core.evaluation.gold.locating import Locator
+from rag_core.evaluation.gold.relevance import Wanted, found_of, ranked_of
 from rag_core.evaluation.host import Corpus, Host
-from rag_core.evaluation.locating import Locator
-from rag_core.evaluation.ranking import ranked
-from rag_core.evaluation.relevance import Wanted, found_of, ranked_of
+from rag_core.evaluation.measuring.answers import answer_metrics
+from rag_core.evaluation.measuring.ranking import ranked
 from rag_core.generation.lexical import terms
 from rag_core.retrieval import Retrieval
 from rag_core.settings import Settings

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rouge_score.rouge_scorer import RougeScorer
 
 from rag_core.domain import Found, Gold, Question, Result, Sentence
-from rag_core.evaluation.answers import (
+from rag_core.evaluation.measuring.answers import (
     ANSWER_KEYS,
     answer_metrics,
     contains,

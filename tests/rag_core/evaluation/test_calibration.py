@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_core.domain import Question, Result
-from rag_core.evaluation.calibration import calibration
+from rag_core.evaluation.measuring.calibration import calibration
 
 NEAR = pytest.approx
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from rag_core.domain import Difference, Metric, Question, Result
-from rag_core.evaluation.comparing import compare, summarise
-from rag_core.evaluation.metrics import METRICS, WORDS
-from rag_core.evaluation.statistics import estimate
+from rag_core.evaluation.measuring.comparing import compare, summarise
+from rag_core.evaluation.measuring.metrics import METRICS, WORDS
+from rag_core.evaluation.measuring.statistics import estimate
 
 SIZES = (30, 50, 80, 120, 200)
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from rag_core.domain import Document, Page, Question, Section
 from rag_core.errors import Cancelled
-from rag_core.evaluation.drafting import draft, draft_from
-from rag_core.evaluation.drafting_names import Antecedent, company_of, with_company
-from rag_core.evaluation.drafting_rules import make
-from rag_core.evaluation.drafting_tables import cells
-from rag_core.evaluation.drafting_words import Speech
+from rag_core.evaluation.drafting.draft import draft, draft_from
+from rag_core.evaluation.drafting.names import Antecedent, company_of, with_company
+from rag_core.evaluation.drafting.rules import make
+from rag_core.evaluation.drafting.tables import cells
+from rag_core.evaluation.drafting.words import Speech
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rag_core.domain import Document, Page
 from rag_core.errors import Cancelled
-from rag_core.evaluation.drafting_by_model import _Passage, checked, draft_by_model, pairs
+from rag_core.evaluation.drafting.by_model import _Passage, checked, draft_by_model, pairs
 from rag_core.generation import open_model
 from rag_core.settings import GenerationSettings, Settings
 from tests.rag_core.evaluation.scripted import Scripted

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_core.domain import Configuration, Estimate, Found, Gold, Question, Result, Run, Sentence
-from rag_core.evaluation.cells import defused, joined, original, parted
-from rag_core.evaluation.exporting import as_csv, as_json, questions_as_csv, questions_as_jsonl
-from rag_core.evaluation.importing import read_questions
+from rag_core.evaluation.files.cells import defused, joined, original, parted
+from rag_core.evaluation.files.exporting import as_csv, as_json, questions_as_csv, questions_as_jsonl
+from rag_core.evaluation.files.importing import read_questions
 
 _characters = st.characters(exclude_categories=["Cc", "Cs"], include_characters="\n\t=+-@'|[]\",;\\ ")
 _text = st.text(_characters, max_size=30).map(lambda text: text.replace("\r", "").strip())

@@ -11,8 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_core.domain import Gold, ImportReport, Question
-from rag_core.evaluation import importing
-from rag_core.evaluation.importing import HELP_TEXT, MAX_BYTES, MAX_PROBLEMS, MAX_QUESTIONS, MAX_ROWS, read_questions
+from rag_core.evaluation.files import importing
+from rag_core.evaluation.files.importing import (
+    HELP_TEXT,
+    MAX_BYTES,
+    MAX_PROBLEMS,
+    MAX_QUESTIONS,
+    MAX_ROWS,
+    read_questions,
+)
 
 
 def read(text: str, name: str = "set.csv", encoding: str = "utf-8") -> ImportReport:

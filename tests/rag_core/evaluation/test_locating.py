@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rag_core.domain import Document, Gold, Page, Question
-from rag_core.evaluation.locating import Locator, Place, names_of
+from rag_core.evaluation.gold.locating import Locator, Place, names_of
 
 _LETTERS = re.compile(r"[^\W_]")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rag_core.domain import Metric
-from rag_core.evaluation.answers import ANSWER_KEYS
-from rag_core.evaluation.metrics import METRIC, METRICS, WORDS
-from rag_core.evaluation.ranking import RETRIEVAL_KEYS
+from rag_core.evaluation.measuring.answers import ANSWER_KEYS
+from rag_core.evaluation.measuring.metrics import METRIC, METRICS, WORDS
+from rag_core.evaluation.measuring.ranking import RETRIEVAL_KEYS
 
 
 def test_the_keys() -> None:

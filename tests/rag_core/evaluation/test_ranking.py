@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import RR, P, Success, nDCG
 
-from rag_core.evaluation.ranking import RETRIEVAL_KEYS, Ranked, ranked
+from rag_core.evaluation.measuring.ranking import RETRIEVAL_KEYS, Ranked, ranked
 
 NEAR = pytest.approx
 

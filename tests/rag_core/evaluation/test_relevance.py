@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, Document, Found, Gold, Hit, Page, ParsedDocument, Question
-from rag_core.evaluation.locating import Locator, Place, Span
-from rag_core.evaluation.ranking import Ranked, ranked
-from rag_core.evaluation.relevance import Wanted, found_of, ranked_of
+from rag_core.evaluation.gold.locating import Locator, Place, Span
+from rag_core.evaluation.gold.relevance import Wanted, found_of, ranked_of
+from rag_core.evaluation.measuring.ranking import Ranked, ranked
 from rag_core.settings import ChunkingSettings
 
 DOCUMENT = Document("d" * 32, "Report", "text/plain", 1, "ready")

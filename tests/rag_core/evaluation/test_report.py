@@ -21,9 +21,9 @@ from rag_core.domain import (
     Run,
     Sentence,
 )
-from rag_core.evaluation.metrics import METRIC
-from rag_core.evaluation.report import as_html
-from rag_core.evaluation.report_questions import MAX_QUESTIONS
+from rag_core.evaluation.measuring.metrics import METRIC
+from rag_core.evaluation.reporting.report import as_html
+from rag_core.evaluation.reporting.report_questions import MAX_QUESTIONS
 
 EVIL = "<script>alert(1)</script><img src=x onerror=y>\"'&]]>"
 SPEC = {

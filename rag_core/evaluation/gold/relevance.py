@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Found, Hit
-from rag_core.evaluation.locating import Place
-from rag_core.evaluation.ranking import Ranked
+from rag_core.evaluation.gold.locating import Place
+from rag_core.evaluation.measuring.ranking import Ranked
 
 _SHARE = 0.5
 Spans = Mapping[str, NDArray[np.int64]]

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from rag_core.domain import Document, Gold, Page, Question, Section
 from rag_core.errors import Cancelled
-from rag_core.evaluation.drafting_names import Antecedent, company_of, with_company
-from rag_core.evaluation.drafting_rules import make
-from rag_core.evaluation.drafting_tables import cells
-from rag_core.evaluation.drafting_words import Speech
-from rag_core.evaluation.row_questions import given_id
+from rag_core.evaluation.drafting.names import Antecedent, company_of, with_company
+from rag_core.evaluation.drafting.rules import make
+from rag_core.evaluation.drafting.tables import cells
+from rag_core.evaluation.drafting.words import Speech
+from rag_core.evaluation.files.row_questions import given_id
 from rag_core.generation.sentences import Span, split_sentences, tidy
 
 MAX_PAGES = 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag_core.evaluation.drafting_parts import (
+from rag_core.evaluation.drafting.parts import (
     LEAD,
     NOUNS,
     Made,
@@ -18,7 +18,7 @@ from rag_core.evaluation.drafting_parts import (
     tail,
     when,
 )
-from rag_core.evaluation.drafting_words import (
+from rag_core.evaluation.drafting.words import (
     BASE,
     BE,
     DATE,

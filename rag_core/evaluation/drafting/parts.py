@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rag_core.evaluation.drafting_words import DATE, PARTICIPLE, helper
+from rag_core.evaluation.drafting.words import DATE, PARTICIPLE, helper
 
 LEAD = (
     rf"(?:(?P<lead>(?:In|On|During|As of|By|Since) (?:the (?:year|summer|winter|spring|autumn) (?:of )?)?{DATE}),? )?"

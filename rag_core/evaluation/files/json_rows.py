@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from rag_core.domain import RowProblem
-from rag_core.evaluation.file_rows import LAST_ROW, Row, Rows
+from rag_core.evaluation.files.file_rows import LAST_ROW, Row, Rows
 from rag_core.generation.sentences import split_sentences
 
 _LISTS = ("data", "questions", "items", "rows", "examples")

@@ -11,9 +11,9 @@ from collections import Counter
 from itertools import islice
 
 from rag_core.domain import ImportReport, Question, RowProblem
-from rag_core.evaluation.file_rows import MOST_COLUMNS, Row, Table, csv_table, decode
-from rag_core.evaluation.json_rows import array_rows, object_rows
-from rag_core.evaluation.row_questions import MAX_QUESTION_CHARS, column_of, question_of
+from rag_core.evaluation.files.file_rows import MOST_COLUMNS, Row, Table, csv_table, decode
+from rag_core.evaluation.files.json_rows import array_rows, object_rows
+from rag_core.evaluation.files.row_questions import MAX_QUESTION_CHARS, column_of, question_of
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_QUESTIONS = 10_000

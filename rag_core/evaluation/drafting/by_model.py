@@ -17,7 +17,7 @@ from itertools import pairwise
 from rag_core.domain import Document, Gold, Page, Question
 from rag_core.errors import Cancelled
 from rag_core.evaluation.asking import fitted, replies
-from rag_core.evaluation.row_questions import given_id
+from rag_core.evaluation.files.row_questions import given_id
 from rag_core.generation import LanguageModel, prompts
 from rag_core.generation.lexical import coverage, terms, words
 from rag_core.generation.sentences import split_sentences, tidy

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rag_core.evaluation.drafting_words import BE, THIRD, Speech
+from rag_core.evaluation.drafting.words import BE, THIRD, Speech
 
 _DEFINED = re.compile(
     r"(?P<name>[A-Z][\w&'’-]*(?: [A-Z][\w&'’-]*){0,3}(?:,? (?:Inc\.|Corporation|Corp\.|Ltd\.?|plc|Company|AG|GmbH))?)"

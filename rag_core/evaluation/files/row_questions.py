@@ -14,8 +14,8 @@ from itertools import islice
 from typing import TypeVar, get_args
 
 from rag_core.domain import Gold, Origin, Question, RowProblem
-from rag_core.evaluation.cells import original, parted
-from rag_core.evaluation.file_rows import MOST_COLUMNS, Row
+from rag_core.evaluation.files.cells import original, parted
+from rag_core.evaluation.files.file_rows import MOST_COLUMNS, Row
 
 MAX_QUESTION_CHARS = 4_000
 MAX_TEXT_CHARS = 20_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag_core.evaluation.drafting_parts import Made, agrees, dangles
-from rag_core.evaluation.drafting_words import BASE, BE, FINITE, PAST, Speech, helper
+from rag_core.evaluation.drafting.parts import Made, agrees, dangles
+from rag_core.evaluation.drafting.words import BASE, BE, FINITE, PAST, Speech, helper
 
 _NAME = r"[A-Z][\w'’.-]+(?: (?:(?:de|van|von|of|the|la|del|di|al|bin|and) )?[A-Z][\w'’.-]*){0,4}"
 _DID = (

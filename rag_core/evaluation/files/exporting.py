@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 
 from rag_core.domain import Gold, Question, Result, Run
-from rag_core.evaluation.cells import SEPARATOR, defused, joined
+from rag_core.evaluation.files.cells import SEPARATOR, defused, joined
 
 FORMAT = 1
 """The version of the JSON file's form."""

@@ -13,10 +13,10 @@ from html import escape
 from pathlib import Path
 
 from rag_core.domain import Difference, Drawing, Estimate, Metric, Result, Run
-from rag_core.evaluation.chart_parts import MIDDLE
-from rag_core.evaluation.figures import names
-from rag_core.evaluation.metrics import METRIC
-from rag_core.evaluation.report_questions import questions
+from rag_core.evaluation.measuring.metrics import METRIC
+from rag_core.evaluation.reporting.chart_parts import MIDDLE
+from rag_core.evaluation.reporting.figures import names
+from rag_core.evaluation.reporting.report_questions import questions
 
 Tried = tuple[Run, Sequence[Result]]
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rag_core.evaluation import drafting_actions as actions
-from rag_core.evaluation import drafting_facts as facts
-from rag_core.evaluation import drafting_figures as figures
-from rag_core.evaluation.drafting_parts import Made
-from rag_core.evaluation.drafting_words import Speech, stands_alone
+from rag_core.evaluation.drafting import actions, facts
+from rag_core.evaluation.drafting import money as figures
+from rag_core.evaluation.drafting.parts import Made
+from rag_core.evaluation.drafting.words import Speech, stands_alone
 
 Rule = Callable[[str, Speech], Iterator[Made]]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.domain import Difference, Estimate, Metric, Result
-from rag_core.evaluation.metrics import METRICS, WORDS
-from rag_core.evaluation.statistics import Floats, holm, intervals, paired_columns
+from rag_core.evaluation.measuring.metrics import METRICS, WORDS
+from rag_core.evaluation.measuring.statistics import Floats, holm, intervals, paired_columns
 
 SIGNIFICANT = 0.05
 """A corrected p below this is called a difference."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag_core.evaluation.drafting_words import Speech
+from rag_core.evaluation.drafting.words import Speech
 
 Line = tuple[int, str]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag_core.evaluation.drafting_parts import Made, dangles, small
-from rag_core.evaluation.drafting_words import BE, DATE, FINITE, NEVER_FIRST, NUMBER, Speech, word_set
+from rag_core.evaluation.drafting.parts import Made, dangles, small
+from rag_core.evaluation.drafting.words import BE, DATE, FINITE, NEVER_FIRST, NUMBER, Speech, word_set
 
 _NAME = r"(?:[A-Z][\w'’.-]+(?: (?:de|van|von|of|the|la|del|di|al|bin))?(?: [A-Z][\w'’.-]*)+)"
 _PERSON_NAME = r"(?P<who>[A-Z][a-z]+(?: [A-Z][\w.-]*){1,2})(?=[,;.]|$)"

@@ -1,0 +1,1 @@
+"""Questions drawn up from documents, by rules or by a model."""

@@ -1,0 +1,1 @@
+"""Where gold stands, and which passages hold it."""
