@@ -24,7 +24,7 @@ def test_from_the_samples_to_a_comparison_of_two_configurations(open_page: Open,
     page = open_page()
     page.get_by_role("link", name="Evaluation").click()
     expect(page.get_by_label("Question set")).to_have_value("Sample questions (43)")
-    page.get_by_role("button", name="Run ").click()
+    page.locator(".st-key-evaluation_run button").click()
     result(page)
     expect(page.locator(".st-key-evaluation_verdict")).to_contain_text("beyond chance")
     expect(page.locator(".st-key-evaluation_summary tbody tr").first).to_contain_text("%")

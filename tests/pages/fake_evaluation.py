@@ -97,6 +97,9 @@ class FakeEvaluation:
     def read(self, name: str, data: bytes) -> ImportReport:
         return self.report
 
+    def file_help(self) -> str:
+        return "A column `question` is needed."
+
     def check(self, questions: Sequence[Question]) -> tuple[RowProblem, ...]:
         return self.problems
 

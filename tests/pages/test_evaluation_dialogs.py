@@ -141,7 +141,7 @@ def test_a_file_says_what_is_wrong_with_it(library: FakeLibrary) -> None:
     problems = (RowProblem(3, "page", "“x” is no number.", kept=True), RowProblem(4, "question", "It is empty."))
     library.evaluation.report = ImportReport((a_question(1), a_question(2)), problems, 3, ("Read as UTF-8.",))
     test = dialog(upload)
-    assert "JSON Lines" in said(test)
+    assert "A column `question` is needed." in said(test)
     test.file_uploader[0].set_value(("q.csv", b"question\n", "text/csv"))
     again(test)
     assert "**2 questions can be used** of 3 rows, 1 left out" in said(test)

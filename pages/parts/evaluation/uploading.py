@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 1_000
 MOST_MB = 32
 REPORT = "evaluation_report"
-HELP = (
-    "CSV with the columns `question`, `answer`, `document`, `page`, `excerpt`, `answerable` (all but the first may be "
-    "missing), or JSON Lines with the same names."
-)
+HELP = "CSV or JSON Lines with a question on each row; right answers and the places where they stand are welcome."
 
 
 @st.dialog("Upload questions", width="medium", icon=":material/upload_file:")
@@ -33,6 +30,8 @@ def form(library: Library, set_id: str) -> None:
     )  # fmt: skip
     if file is None:
         st.caption(HELP)
+        with st.expander("Columns", icon=":material/table_rows:", key="evaluation_columns"):
+            st.markdown(library.evaluation.file_help())
         return
     kept_id, report = st.session_state.get(REPORT, ("", None))
     if kept_id != file.file_id or report is None:
