@@ -18,7 +18,7 @@ from tests.faults.disk import MODES, FailingDisk, Mode
 from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 
-_EVERY = 1 if ALL else 9
+_EVERY = 1 if ALL else 14
 
 
 @pytest.fixture

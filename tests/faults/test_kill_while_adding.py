@@ -20,6 +20,7 @@ from rag_core import Library, Settings, Upload
 from rag_core.errors import StoreUnavailable
 from rag_core.storage.server import EmbeddedServer
 from tests.conftest import PROJECT, add_text
+from tests.faults.conftest import ALL
 from tests.rag_core.samples import TEXTS
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -88,8 +89,7 @@ def finish(settings: Settings, acknowledged: set[str], texts: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)],
-    ids=["SIGINT", "SIGTERM", "SIGKILL"],
+    [(signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGINT, 130)][: 3 if ALL else 1],
 )
 def test_a_stop_amid_embedding_loses_nothing_acknowledged(
     settings: Settings, start: Start, texts: Path, number: int, code: int

@@ -133,6 +133,6 @@ def test_a_model_of_chance_does_no_harm(tmp_path: Path) -> None:
     model = open_model(
         "gguf:tiny.gguf", Settings(models_dir=tmp_path, generation=GenerationSettings(context_tokens=2048))
     )
-    questions = list(draft_by_model(model, [LIGHT], lambda _: [PAGE, PAGE], 2))
+    questions = list(draft_by_model(model, [LIGHT], lambda _: [PAGE], 1))
     assert all(json.dumps(question.text) for question in questions)
     model.close()
