@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from rag_core import rechunking
 from rag_core.errors import ConfigurationError
-from rag_core.settings import Settings
+from rag_core.settings import Settings, can_be_tried
 from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class Choices:
 
     def adopt(self, changes: Mapping[str, object]) -> None:
         """Make settings the library's own, `{"retrieval.k": 10}`. Raises ConfigurationError."""
-        kept = {**json.loads(self._preferences.preference(_OWN) or "{}"), **changes}
+        kept = {**self._own(), **changes}
         with self._lock:
             self.settings = self.settings.with_values(changes)
         if "generation.model" in kept:
@@ -85,8 +85,22 @@ class Choices:
 
     def _with_own(self, settings: Settings) -> Settings:
         """Settings with what was made the library's own. What fits no longer is left out, and logged."""
+        own = self._own()
         try:
-            return settings.with_values(json.loads(self._preferences.preference(_OWN) or "{}"))
-        except (ConfigurationError, ValueError) as error:
-            _log.warning("The library's own settings are not used: %s", error)
-            return settings
+            return settings.with_values(own)  # at once: a chunk's size and overlap fit each other alone
+        except ConfigurationError:
+            pass
+        for key, value in own.items():
+            try:
+                settings = settings.with_values({key: value})
+            except ConfigurationError as error:
+                _log.warning("A setting of the library's own is not used: %s", error)
+        return settings
+
+    def _own(self) -> dict[str, object]:
+        """What was made the library's own. A library may come from elsewhere: only what a run may change is taken."""
+        try:
+            kept = json.loads(self._preferences.preference(_OWN) or "{}")
+        except ValueError:
+            kept = {}
+        return {key: value for key, value in kept.items() if can_be_tried(key)} if isinstance(kept, dict) else {}

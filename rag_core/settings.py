@@ -29,6 +29,16 @@ from rag_core.errors import ConfigurationError
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
 
+# What a run of an evaluation may change and a library may adopt. Never where a remote model's key and passages go.
+TRIED_GROUPS = ("retrieval", "answering", "chunking", "generation")
+_NEVER_TRIED = ("generation.gemini_endpoint",)
+
+
+def can_be_tried(key: str) -> bool:
+    """Whether a setting, by its name with a dot, may be changed by a run and adopted by a library."""
+    return key.partition(".")[0] in TRIED_GROUPS and key not in _NEVER_TRIED
+
+
 class Group(BaseModel):
     """A closed group of settings."""
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from rag_core.domain import Configuration, Field, FieldKind, ModelStatus
 from rag_core.errors import ConfigurationError
-from rag_core.settings import Settings
+from rag_core.settings import TRIED_GROUPS, Settings, can_be_tried
 
 LABELS = {
     "retrieval.engine": "Engine",
@@ -23,8 +23,6 @@ LABELS = {
     "answering.max_sentences": "Sentences quoted",
     "answering.prompt": "Prompt",
 }
-_GROUPS = ("retrieval", "answering", "chunking", "generation")
-_PRIVATE = ("generation.gemini_endpoint",)
 _KINDS: dict[object, FieldKind] = {int: "integer", float: "number", str: "text"}
 
 
@@ -42,7 +40,7 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
     """
     changes = dict(configuration.changes)
     for key in changes:
-        if key.partition(".")[0] not in _GROUPS or key in _PRIVATE:
+        if not can_be_tried(key):
             raise ConfigurationError(
                 f"“{configuration.name}” changes {key}, which a run cannot change.",
                 help=f"What it can: {', '.join(LABELS)}. Another embedding model is set by `reembed`.",
@@ -54,9 +52,9 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
 
 def told(settings: Settings) -> dict[str, object]:
     """Every setting in effect that shapes a run, for its row; no keys and addresses."""
-    groups = {group: getattr(settings, group).model_dump(mode="json") for group in _GROUPS}
+    groups = {group: getattr(settings, group).model_dump(mode="json") for group in TRIED_GROUPS}
     flat = {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
-    return {key: value for key, value in flat.items() if key not in _PRIVATE}
+    return {key: value for key, value in flat.items() if can_be_tried(key)}
 
 
 def parsed(value: object, name: str) -> Configuration:
