@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from rag_core import rechunking
 from rag_core.errors import ConfigurationError
-from rag_core.settings import Settings, can_be_tried
+from rag_core.settings import Settings
 from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class Choices:
 
     def adopt(self, changes: Mapping[str, object]) -> None:
         """Make settings the library's own, `{"retrieval.k": 10}`. Raises ConfigurationError."""
-        kept = {**self._own(), **changes}
+        kept = {**self._own(self.settings), **changes}
         with self._lock:
             self.settings = self.settings.with_values(changes)
         if "generation.model" in kept:
@@ -85,22 +85,20 @@ class Choices:
 
     def _with_own(self, settings: Settings) -> Settings:
         """Settings with what was made the library's own. What fits no longer is left out, and logged."""
-        own = self._own()
-        try:
-            return settings.with_values(own)  # at once: a chunk's size and overlap fit each other alone
-        except ConfigurationError:
-            pass
-        for key, value in own.items():
+        own = self._own(settings)
+        for group in dict.fromkeys(key.partition(".")[0] for key in own):
+            # A group at once, for a chunk's size and overlap fit each other alone.
+            values = {key: value for key, value in own.items() if key.startswith(f"{group}.")}
             try:
-                settings = settings.with_values({key: value})
+                settings = settings.with_values(values)
             except ConfigurationError as error:
-                _log.warning("A setting of the library's own is not used: %s", error)
+                _log.warning("Settings of the library's own are not used: %s", error)
         return settings
 
-    def _own(self) -> dict[str, object]:
+    def _own(self, settings: Settings) -> dict[str, object]:
         """What was made the library's own. A library may come from elsewhere: only what a run may change is taken."""
         try:
             kept = json.loads(self._preferences.preference(_OWN) or "{}")
         except ValueError:
             kept = {}
-        return {key: value for key, value in kept.items() if can_be_tried(key)} if isinstance(kept, dict) else {}
+        return {key: kept[key] for key in settings.tried() if key in kept} if isinstance(kept, dict) else {}

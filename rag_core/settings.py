@@ -30,13 +30,8 @@ PROJECT_DIR = Path(__file__).resolve().parent.parent
 
 
 # What a run of an evaluation may change and a library may adopt. Never where a remote model's key and passages go.
-TRIED_GROUPS = ("retrieval", "answering", "chunking", "generation")
+_TRIED = ("retrieval", "answering", "chunking", "generation")
 _NEVER_TRIED = ("generation.gemini_endpoint",)
-
-
-def can_be_tried(key: str) -> bool:
-    """Whether a setting, by its name with a dot, may be changed by a run and adopted by a library."""
-    return key.partition(".")[0] in TRIED_GROUPS and key not in _NEVER_TRIED
 
 
 class Group(BaseModel):
@@ -211,6 +206,12 @@ class Settings(BaseSettings):
         for group, changes in groups.items():
             settings = settings.changed(group, **changes)
         return settings
+
+    def tried(self) -> dict[str, Any]:
+        """What a run may change and a library may adopt, by its name with a dot: no keys, no addresses."""
+        groups = {group: getattr(self, group).model_dump(mode="json") for group in _TRIED}
+        flat = {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
+        return {key: value for key, value in flat.items() if key not in _NEVER_TRIED}
 
     def with_key(self, key: str | None) -> Settings:
         """The same settings with another Gemini key."""

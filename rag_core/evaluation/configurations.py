@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from rag_core.domain import Configuration, Field, FieldKind, ModelStatus
 from rag_core.errors import ConfigurationError
-from rag_core.settings import TRIED_GROUPS, Settings, can_be_tried
+from rag_core.settings import Settings
 
 LABELS = {
     "retrieval.engine": "Engine",
@@ -40,7 +40,7 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
     """
     changes = dict(configuration.changes)
     for key in changes:
-        if not can_be_tried(key):
+        if key not in settings.tried():
             raise ConfigurationError(
                 f"“{configuration.name}” changes {key}, which a run cannot change.",
                 help=f"What it can: {', '.join(LABELS)}. Another embedding model is set by `reembed`.",
@@ -48,13 +48,6 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
     if "retrieval.mmr_lambda" in changes:
         changes.setdefault("answering.mmr_lambda", changes["retrieval.mmr_lambda"])
     return settings.with_values(changes)
-
-
-def told(settings: Settings) -> dict[str, object]:
-    """Every setting in effect that shapes a run, for its row; no keys and addresses."""
-    groups = {group: getattr(settings, group).model_dump(mode="json") for group in TRIED_GROUPS}
-    flat = {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
-    return {key: value for key, value in flat.items() if can_be_tried(key)}
 
 
 def parsed(value: object, name: str) -> Configuration:

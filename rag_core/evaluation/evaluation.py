@@ -198,7 +198,7 @@ class Evaluation:
                 Run(
                     id=uuid.uuid4().hex, group=group, set_id=set_id, set_name=of.name, configuration=configuration,
                     answers=answers, state="waiting", done=0, total=len(asked), seed=seed, created_at=now,
-                    judge=judge if answers else "", settings=configuring.told(settings), versions=_versions(),
+                    judge=judge if answers else "", settings=settings.tried(), versions=_versions(),
                     library=self._library_now(),
                 )
             )  # fmt: skip
@@ -311,9 +311,7 @@ class Evaluation:
         """
         settings = configuring.applied(configuration, self._host.settings())
         before = self._host.settings()
-        changed = {
-            key: value for key, value in configuring.told(settings).items() if value != configuring.told(before)[key]
-        }
+        changed = {key: value for key, value in settings.tried().items() if value != before.tried()[key]}
         self._host.adopt(changed)
         if any(key.startswith("chunking.") for key in changed):
             return ("New documents are cut so from now on. Those that are here have to be cut anew.",)

@@ -9,7 +9,7 @@ import pytest
 from rag_core import Settings
 from rag_core.domain import Configuration, ModelStatus
 from rag_core.errors import ConfigurationError
-from rag_core.evaluation.configurations import LABELS, applied, fields, parsed, told
+from rag_core.evaluation.configurations import LABELS, applied, fields, parsed
 
 PLAIN = Settings(_env_file=None)
 
@@ -80,7 +80,7 @@ def test_what_a_run_cannot_change_is_refused(key: str, value: object) -> None:
 
 def test_a_row_tells_every_setting_that_matters_and_no_secret() -> None:
     secret = PLAIN.with_key("secret").changed("generation", gemini_endpoint="https://hidden.example")
-    rows = told(secret)
+    rows = secret.tried()
     assert rows["retrieval.k"] == PLAIN.retrieval.k
     assert set(LABELS) <= set(rows)
     assert "secret" not in str(rows)
