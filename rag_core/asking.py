@@ -95,7 +95,7 @@ class Asking:
         """What a configuration is tried on."""
         if settings.chunking == self._choices.settings.chunking:
             return LibraryCorpus(self._storage, self._embedding.get)
-        return ChunkedAnew(self._storage, self._embedding.get(), settings.chunking)
+        return ChunkedAnew(self._storage, self._embedding.get(), settings.chunking, settings.storage.min_free_bytes)
 
     def answer(
         self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]

@@ -21,7 +21,7 @@ from accelerator.errors import DumpError
 from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, Document, Hit, Page, ParsedDocument, Trace
 from rag_core.embedding import Embedder
-from rag_core.errors import LecternError
+from rag_core.errors import LecternError, LimitExceeded
 from rag_core.retrieval import Retrieval, diverse, search_many
 from rag_core.retrieval.candidates import Candidates, candidates
 from rag_core.settings import ChunkingSettings, RetrievalSettings
@@ -69,10 +69,11 @@ class LibraryCorpus:
 class ChunkedAnew:
     """The library's documents in other chunks."""
 
-    def __init__(self, storage: Storage, embedder: Embedder, chunking: ChunkingSettings) -> None:
+    def __init__(self, storage: Storage, embedder: Embedder, chunking: ChunkingSettings, min_free_bytes: int) -> None:
         self._storage = storage
         self._embedder = embedder
         self._chunking = chunking
+        self._min_free_bytes = min_free_bytes
         self._documents: dict[str, Document] = {}
         self._chunks: dict[str, list[Chunk]] = {}
         self._labels: dict[tuple[str, int], str] = {}
@@ -84,7 +85,7 @@ class ChunkedAnew:
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Cut and embed the documents that are not yet, telling documents done and in all.
 
-        Raises Cancelled, ModelUnavailable, StoreUnavailable.
+        Raises Cancelled, LimitExceeded (the disk), ModelUnavailable, StoreUnavailable.
         """
         ready = self._storage.documents.ready_ids()
         self._documents = self._storage.documents.some(list(ready))
@@ -106,19 +107,19 @@ class ChunkedAnew:
             )
         ]
         latency_ms = {"embed": embed_ms, "search": (time.perf_counter() - started) * 1000 / max(1, len(questions))}
+        others = settings.engine not in ("auto", "dumps")
+        notes = (f"Other chunks are searched in dumps, not by {settings.engine}.",) if others else ()
         return [
-            Retrieval(hits, Trace(engine="dumps", query=question, latency_ms=latency_ms))
+            Retrieval(hits, Trace(engine="dumps", query=question, latency_ms=latency_ms, notes=notes))
             for question, hits in zip(questions, found, strict=True)
         ]
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
         return {
-            document_id: np.array([(c.page, c.start, c.end) for c in self._chunks[document_id]], np.int64).reshape(
-                -1, 3
-            )
+            document_id: np.array([(chunk.page, chunk.start, chunk.end) for chunk in chunks], np.int64).reshape(-1, 3)
             for document_id in ids
-            if document_id in self._chunks
+            if (chunks := self._chunks.get(document_id)) is not None
         }
 
     def _add(self, document: Document, stopped: Callable[[], bool]) -> None:
@@ -127,6 +128,8 @@ class ChunkedAnew:
         self._chunks[document.id] = chunks
         self._labels.update(((document.id, page.number), page.label) for page in pages)
         if not self._fits(document.id, chunks):
+            if shutil.disk_usage(self._folder).free < self._min_free_bytes:
+                raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
             vectors = self._embedder.encode([chunk.text for chunk in chunks], cancelled=stopped)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
         self._dumps.show(document.id)
@@ -162,8 +165,9 @@ class ChunkedAnew:
 def embedded(embedder: Embedder, questions: Sequence[str]) -> tuple[NDArray[np.float32], float]:
     """The vectors of questions, float32 (n, d), and the milliseconds that one of them took."""
     started = time.perf_counter()
-    vectors = embedder.encode_query(questions[0])[np.newaxis] if len(questions) == 1 else None
-    if vectors is None:
+    if len(questions) == 1:
+        vectors = embedder.encode_query(questions[0])[np.newaxis]
+    else:
         vectors = embedder.encode_queries(questions)
     return vectors, (time.perf_counter() - started) * 1000 / max(1, len(questions))
 

@@ -7,6 +7,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -222,7 +223,8 @@ class Evaluation:
                 return
             if token.is_set():
                 for run_id in run_ids or ():
-                    self.cancel(run_id)
+                    with suppress(KeyError):  # it was deleted meanwhile
+                        self.cancel(run_id)
                 return
             yield Progress("waiting")
         try:
