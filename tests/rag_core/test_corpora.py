@@ -1,0 +1,172 @@
+"""What configurations are tried on: the library, and its documents in other chunks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_core import Library, Settings, Upload
+from rag_core.corpora import FOLDER, ChunkedAnew, LibraryCorpus
+from rag_core.errors import Cancelled
+from rag_core.retrieval import Retrieval
+from rag_core.settings import ChunkingSettings, RetrievalSettings
+from tests.conftest import PROJECT, add_text
+from tests.rag_core.samples import TEXTS
+
+QUESTIONS = ["When does the first ferry leave?", "storm damage", "Who inspects the water?", "rye bread", "rye bread"]
+ALL = RetrievalSettings(k=100, fetch_k=5000, mmr_lambda=1.0)
+SMALL = ChunkingSettings(size=140, overlap=10)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Iterator[Library]:
+    folder = tmp_path_factory.mktemp("corpora")
+    settings = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
+    with Library.open(settings) as opened:
+        samples = [p for p in (PROJECT / "data" / "samples").iterdir() if p.suffix in (".pdf", ".md", ".txt")]
+        for event in opened.add([*samples, *(Upload(name, text.encode()) for name, text in TEXTS.items())]):
+            assert event.error is None
+        yield opened
+
+
+def chunked(library: Library, chunking: ChunkingSettings = SMALL) -> ChunkedAnew:
+    return ChunkedAnew(library._storage, library._embedding.get(), chunking, min_free_bytes=0)
+
+
+def prepared(library: Library, chunking: ChunkingSettings = SMALL) -> ChunkedAnew:
+    corpus = chunked(library, chunking)
+    count = len(library.documents())
+    assert list(corpus.prepare(lambda: False)) == [(number, count) for number in range(1, count + 1)]
+    return corpus
+
+
+def places(found: list[Retrieval]) -> list[list[tuple[object, ...]]]:
+    return [
+        [(h.chunk_id, h.page, h.page_label, h.section, h.text, h.start, h.end, h.document, h.score) for h in one.hits]
+        for one in found
+    ]
+
+
+def held(library: Library) -> list[Path]:
+    return sorted((library._storage.folder / FOLDER).glob("*/*.dump"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [RetrievalSettings(), RetrievalSettings(k=20, fetch_k=40, mmr_lambda=0.85, mode="exact"), ALL],
+    ids=["default", "more", "all"],
+)
+def test_the_same_chunks_give_the_same_hits(library: Library, settings: RetrievalSettings) -> None:
+    anew, own = prepared(library, library.settings.chunking), LibraryCorpus(library._storage, library._embedding.get)
+    assert places(anew.search(QUESTIONS, settings)) == places(own.search(QUESTIONS, settings))
+    assert places(anew.search(QUESTIONS[:1], settings)) == places(own.search(QUESTIONS[:1], settings))
+    ids = [document.id for document in library.documents()]
+    ours, theirs = own.spans([*ids, "gone"]), anew.spans([*ids, "gone"])
+    assert set(ours) == set(theirs) == set(ids)
+    assert all(np.array_equal(ours[document_id], theirs[document_id]) for document_id in ids)
+
+
+def test_other_chunks_are_spans_of_the_pages(library: Library) -> None:
+    corpus = prepared(library)
+    (found,) = corpus.search(["What does a loaf of rye bread cost?"], RetrievalSettings())
+    assert "4.20" in found.hits[0].text
+    for hit in found.hits:
+        page = library.page(hit.document.id, hit.page)
+        assert page.text[hit.start : hit.end] == hit.text
+        assert (hit.page_label, len(hit.text) <= 140) == (page.label, True)
+        assert [hit.page, hit.start, hit.end] in corpus.spans([hit.document.id])[hit.document.id].tolist()
+    assert found.trace.engine == "dumps"
+    assert library.status().chunks == sum(document.chunk_count for document in library.documents())
+
+
+def test_what_was_embedded_is_not_embedded_again(library: Library) -> None:
+    chunking = ChunkingSettings(size=150, overlap=10)
+    steps = chunked(library, chunking).prepare(lambda: False)
+    next(steps)
+    next(steps)
+    steps.close()  # type: ignore[attr-defined]
+    first = {path: path.stat().st_mtime_ns for path in held(library)}
+    corpus = prepared(library, chunking)
+    assert {path: path.stat().st_mtime_ns for path in held(library) if path in first} == first
+    second = {path: path.stat().st_mtime_ns for path in held(library)}
+    assert len(second) > len(first)
+    again = prepared(library, chunking)
+    assert {path: path.stat().st_mtime_ns for path in held(library)} == second
+    assert places(again.search(QUESTIONS, ALL)) == places(corpus.search(QUESTIONS, ALL))
+
+
+def test_a_stop_amid_embedding_keeps_what_is_done(library: Library) -> None:
+    chunking = ChunkingSettings(size=160, overlap=10)
+    corpus = chunked(library, chunking)
+    steps = corpus.prepare(lambda: stop)
+    stop = False
+    next(steps)
+    stop = True
+    with pytest.raises(Cancelled):
+        list(steps)
+    assert places(prepared(library, chunking).search(QUESTIONS, ALL))
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "folder", "other"])
+def test_a_damaged_dump_is_made_again(library: Library, damage: str) -> None:
+    wanted = places(prepared(library).search(QUESTIONS, ALL))
+    folder = chunked(library)._folder
+    path, other = sorted(folder.glob("*.dump"))[:2]
+    data = bytearray(path.read_bytes())
+    data[200] ^= 0x40
+    new = {"flipped": bytes(data), "cut": bytes(data[:50]), "empty": b"", "folder": b"", "other": other.read_bytes()}
+    path.unlink()  # others may have it mapped
+    path.mkdir() if damage == "folder" else path.write_bytes(new[damage])
+    assert places(prepared(library).search(QUESTIONS, ALL)) == wanted
+
+
+def test_documents_that_come_and_go(library: Library) -> None:
+    early = prepared(library)
+    ferry = add_text(library, "ferry.txt", "The ferry to Oreby leaves at nine and at noon.")
+    question = ["When does the ferry to Oreby leave?"]
+    assert ferry.id not in {hit.document.id for hit in early.search(question, ALL)[0].hits}
+    corpus = chunked(library)
+    steps = corpus.prepare(lambda: False)
+    next(steps)
+    late = add_text(library, "late.txt", "The late ferry to Oreby leaves at ten.")
+    assert len(list(steps)) == len(library.documents()) - 2
+    found = {hit.document.id for hit in corpus.search(question, ALL)[0].hits}
+    assert ferry.id in found
+    assert late.id not in found
+    library.remove(ferry.id)
+    assert ferry.id not in {hit.document.id for hit in corpus.search(question, ALL)[0].hits}
+    assert all(ferry.id not in path.name for path in held(library))
+    steps = chunked(library).prepare(lambda: False)
+    next(steps)
+    library.remove(late.id)
+    list(steps)
+    assert all(path.stat().st_size <= 64 for path in held(library) if late.id in path.name)  # no vectors
+
+
+def test_the_chunkings_of_long_ago_are_removed_and_those_of_today_are_not(library: Library) -> None:
+    folder = library._storage.folder / FOLDER
+    sizes = [ChunkingSettings(size=size, overlap=1) for size in range(300, 306)]
+    for chunking in sizes:
+        chunked(library, chunking)
+    today = set(folder.iterdir())
+    prepared(library)
+    assert today <= set(folder.iterdir())
+    long_ago = time.time() - 3 * 24 * 3600
+    for path in folder.iterdir():
+        os.utime(path, (long_ago, long_ago))
+    kept = chunked(library)._folder
+    prepared(library)
+    assert kept in set(folder.iterdir())
+    assert len(list(folder.iterdir())) == 4
+
+
+def test_an_empty_library_has_nothing_to_find(settings: Settings) -> None:
+    with Library.open(settings) as library:
+        for corpus in (prepared(library), LibraryCorpus(library._storage, library._embedding.get)):
+            assert [found.hits for found in corpus.search(QUESTIONS, ALL)] == [()] * 5
+            assert corpus.spans(["gone"]) == {}
