@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -93,7 +94,7 @@ def _set(library: Library, name: str) -> QuestionSet:
     """A set of the library by id or name, or one made of a file, under the file's name. Raises LecternError."""
     sets = library.evaluation.sets()
     path = Path(name)
-    if path.is_file():
+    if os.path.isfile(name):  # noqa: PTH113  Path.is_file raises for a name that no file can have
         return _from_file(library, path, sets)
     found = [item for item in sets if name in (item.id, item.name)]
     if len(found) != 1:

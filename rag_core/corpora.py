@@ -87,12 +87,13 @@ class ChunkedAnew:
 
         Raises Cancelled, LimitExceeded (the disk), ModelUnavailable, StoreUnavailable.
         """
-        ready = self._storage.documents.ready_ids()
-        self._documents = self._storage.documents.some(list(ready))
+        documents = self._storage.documents
+        self._documents = documents.some(list(documents.ready_ids()))
         for number, document in enumerate(self._documents.values(), start=1):
-            self._add(document, stopped)
+            if documents.ready({document.id}):  # or it was removed since
+                self._add(document, stopped)
             yield number, len(self._documents)
-        for document_id in self._dumps.held() - set(ready):
+        for document_id in self._dumps.held() - set(documents.ready_ids()):
             self._dumps.remove(document_id)
         _keep_newest(self._folder)
 
