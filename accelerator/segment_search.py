@@ -13,7 +13,7 @@ Fast leaves out step 2 and 3, and looks at the clusters nearest to the query alo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,8 +162,8 @@ class _Staged:
     def _among(self, places: Places) -> Candidates:
         """The best by their heads of the rows at some places."""
         block = self._segment.block
-        scores = self._backend.part(_taken("codes", block.head, places), self._head.codes)
-        scores *= _taken("scales", block.head_scales, places)
+        scores = self._backend.part_at(block.head, places, self._head.codes)
+        scores *= block.head_scales[places]
         if self._hidden.rows is not None:
             np.putmask(scores, self._hidden.rows[places], np.float32(-np.inf))
         return scored(self._segment, self._unit, places[_promising(scores, _promised(self._k))])
@@ -187,17 +187,12 @@ class _Staged:
         if len(left) > len(block) // 4:
             products = self._backend.part(block.tail, self._tail.codes)[left]
         else:
-            products = self._backend.part(_taken("codes", block.tail, left), self._tail.codes)
+            products = self._backend.part_at(block.tail, left, self._tail.codes)
         most = products * block.tail_scales[left]
         most *= np.float32(self._tail.scale)
         most += scores[left] * np.float32(self._head.scale or 1.0)
         most += self._segment.errors[left]
         return most
-
-
-def _taken(name: str, rows: NDArray[Any], places: Places) -> NDArray[Any]:
-    out = SCRATCH.array(name, (len(places), *rows.shape[1:]), rows.dtype)
-    return np.take(rows, places, axis=0, out=out, mode="clip")
 
 
 def _ranges(begin: Places, end: Places) -> Places:

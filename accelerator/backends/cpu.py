@@ -10,10 +10,14 @@ import simsimd
 from numpy.typing import NDArray
 
 from accelerator.backends.base import Backend, Block
+from accelerator.halves import HALVES
 from accelerator.quantise import round_queries
+from accelerator.scratch import SCRATCH
 
 # Starting threads costs more than they save where less is to be read.
 _WORTH_BYTES = 2**23
+# The same for rows far from each other, which take longer to gather.
+_WORTH_ROWS = 4096
 
 
 class CpuBackend(Backend):
@@ -39,6 +43,21 @@ class CpuBackend(Backend):
         """Integer inner products of some rows, int8 (n, w), with one query, int8 (1, w): float32 (n,), exact."""
         found: NDArray[np.float32] = self._products(codes, query)[0]
         return found
+
+    def part_at(
+        self, codes: NDArray[np.int8], places: NDArray[np.intp], query: NDArray[np.int8]
+    ) -> NDArray[np.float32]:
+        """The same of the rows at some places, int8 (n, w) and (m,): float32 (m,)."""
+        rows: NDArray[np.int8] = SCRATCH.array("codes", (len(places), codes.shape[1]), np.int8)
+        half = len(places) // 2
+        if self.threads == 1 or half < _WORTH_ROWS:
+            np.take(codes, places, axis=0, out=rows, mode="clip")
+        else:  # numpy lets go of the interpreter while it gathers, simsimd does not while it multiplies
+            HALVES.both(
+                lambda: np.take(codes, places[:half], axis=0, out=rows[:half], mode="clip"),
+                lambda: np.take(codes, places[half:], axis=0, out=rows[half:], mode="clip"),
+            )
+        return self.part(rows, query)
 
     def describe(self) -> str:
         """The engine and its threads."""
