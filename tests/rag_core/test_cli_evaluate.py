@@ -83,17 +83,13 @@ def test_answers_of_two_configurations_are_compared(evaluate: Evaluate, folder: 
     assert first["metrics"]["correct"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "count": 3}
     assert {"hit_rate", "correct"} <= {difference["metric"] for difference in differences}
     assert all(difference["sentence"] for difference in differences)
-    assert "“More”" in evaluate("--configuration", "few.json", "--configuration", "more.toml")[1]
 
 
 @pytest.mark.parametrize(
     ("bars", "code"),
     [
-        (["hit_rate=1"], 0),
-        (["hit_rate=1", "mrr=0.5"], 0),
-        (["hit_rate = 0.5"], 0),
-        (["hit_rate=1.01"], 1),
-        (["mrr=0.5", "hit_rate=2"], 1),
+        (["hit_rate=1", " mrr = 0.5"], 0),
+        (["mrr=0.5", "hit_rate=1.01"], 1),
         (["hit_rate=nan"], 1),
         (["correct=0"], 1),  # nothing was answered, so there is no value
         (["hit_rate"], 2),
@@ -111,16 +107,17 @@ def test_a_bar_decides_the_exit_code(evaluate: Evaluate, bars: list[str], code: 
 
 
 def test_of_times_less_is_better(evaluate: Evaluate) -> None:
-    assert evaluate("--answers", "--fail-under", "answer_ms=1e9")[0] == 0
-    code, _, err = evaluate("--answers", "--fail-under", "answer_ms=0.001")
+    code, _, err = evaluate("--answers", "--fail-under", "answer_ms=1e9", "--fail-under", "search_ms=0.001")
     assert code == 1
-    assert "answer_ms" in err
+    assert "search_ms" in err
+    assert "answer_ms" not in err
 
 
 def test_every_run_must_clear_the_bar(evaluate: Evaluate, folder: Path) -> None:
     (folder / "both.json").write_text('[{"name": "One", "retrieval.k": 1}, {"name": "Four", "retrieval.k": 4}]')
-    code, _, err = evaluate("--configuration", "both.json", "--fail-under", "context_precision=0.6")
+    code, out, err = evaluate("--configuration", "both.json", "--fail-under", "context_precision=0.6")
     assert code == 1
+    assert "in “Four”" in out
     assert "Four: context_precision" in err
     assert "One" not in err
 
@@ -180,15 +177,10 @@ def test_wrong_arguments(evaluate: Evaluate) -> None:
         with pytest.raises(SystemExit) as exit:
             evaluate(*arguments)
         assert exit.value.code == 2
-    for name in ("no such set", "", ".", "x" * 200):
+    for name in ("no such set", "", ".", "x" * 200, "x" * 5000):
         code, _, err = evaluate(of=name)
         assert code == 1
         assert "There is no question set" in err
-
-
-@pytest.mark.xfail(reason="the name is taken for a path", raises=OSError, strict=True)
-def test_a_very_long_name_is_of_no_set(evaluate: Evaluate) -> None:
-    assert evaluate(of="x" * 5000)[0] == 1
 
 
 def test_bad_rows_are_told_with_their_numbers(evaluate: Evaluate, folder: Path) -> None:

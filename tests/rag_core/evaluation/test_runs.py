@@ -633,6 +633,17 @@ def test_settings_of_a_library_that_fit_no_longer_are_left_out(settings: Setting
         assert library.settings == settings
 
 
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Settings:
+    """Those of a closed library with the small texts in it."""
+    folder = tmp_path_factory.mktemp("own")
+    settings = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
+    with Library.open(settings) as library:
+        for event in library.add([Upload(name, text.encode()) for name, text in TEXTS.items()]):
+            assert event.error is None
+    return settings
+
+
 WORKER = """
 import sys
 from rag_core import Library, Settings
@@ -643,23 +654,21 @@ with Library.open(settings) as library:
 """
 
 
-def test_a_killed_run_goes_on_where_it_was(settings: Settings) -> None:
+def test_a_killed_run_goes_on_where_it_was(own: Settings) -> None:
     small = Configuration("Small", {"chunking.size": 100, "chunking.overlap": 10})
-    with Library.open(settings) as library:
-        for event in library.add([Upload(name, text.encode()) for name, text in TEXTS.items()]):
-            assert event.error is None
+    with Library.open(own) as library:
         many = [replace(question, id=f"{question.id}{n}") for n in range(4) for question in QUESTIONS]
         set_id = library.evaluation.create("Many", many).id
         ids = begin(library.evaluation, set_id, AS_IT_IS, small, answers=True)
-    assert settings.database_url is not None
-    arguments = [sys.executable, "-c", WORKER, str(settings.data_dir), settings.database_url.get_secret_value()]
+    assert own.database_url is not None
+    arguments = [sys.executable, "-c", WORKER, str(own.data_dir), own.database_url.get_secret_value()]
     with subprocess.Popen(arguments, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as worker:
         assert worker.stdout is not None
         for line in worker.stdout:
             if line.strip() == "Small 2":
                 worker.send_signal(signal.SIGKILL)
                 break
-    with Library.open(settings) as library:
+    with Library.open(own) as library:
         evaluation = library.evaluation
         left = {run_id: evaluation.run(run_id) for run_id in ids}
         assert {run.state for run in left.values()} == {"running"}
@@ -680,27 +689,25 @@ def test_a_killed_run_goes_on_where_it_was(settings: Settings) -> None:
             assert whole.metrics["correct"] == evaluation.run(run_id).metrics["correct"]
 
 
-def test_closing_the_library_ends_a_run_quietly_and_it_goes_on_later(settings: Settings) -> None:
-    left = 4
-    with Library.open(settings) as library:
-        for event in library.add([Upload(name, text.encode()) for name, text in TEXTS.items()]):
-            assert event.error is None
+def test_closing_the_library_ends_a_run_quietly_and_it_goes_on_later(own: Settings) -> None:
+    left = 3
+    with Library.open(own) as library:
         many = [replace(question, id=f"{question.id}{n}") for n in range(60) for question in QUESTIONS]
         begin(library.evaluation, library.evaluation.create("Many", many).id, answers=True)
     while left:
         left -= 1
-        library = Library.open(settings)
+        library = Library.open(own)
         ended: list[str] = []
         threads = [threading.Thread(target=_work, args=(library, ended)) for _ in range(2)]
         for thread in threads:
             thread.start()
-        time.sleep(0.15 * (4 - left))
+        time.sleep(0.2 * (3 - left))
         library.close()
         for thread in threads:
             thread.join(30)
         assert ended == ["ended", "ended"]
-    with Library.open(settings) as library:
-        (run,) = library.evaluation.runs()
+    with Library.open(own) as library:
+        run = library.evaluation.runs()[0]
         assert (run.state, run.error) == ("running", "")
         assert all(not result.error for result in library.evaluation.results(run.id))
 
