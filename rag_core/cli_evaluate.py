@@ -45,6 +45,9 @@ def evaluate(library: Library, options: argparse.Namespace) -> int:
     evaluation = library.evaluation
     metrics = {metric.key: metric for metric in evaluation.metrics()}
     bars = [_bar(text, metrics) for text in options.fail_under]
+    unmeasured = [metric.key for metric, _ in bars if metric.kind != "retrieval"]
+    if unmeasured and not (options.answers or options.judge):
+        raise WrongUsage(f"--fail-under {unmeasured[0]}: that is measured with --answers alone.")
     form = _form(options.report)
     _check_place(options.report)
     configurations = _configurations(options)
@@ -83,7 +86,9 @@ def _read(path: Path) -> list[Configuration]:
     try:
         text = path.read_text(encoding="utf-8-sig")
         values: Any = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise LecternError(f"The configuration {path} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"The configuration {path} cannot be read: {error}") from error
     if values == []:
         raise ConfigurationError(f"{path} holds no configuration.")
@@ -99,7 +104,7 @@ def _set(library: Library, name: str) -> QuestionSet:
     found = [item for item in sets if name in (item.id, item.name)]
     if len(found) != 1:
         known = ", ".join(f"“{item.name}”" for item in sets) or "none yet"
-        reason = "There is no question set" if not found else f"{len(found)} question sets are called"
+        reason = "There is no file and no question set" if not found else f"{len(found)} question sets are called"
         raise LecternError(f"{reason} “{name}”.", help=f"Name one of these, or a file: {known}.")
     return found[0]
 
@@ -113,7 +118,8 @@ def _from_file(library: Library, path: Path, sets: Sequence[QuestionSet]) -> Que
         raise LecternError(f"{path} cannot be read: {error.strerror}.") from error
     report = evaluation.read(path.name, data)
     for problem in report.problems:
-        sys.stderr.write(f"{path.name}, row {problem.row}: {problem.message}\n")
+        where = f"{path.name}, row {problem.row}" if problem.row else path.name
+        sys.stderr.write(f"{where}: {problem.message}\n")
     for note in report.notes:
         sys.stderr.write(f"{path.name}: {note}\n")
     if not report.questions:
@@ -130,13 +136,13 @@ def _from_file(library: Library, path: Path, sets: Sequence[QuestionSet]) -> Que
 
 
 def _carry_out(library: Library, ids: Sequence[str], options: argparse.Namespace) -> None:
-    """Carry out the runs; Ctrl-C leaves none of them to go on by itself."""
+    """Carry out the runs; whoever stops this leaves none of them to go on by itself."""
     live = sys.stderr.isatty() and not options.json
     try:
         for step in library.evaluation.carry_out(ids):
             if live:
                 sys.stderr.write(f"\r\x1b[K{step.stage}: {step.done} of {step.total}")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         for run_id in ids:
             library.evaluation.cancel(run_id)
         raise
@@ -174,10 +180,14 @@ def _bar(text: str, metrics: dict[str, Metric]) -> tuple[Metric, float]:
     key, _, value = text.partition("=")
     if key.strip() not in metrics:
         raise WrongUsage(f"--fail-under: there is no metric “{key}”. There are: {', '.join(metrics)}.")
+    metric = metrics[key.strip()]
     try:
-        return metrics[key.strip()], float(value)
+        bar = float(value)
     except ValueError:
         raise WrongUsage(f"--fail-under: “{text}” has no number after the equals sign.") from None
+    if metric.unit == "share" and not 0 <= bar <= 1:
+        raise WrongUsage(f"--fail-under: {metric.key} is a share from 0 to 1, so {bar:g} cannot be its bar.")
+    return metric, bar
 
 
 def _form(report: str | None) -> Any:

@@ -270,7 +270,7 @@ class Library:
         """How many documents are to be cut anew still."""
         from rag_core.rechunking import left
 
-        return len(left(self._storage))
+        return left(self._storage)
 
     def forget_chunking(self) -> None:
         """Leave the documents that were to be cut anew as they are."""

@@ -6,8 +6,12 @@ library, so that whoever is stopped or killed goes on there.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from rag_core.adding import Adder
 from rag_core.cancellation import Cancellation
@@ -16,22 +20,32 @@ from rag_core.storage import Storage
 
 _LEFT = "chunk_anew"
 _TOGETHER = 8
+_noting = threading.Lock()
 
 
-def begin(storage: Storage) -> None:
-    """Note that every ready document is to be cut anew."""
-    _note(storage, sorted(storage.documents.ready_ids()))
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """What is to be done still: the chunking that was asked for, as a text, and the documents."""
+
+    chunking: str
+    ids: tuple[str, ...]
 
 
-def left(storage: Storage) -> list[str]:
-    """The documents that are to be cut anew still."""
-    noted: list[str] = json.loads(storage.conversations.preference(_LEFT) or "[]")
-    return noted
+def begin(storage: Storage, chunking: str = "") -> None:
+    """Note that every ready document is to be cut anew. `chunking` tells one time of asking from another."""
+    ids = tuple(sorted(storage.documents.ready_ids()))
+    with _noting:
+        _note(storage, _Noted(chunking, ids))
+
+
+def left(storage: Storage) -> int:
+    """How many documents are to be cut anew still."""
+    return len(_noted(storage).ids)
 
 
 def note(storage: Storage) -> tuple[str, ...]:
     """What is to be said while some are left."""
-    count = len(left(storage))
+    count = left(storage)
     if not count:
         return ()
     have = "1 document has" if count == 1 else f"{count} documents have"
@@ -40,33 +54,57 @@ def note(storage: Storage) -> tuple[str, ...]:
 
 def forget(storage: Storage) -> None:
     """Leave the rest as it is."""
-    _note(storage, [])
+    with _noting:
+        _note(storage, _Noted("", ()))
 
 
 def cut_anew(storage: Storage, adder: Adder, token: Cancellation, closing: Callable[[], bool]) -> Iterator[Progress]:
     """Cut what is left, telling documents done and in all. The last step is "done" or "cancelled".
 
-    A document whose file is gone keeps its chunks; the last step's note says how many. Raises StoreUnavailable.
+    A document whose file is gone or was changed keeps its chunks; the last step's note says how many. What is asked
+    for meanwhile is done as well. Raises StoreUnavailable.
     """
-    waiting = left(storage)
-    total = len(waiting)
-    kept = 0
-    while waiting:
-        yield Progress("chunking", total - len(waiting), total)
+    total = kept = 0
+    while (noted := _noted(storage)).ids:
+        total = max(total, len(noted.ids))
+        yield Progress("chunking", total - len(noted.ids), total)
         if token.is_set() or closing():
-            yield Progress("cancelled", total - len(waiting), total, "The rest goes on from here when you like.")
+            yield Progress("cancelled", total - len(noted.ids), total, "The rest goes on from here when you like.")
             return
-        part, waiting = waiting[:_TOGETHER], waiting[_TOGETHER:]
-        there = [document_id for document_id in part if storage.files.path(document_id).is_file()]
-        kept += len(part) - len(there)
-        documents = storage.documents.ready(there)
-        storage.renew(list(documents))
-        for _ in adder.resume({document_id: document.title for document_id, document in documents.items()}):
+        part = noted.ids[:_TOGETHER]
+        ready = storage.documents.ready(part)
+        sound = {item.id: item.title for item in ready.values() if _is_sound(storage.files.path(item.id), item.id)}
+        kept += len(ready) - len(sound)
+        storage.renew(list(sound))
+        for _ in adder.resume(sound):
             pass
-        _note(storage, waiting)
-    note = f"{kept} documents whose files are gone keep their chunks." if kept else ""
-    yield Progress("done", total, total, note)
+        _take_off(storage, noted.chunking, part)
+    yield Progress(
+        "done", total, total, f"{kept} documents whose files are not as they were keep their chunks." if kept else ""
+    )
 
 
-def _note(storage: Storage, ids: Sequence[str]) -> None:
-    storage.conversations.set_preference(_LEFT, json.dumps(list(ids)) if ids else None)
+def _is_sound(path: Path, document_id: str) -> bool:
+    """Whether a document's kept file is the one that it was made from: its id begins the file's SHA-256."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest().startswith(document_id)
+    except OSError:
+        return False
+
+
+def _take_off(storage: Storage, chunking: str, done: Collection[str]) -> None:
+    """Documents were cut. Where another chunking was asked for amid that, they are to be cut once more."""
+    with _noting:
+        noted = _noted(storage)
+        if noted.chunking == chunking:
+            _note(storage, _Noted(chunking, tuple(item for item in noted.ids if item not in done)))
+
+
+def _noted(storage: Storage) -> _Noted:
+    kept = json.loads(storage.conversations.preference(_LEFT) or '{"chunking": "", "ids": []}')
+    return _Noted(kept["chunking"], tuple(kept["ids"]))
+
+
+def _note(storage: Storage, noted: _Noted) -> None:
+    storage.conversations.set_preference(_LEFT, json.dumps(asdict(noted)) if noted.ids else None)

@@ -121,7 +121,7 @@ class Evaluation:
 
         report = read_questions(name, data)
         missing = [replace(item, row=report.lines[item.row - 1]) for item in self.check(report.questions)]
-        return replace(report, problems=(*report.problems, *missing))
+        return replace(report, problems=tuple(sorted((*report.problems, *missing), key=lambda item: item.row)))
 
     def file_help(self) -> str:
         """What a file of questions may hold, as Markdown with a table of its columns."""

@@ -89,9 +89,11 @@ def test_answers_of_two_configurations_are_compared(evaluate: Evaluate, folder: 
     ("bars", "code"),
     [
         (["hit_rate=1", " mrr = 0.5"], 0),
-        (["mrr=0.5", "hit_rate=1.01"], 1),
-        (["hit_rate=nan"], 1),
-        (["correct=0"], 1),  # nothing was answered, so there is no value
+        (["mrr=0.5", "context_precision=0.99"], 1),
+        (["correct=0.5"], 2),  # that needs answers
+        (["hit_rate=1.01"], 2),
+        (["hit_rate=-1"], 2),
+        (["hit_rate=nan"], 2),
         (["hit_rate"], 2),
         (["hit_rate="], 2),
         (["hit_rate=high"], 2),
@@ -180,7 +182,7 @@ def test_wrong_arguments(evaluate: Evaluate) -> None:
     for name in ("no such set", "", ".", "x" * 200, "x" * 5000):
         code, _, err = evaluate(of=name)
         assert code == 1
-        assert "There is no question set" in err
+        assert "There is no file and no question set" in err
 
 
 def test_bad_rows_are_told_with_their_numbers(evaluate: Evaluate, folder: Path) -> None:

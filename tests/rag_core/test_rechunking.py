@@ -111,7 +111,6 @@ def test_what_is_left_is_known_after_a_restart_and_can_be_left_so(
         assert all(size > 100 for size in longest(library))
 
 
-@pytest.mark.xfail(reason="the first call's list is written over the second's", strict=True)
 def test_an_adoption_in_the_middle_has_every_document_cut_by_it(library: Library) -> None:
     adopt(library, 260)
     steps = library.chunk_anew()
@@ -124,7 +123,6 @@ def test_an_adoption_in_the_middle_has_every_document_cut_by_it(library: Library
     assert all(size <= 160 for size in longest(library))
 
 
-@pytest.mark.xfail(reason="what was forgotten is noted again", strict=True)
 def test_the_rest_is_forgotten_in_the_middle(library: Library) -> None:
     adopt(library, 240)
     steps = library.chunk_anew()
@@ -136,7 +134,6 @@ def test_the_rest_is_forgotten_in_the_middle(library: Library) -> None:
     assert library.chunking_left() == 0
 
 
-@pytest.mark.xfail(reason="whatever the file holds takes the document's place", strict=True)
 def test_a_document_whose_file_is_gone_or_damaged_keeps_its_chunks(library: Library) -> None:
     list(library.chunk_anew())
     damaged, lost, removed = library.documents()[:3]

@@ -50,6 +50,8 @@ def verdict(a: Run, b: Run, found: Sequence[Difference]) -> None:
         for item in sure:
             mark = ":green[:material/trending_up:]" if numbers.better(item) else ":red[:material/trending_down:]"
             st.markdown(f"{mark} {words.plain(item.sentence)}")
+        if fewer_by_itself(a, b, sure):
+            st.caption("The share of right passages falls by itself where more passages are shown: see what is found.")
         rest = [item.metric.label for item in found if not item.significant and item.count]
         if not sure and rest:
             names = (f"“{run.configuration.name}”" for run in (a, b))
@@ -65,6 +67,18 @@ def verdict(a: Run, b: Run, found: Sequence[Difference]) -> None:
             st.caption(words.plain(f"No difference beyond chance in {others}."))
         elif not found:
             st.caption("The two have no question in common that was measured.")
+
+
+def fewer_by_itself(a: Run, b: Run, sure: Sequence[Difference]) -> bool:
+    """Whether precision differs and the runs show different numbers of passages."""
+    differs = a.settings.get("retrieval.k") != b.settings.get("retrieval.k")
+    return differs and any(item.metric.key in ("context_precision", "context_f1") for item in sure)
+
+
+def is_worse(found: Sequence[Difference]) -> bool:
+    """Whether run B is worse in something, beyond chance, and better in nothing."""
+    sure = [item for item in found if item.significant]
+    return bool(sure) and not any(map(numbers.better, sure))
 
 
 def is_better(found: Sequence[Difference]) -> bool:
@@ -113,10 +127,11 @@ def details(found: Sequence[Difference]) -> None:
                 "p, corrected": [f"{item.p_corrected:.4f}" for item in found],
                 "Questions": [item.count for item in found],
                 "Beyond chance": ["yes" if item.significant else "no" for item in found],
-                "In words": [item.sentence for item in found],
             },
             hide_index=True,
         )
+        for item in found:
+            st.caption(words.plain(item.sentence))
         st.caption(
             "The same questions are compared pairwise: the interval by bootstrap, p by a permutation test, corrected "
             "for comparing many metrics at once (Holm). Below 0.05 a difference is called more than chance."

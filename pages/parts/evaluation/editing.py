@@ -40,6 +40,8 @@ def fault(library: Library, question: Question) -> str:
     """Why a question cannot be kept as it is, or nothing."""
     if not question.text:
         return "Write a question."
+    if any(gold.document == NOWHERE for gold in question.gold):
+        return "Choose the document in which the answer stands."
     try:
         problems = library.evaluation.check([question])
     except LecternError as error:
@@ -92,7 +94,7 @@ def _places(documents: Mapping[str, str], tag: str) -> tuple[Gold, ...]:
     st.button(
         "One more place", icon=":material/add:", type="tertiary", key="evaluation_more_places", on_click=_add_place
     )
-    return tuple(gold for gold in found if gold.document != NOWHERE)
+    return tuple(gold for gold in found if gold != Gold(NOWHERE))
 
 
 def _place(gold: Gold, documents: Mapping[str, str], tag: str) -> Gold:

@@ -76,6 +76,7 @@ def _steps(runs: Sequence[Run], question_id: str) -> None:
         )  # fmt: skip
         if place is None:
             return
+        st.caption(f"{place + 1:,} of {len(ids):,}")
         for label, icon, step in (("Previous", ":material/chevron_left:", -1), ("Next", ":material/chevron_right:", 1)):
             there = 0 <= place + step < len(ids)
             st.button(
@@ -93,11 +94,15 @@ def _side(run: Run, result: Result | None, metrics: Sequence[Metric]) -> None:
         return
     active = None
     if run.answers:
+        if (correct := result.metrics.get("correct")) is not None:
+            st.markdown(":green[:material/check: right]" if correct else ":red[:material/close: wrong]")
         key = f"evaluation_answer_{run.id}_{result.question.id}"
         active = st.session_state.get(f"{key}_passage")
         exchange.draw(key, exchange.measured(result, active), on_open=partial(_turn_to, key), on_retry=_nothing)
     with st.expander("Measures", icon=":material/straighten:", key=f"evaluation_measures_{run.id}"):
         st.caption("  \n".join(map(words.plain, measured(result, metrics))) or "Nothing could be measured.")
+    if result.found and not any(found.relevant for found in result.found) and result.question.gold:
+        st.caption(":orange[:material/search_off:] None of these passages holds the answer.")
     data = {"passages": passages(result), "empty": "No passage was found.", "active": active}
     component("evidence")(key=f"evaluation_evidence_{run.id}_{result.question.id}", data=data)
     for note in dict.fromkeys(result.notes):

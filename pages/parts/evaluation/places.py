@@ -53,6 +53,8 @@ def reference(question: Question, titles: Mapping[str, str]) -> None:
     with st.container(key=f"evaluation_reference_{question.id}", gap="xsmall"):
         if not question.answerable:
             st.caption("The library holds no answer: to say so is right.")
+        if question.references:
+            st.caption("Right answer" if len(question.references) == 1 else "Right answers, each of them alone")
         for answer in question.references:
             st.text(answer)
         for gold in question.gold:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.evaluation import address, adopting, charting, comparing, exporting, listing
+from pages.parts.evaluation import address, adopting, charting, comparing, exporting, listing, looked_up
 from pages.parts.evaluation.running import KINDS
 from rag_core.domain import Difference, Run
 
@@ -45,6 +45,9 @@ def _draw(library: Library, runs: Sequence[Run]) -> None:
         st.markdown("## Result")
         exporting.runs(library, runs)
     st.caption(" · ".join(facts(runs)))
+    if without := sum(not brief.answerable for brief in looked_up.briefs(runs[0].id, looked_up.stamp_of(runs[:1]))):
+        have = "question has" if without == 1 else "questions have"
+        st.caption(f"{without:,} {have} no answer in the library and no place: only “not found” is measured of them.")
     _notes(runs)
     pair = comparing.pair(runs)
     differences = comparing.compared(*pair) if pair else ()
@@ -89,4 +92,6 @@ def _adopt(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, 
             )  # fmt: skip
             if pressed:
                 adopting.form(library, run.configuration)
+    if pair and pair[1].configuration.changes and comparing.is_worse(found):
+        st.caption(words.plain(f"Nothing measured says that “{pair[1].configuration.name}” is better."))
     adopting.section(library)

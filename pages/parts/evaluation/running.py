@@ -32,6 +32,7 @@ def starter(library: Library, chosen: QuestionSet, ticked: Sequence[Configuratio
             key=ANSWERS, persist_state="session", label_visibility="collapsed",
         )  # fmt: skip
         if answers:
+            st.caption("Asks every question as the chat does: a second or less each by quotes, more by a model.")
             _judge(library, ticked)
         else:
             st.caption("Finds passages and compares them with the places given: a matter of seconds.")

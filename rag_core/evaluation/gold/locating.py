@@ -44,6 +44,14 @@ class Place:
     spans: tuple[Span, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Gold that was not found: what of it, "document", "page" or "excerpt", and a sentence that says so."""
+
+    column: str
+    message: str
+
+
 class Flat:
     """A page's letters and digits without what stands between them, and the way back to its text."""
 
@@ -121,18 +129,17 @@ class Locator:
         self._pages = pages
         self._flat: dict[str, dict[int, Page | Flat]] = {}
         self._texts: dict[str, Text] = {}
-        self._known: dict[Gold, Place | str] = {}
+        self._titles = {document.id: document.title for document in documents}
+        self._known: dict[Gold, Place | Missing] = {}
 
     def places(self, question: Question) -> tuple[list[Place], list[str]]:
         """The gold of a question that was found, and one sentence for each that was not."""
         found: list[Place] = []
         problems: list[str] = []
         for number, gold in enumerate(question.gold):
-            if gold not in self._known:
-                self._known[gold] = self._place(gold)
-            place = self._known[gold]
-            if isinstance(place, str):
-                problems.append(place)
+            place = self._looked_up(gold)
+            if isinstance(place, Missing):
+                problems.append(place.message)
             else:
                 found.append(Place(number, place.document_id, place.page, place.spans))
         return found, problems
@@ -140,29 +147,37 @@ class Locator:
     def problems(self, questions: Sequence[Question]) -> tuple[RowProblem, ...]:
         """What of the gold of some questions is not in the library; `row` is the question's number, from 1."""
         return tuple(
-            RowProblem(row, "gold", problem, kept=True)
+            RowProblem(row, place.column, place.message, kept=True)
             for row, question in enumerate(questions, start=1)
-            for problem in self.places(question)[1]
+            for place in map(self._looked_up, question.gold)
+            if isinstance(place, Missing)
         )
 
-    def _place(self, gold: Gold) -> Place | str:
+    def _looked_up(self, gold: Gold) -> Place | Missing:
+        if gold not in self._known:
+            self._known[gold] = self._place(gold)
+        return self._known[gold]
+
+    def _place(self, gold: Gold) -> Place | Missing:
         ids = self._documents.get(_called(gold.document), ())
         if not ids:
-            return f"There is no document “{gold.document}” in the library."
+            return Missing("document", f"There is no document “{gold.document}” in the library.")
         if len(ids) > 1:
-            return f"{len(ids)} documents are called “{gold.document}”: give the id of one of them."
+            told = f"{len(ids)} documents are called “{gold.document}”: give the id of one of them."
+            return Missing("document", told)
+        title = self._titles[ids[0]] if ids[0].startswith(gold.document) else gold.document
         flats = self._flat.get(ids[0])
         if flats is None:
             flats = self._flat[ids[0]] = {page.number: page for page in self._pages(ids[0])}
         if gold.page is not None and gold.page not in flats:
-            return f"“{gold.document}” has no page {gold.page}; it has {len(flats)}."
+            return Missing("page", f"“{title}” has no page {gold.page}; it has {len(flats)}.")
         excerpt = "".join(map(_folded, _WORD.findall(gold.excerpt)))
         if not excerpt:
             return Place(0, ids[0], gold.page)
         spans = self._search(ids[0], excerpt, gold.page)
         if not spans:
             where = f"page {gold.page}" if gold.page is not None else "any page"
-            return f"“{gold.document}” does not hold the excerpt “{_short(gold.excerpt)}” on {where}."
+            return Missing("excerpt", f"“{title}” does not hold the excerpt “{_short(gold.excerpt)}” on {where}.")
         return Place(0, ids[0], spans[0].page, spans)
 
     def _search(self, document_id: str, excerpt: str, page: int | None) -> tuple[Span, ...]:

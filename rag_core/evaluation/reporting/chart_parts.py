@@ -16,6 +16,7 @@ Rows = list[dict[str, Any]]
 
 # The three that differ most on light and dark come first; yellow and black cannot be seen on one of the two.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES = ((1, 0), (7, 5), (2, 4), (10, 4, 2, 4), (4, 2), (1, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 MIDDLE = "#7b7f85"
 WIDTH, HEIGHT = 560, 260
@@ -79,6 +80,14 @@ def shape(names: Sequence[str]) -> alt.Shape:
     return alt.Shape("run:N", title=None, scale=scale, legend=legend(len(names)))
 
 
+def dash(names: Sequence[str]) -> alt.StrokeDash:
+    """A dash for each of at most six runs, so that a line below another can be seen."""
+    import altair as alt
+
+    scale = alt.Scale(domain=list(names), range=[list(dash) for dash in DASHES[: len(names)]])
+    return alt.StrokeDash("run:N", title=None, scale=scale, legend=None)
+
+
 def legend(names: int) -> alt.Legend | None:
     """A list of one column, which fits on a telephone too; none for one name. Equal legends become one."""
     import altair as alt
@@ -86,7 +95,7 @@ def legend(names: int) -> alt.Legend | None:
     if names < 2:
         return None
     return alt.Legend(
-        orient="top", direction="vertical", columns=1, labelLimit=240, symbolOpacity=1, symbolStrokeWidth=0
+        orient="top", direction="vertical", columns=1, labelLimit=420, symbolOpacity=1, symbolStrokeWidth=0
     )
 
 

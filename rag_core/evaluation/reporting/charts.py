@@ -17,6 +17,7 @@ from rag_core.evaluation.reporting.chart_parts import (
     Rows,
     chart_of,
     colour,
+    dash,
     diagonal,
     legend,
     percent,
@@ -71,7 +72,7 @@ def _metrics(shown: Shown, kind: MetricKind) -> Drawing | None:
     import altair as alt
 
     runs = _names(shown)
-    lines = alt.Y("metric:N", sort=None, title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False))
+    lines = alt.Y("metric:N", sort=None, title=None, axis=alt.Axis(labelLimit=230, ticks=False, domain=False))
     base = chart_of(rows).encode(
         y=lines, yOffset=alt.YOffset("run:N", sort=runs), color=colour(runs), tooltip=tooltip(rows)
     )
@@ -102,8 +103,10 @@ def _over_k(shown: Shown) -> Drawing | None:
         x=alt.X("k:Q", title="First passages looked at (k)", axis=ticks, scale=alt.Scale(domain=[1, last])),
         y=share_y("recall", "Places found"), color=colour(runs), tooltip=tooltip(rows),
     )  # fmt: skip
-    line = base.mark_line(strokeWidth=2)
-    mark = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape(runs))
+    line = base.mark_line(strokeWidth=2).encode(strokeDash=dash(runs))
+    # Where runs agree the later mark is the smaller one, or the first would not be seen.
+    size = alt.Size("run:N", scale=alt.Scale(domain=runs, range=[90, 30]), legend=None)
+    mark = base.mark_point(filled=True, opacity=1).encode(shape=shape(runs), size=size)
     return Drawing(
         "over_k", "How far down the passages stand",
         "The share of the places that hold an answer which the first k passages cover; a curve that is still rising at "

@@ -194,7 +194,10 @@ def test_each_gold_place_keeps_its_number_and_each_problem_its_question() -> Non
     assert [(place.gold, place.page, len(place.spans)) for place in places] == [(0, 1, 1), (2, 2, 0), (4, None, 0)]
     assert len(problems) == 2
     told = locator.problems([Question("a", "Q?"), Question("b", "Q?", gold=gold)])
-    assert [(problem.row, problem.column, problem.kept) for problem in told] == [(2, "gold", True)] * 2
+    assert [(problem.row, problem.column, problem.kept) for problem in told] == [
+        (2, "document", True),
+        (2, "excerpt", True),
+    ]
 
 
 TEXTS = st.text(alphabet="abcdeABé1ßñ漢ﬁﬃİΣ²½\u0301\u0e34 \n.,-’\u00ad_*", min_size=1, max_size=80)

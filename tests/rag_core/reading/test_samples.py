@@ -9,7 +9,7 @@ import pytest
 
 from pages.parts import samples as samples_of_the_page
 from rag_core.domain import Document
-from rag_core.evaluation.importing import read_questions
+from rag_core.evaluation.files.importing import read_questions
 from rag_core.generation.lexical import coverage, numbers, terms
 from rag_core.reading import Reader
 
