@@ -46,9 +46,13 @@ def take_past(library: Library, set_id: str) -> None:
     """Put the past questions that were marked with a thumb on the board, save for those the set has already."""
     there = {question.text.casefold() for question in library.evaluation.questions(set_id)}
     there |= {question.text.casefold() for question in resources.candidates().waiting(set_id)}
-    found = [question for question in library.evaluation.asked() if question.text.casefold() not in there]
+    asked = library.evaluation.asked()
+    found = [question for question in asked if question.text.casefold() not in there]
     resources.candidates().add(set_id, found)
-    if not found:
+    if found:
+        known = f"; {len(asked) - len(found):,} are here already" if len(asked) > len(found) else ""
+        st.session_state["evaluation_told"] = f"{words.count(len(found), 'past question')} to look at{known}."
+    else:
         st.session_state["evaluation_told"] = (
             "No past question has a thumb that is not here yet. Mark answers on the chat page with "
             ":material/thumb_up: or :material/thumb_down:, and they can be taken from there."
