@@ -60,7 +60,7 @@ class ChunkingSettings(Group):
     @model_validator(mode="after")
     def _overlap_fits(self) -> ChunkingSettings:
         if self.overlap >= self.size:
-            raise ValueError("overlap must be smaller than size")
+            raise ValueError(f"the overlap ({self.overlap}) must be smaller than the chunk's size ({self.size})")
         return self
 
 
@@ -227,4 +227,7 @@ class Settings(BaseSettings):
 
 
 def _faults(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+    return "; ".join(
+        ": ".join(part for part in (".".join(map(str, item["loc"])), item["msg"].removeprefix("Value error, ")) if part)
+        for item in error.errors()
+    )

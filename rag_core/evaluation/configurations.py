@@ -47,7 +47,13 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
             )
     if "retrieval.mmr_lambda" in changes:
         changes.setdefault("answering.mmr_lambda", changes["retrieval.mmr_lambda"])
-    return settings.with_values(changes)
+    try:
+        return settings.with_values(changes)
+    except ConfigurationError as error:
+        told = str(error).removeprefix("Settings cannot be used: ")
+        raise ConfigurationError(
+            f"“{configuration.name}” cannot be tried: {told}.", help="Change it, and try again."
+        ) from error
 
 
 def parsed(value: object, name: str) -> Configuration:

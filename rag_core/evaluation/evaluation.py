@@ -172,6 +172,10 @@ class Evaluation:
         """The settings that a configuration may change, with the library's own values."""
         return configuring.fields(self._host.settings(), self._host.models())
 
+    def check_configuration(self, configuration: Configuration) -> None:
+        """Raises ConfigurationError for one that cannot be tried, with the reason."""
+        configuring.applied(configuration, self._host.settings())
+
     def begin(
         self,
         set_id: str,

@@ -22,7 +22,7 @@ from rag_core.domain import (
     RowProblem,
     Run,
 )
-from rag_core.errors import LecternError
+from rag_core.errors import ConfigurationError, LecternError
 from tests.made_runs import BEGUN, a_result, a_run, summary
 
 HIT_RATE = Metric("hit_rate", "Hit rate", "How often a right passage is found.", "retrieval")
@@ -115,6 +115,10 @@ class FakeEvaluation:
 
     def fields(self) -> tuple[Field, ...]:
         return self.own
+
+    def check_configuration(self, configuration: Configuration) -> None:
+        if configuration.changes.get("chunking.size") == 150:
+            raise ConfigurationError("The overlap must be smaller.")
 
     def begin(
         self, set_id: str, configurations: Sequence[Configuration], *, answers: bool = False, judge: str = ""

@@ -44,7 +44,7 @@ def configure() -> None:
     from rag_core.domain import Configuration
 
     fields = {field.key: field for field in library().evaluation.fields()}
-    configuring.form(fields, None, Configuration(""), configurations.put)
+    configuring.form(library(), fields, None, Configuration(""), configurations.put)
 
 
 def change() -> None:
@@ -54,7 +54,26 @@ def change() -> None:
 
     fields = {field.key: field for field in library().evaluation.fields()}
     more = Configuration("More", {"retrieval.k": 10, "answering.prompt": "Say."})
-    configuring.form(fields, 1, more, configurations.put)
+    configuring.form(library(), fields, 1, more, configurations.put)
+
+
+def follow() -> None:
+    from pages.parts.evaluation import configurations, configuring
+    from pages.parts.resources import library
+    from rag_core.domain import Configuration
+
+    fields = {field.key: field for field in library().evaluation.fields()}
+    configuring.form(library(), fields, 1, Configuration("Passages (k) 10", {"retrieval.k": 10}), configurations.put)
+
+
+def refuse() -> None:
+    from pages.parts.evaluation import configurations, configuring
+    from pages.parts.resources import library
+    from rag_core.domain import Configuration
+
+    fields = {field.key: field for field in library().evaluation.fields()}
+    small = Configuration("Small", {"chunking.size": 150, "retrieval.k": 3})
+    configuring.form(library(), fields, 1, small, configurations.put)
 
 
 def adopt() -> None:
@@ -149,3 +168,16 @@ def test_a_file_says_what_is_wrong_with_it(library: FakeLibrary) -> None:
     assert list(test.dataframe[0].value["What is wrong"]) == ["“x” is no number.", "It is empty."]
     press(test, "evaluation_add")
     assert len(library.evaluation.questions(set_id)) == 2
+
+
+def test_a_name_that_nobody_typed_follows_the_values_and_what_cannot_be_is_said(library: FakeLibrary) -> None:
+    filled(library)
+    test = dialog(follow)
+    assert test.text_input[0].value == ""
+    test.number_input[0].set_value(4)
+    press(test, "evaluation_save_configuration")
+    assert json.loads(library.preferences[PREFERENCE])[1]["name"] == "Passages (k) 4"
+    test = dialog(refuse)
+    press(test, "evaluation_save_configuration")
+    assert any("overlap must be smaller" in item.value for item in test.markdown)
+    assert json.loads(library.preferences[PREFERENCE])[1]["name"] == "Passages (k) 4"

@@ -48,7 +48,7 @@ def section(library: Library) -> list[Configuration]:
     edited = st.session_state.pop(EDITED, None)
     if edited is not None:
         number, configuration = edited
-        configuring.form(fields, number, configuration, put)
+        configuring.form(library, fields, number, configuration, put)
     return [choice.configuration for choice in choices if choice.chosen]
 
 

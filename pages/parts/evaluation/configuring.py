@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from pages.parts import words
 from rag_core.domain import Configuration, Field
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
 
 NAME_CHARS = 60
 TEXT_CHARS = 40
@@ -24,26 +28,44 @@ def shown(value: object) -> str:
 
 
 @st.dialog("Configuration", icon=":material/tune:")
-def form(fields: Mapping[str, Field], number: int | None, configuration: Configuration, put: Put) -> None:
-    """A dialog with what a configuration changes; `number` is its place in the list, None for a new one."""
+def form(
+    library: Library, fields: Mapping[str, Field], number: int | None, configuration: Configuration, put: Put
+) -> None:
+    """A dialog with what a configuration changes; `number` is its place in the list, None for a new one.
+
+    A name that nobody typed follows what is changed.
+    """
     tag = f"{number}_{configuration.name}"
     chosen = st.multiselect(
         "What it changes", list(fields), [key for key in configuration.changes if key in fields],
         format_func=lambda key: fields[key].label, placeholder="Choose settings", key=f"evaluation_changes_{tag}",
     )  # fmt: skip
     changes = {key: _field(fields[key], configuration.changes.get(key), tag) for key in chosen}
-    suggested = "; ".join(f"{fields[key].label} {shown(value)}" for key, value in changes.items())
+    suggested = suggestion(fields, changes)
+    given = "" if configuration.name == suggestion(fields, configuration.changes) else configuration.name
     name = st.text_input(
-        "Name", configuration.name, max_chars=NAME_CHARS, key=f"evaluation_configuration_name_{tag}",
-        placeholder=words.shorten(suggested, NAME_CHARS) or "A name of your own",
+        "Name", given, max_chars=NAME_CHARS, key=f"evaluation_configuration_name_{tag}",
+        placeholder=suggested or "A name of your own",
     )  # fmt: skip
     with st.container(horizontal=True, horizontal_alignment="right"):
         if number is not None and st.button("Remove", icon=":material/delete:", key="evaluation_remove"):
             put(number, None)
             st.rerun()
         if st.button("Save", type="primary", key="evaluation_save_configuration", disabled=not changes):
-            put(number, Configuration(name.strip() or words.shorten(suggested, NAME_CHARS), changes))
+            wanted = Configuration(name.strip() or suggested, changes)
+            try:
+                library.evaluation.check_configuration(wanted)
+            except LecternError as error:
+                st.markdown(f":red[:material/error:] {words.plain(str(error))}")
+                return
+            put(number, wanted)
             st.rerun()
+
+
+def suggestion(fields: Mapping[str, Field], changes: Mapping[str, object]) -> str:
+    """What a configuration is called unless a name is given."""
+    told = (f"{fields[key].label if key in fields else key} {shown(value)}" for key, value in changes.items())
+    return words.shorten("; ".join(told), NAME_CHARS)
 
 
 def _field(field: Field, value: object, tag: str) -> object:
