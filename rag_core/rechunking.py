@@ -64,7 +64,7 @@ def cut_anew(storage: Storage, adder: Adder, token: Cancellation, closing: Calla
     A document whose file is gone or was changed keeps its chunks; the last step's note says how many. What is asked
     for meanwhile is done as well. Raises StoreUnavailable.
     """
-    total = kept = 0
+    total = kept = failed = 0
     while (noted := _noted(storage)).ids:
         total = max(total, len(noted.ids))
         yield Progress("chunking", total - len(noted.ids), total)
@@ -76,12 +76,14 @@ def cut_anew(storage: Storage, adder: Adder, token: Cancellation, closing: Calla
         sound = {item.id: item.title for item in ready.values() if _is_sound(storage.files.path(item.id), item.id)}
         kept += len(ready) - len(sound)
         storage.renew(list(sound))
-        for _ in adder.resume(sound):
-            pass
+        failed += sum(event.stage == "failed" for event in adder.resume(sound))
         _take_off(storage, noted.chunking, part)
-    yield Progress(
-        "done", total, total, f"{kept} documents whose files are not as they were keep their chunks." if kept else ""
-    )
+    told = []
+    if kept:
+        told.append(f"{kept} documents whose files are not as they were keep their chunks.")
+    if failed:
+        told.append(f"{failed} documents could not be read again: the Library page says why.")
+    yield Progress("done", total, total, " ".join(told))
 
 
 def _is_sound(path: Path, document_id: str) -> bool:

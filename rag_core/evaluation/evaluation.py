@@ -46,6 +46,8 @@ PACKAGES = (
     "numpy", "simsimd", "openvino", "sentence-transformers", "langchain-classic", "llama-cpp-python", "ir-measures",
     "rouge-score",
 )  # fmt: skip
+_RESUMED = "It was stopped and went on later: its times are of different moments."
+_CHANGED = "The library changed since the run was begun."
 _POLL_S = 0.2
 _ID_CHARS = 200
 
@@ -273,7 +275,10 @@ class Evaluation:
         of_a, of_b = (self.results(run.id, passages=False) for run in (a, b))
         asked = {_asked(result.question) for result in of_a}
         of_b = [result for result in of_b if _asked(result.question) in asked]
-        return compare(of_a, of_b, a.configuration.name, b.configuration.name, seed=a.seed)
+        found = compare(of_a, of_b, a.configuration.name, b.configuration.name, seed=a.seed)
+        if a.group == b.group and not any(_RESUMED in run.notes for run in (a, b)):
+            return found
+        return tuple(_of_other_moments(item) if item.metric.unit == "ms" else item for item in found)
 
     def calibration(self, run_id: str) -> Calibration:
         """How far the confidence of a run's answers can be trusted."""
@@ -353,8 +358,11 @@ class Evaluation:
         )  # fmt: skip
         state: RunState = "done"
         error = ""
+        left = self._runs.missing(run.id)
+        if 0 < len(left) < run.total:
+            self._runs.note(run.id, [_RESUMED])
         try:
-            yield from runner.steps(self._runs.missing(run.id))
+            yield from runner.steps(left)
         except Cancelled:
             if self._host.closing():
                 return  # the next owner goes on with it
@@ -376,7 +384,7 @@ class Evaluation:
 
         self._runs.summarise(run.id, summarise(self.results(run.id, passages=False), seed=run.seed))
         if self._library_now() != run.library:
-            self._runs.note(run.id, ["The library changed since the run was begun."])
+            self._runs.note(run.id, [*self.run(run.id).notes, _CHANGED])
         self._runs.enter(run.id, state, error)
 
     def _locator(self) -> Locator:
@@ -406,6 +414,12 @@ class Evaluation:
             "documents": ready, "chunks": chunks, "digest": digest.hexdigest()[:16],
             "profile": profile.id if profile else "", "embedding": profile.name if profile else "",
         }  # fmt: skip
+
+
+def _of_other_moments(time: Difference) -> Difference:
+    """A difference of times between runs that were not made side by side, which says little."""
+    sentence = f"{time.metric.label}: the two runs were not made side by side, so the machine may be the reason."
+    return replace(time, significant=False, sentence=sentence)
 
 
 def _check(questions: Sequence[Question]) -> None:

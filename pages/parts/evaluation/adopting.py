@@ -62,6 +62,11 @@ def adopt(library: Library, configuration: Configuration, fields: Mapping[str, F
     library.set_preference(BEFORE, json.dumps(kept))
 
 
+def differs(configuration: Configuration, own: Mapping[str, object]) -> bool:
+    """Whether a configuration changes anything of the library's own settings."""
+    return any(own.get(key) != value for key, value in configuration.changes.items())
+
+
 def cuts(changes: Mapping[str, object]) -> bool:
     """Whether documents have to be cut anew for some changes."""
     return any(key.startswith("chunking.") for key in changes)

@@ -82,7 +82,8 @@ def _notes(runs: Sequence[Run]) -> None:
 
 def _adopt(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, found: Sequence[Difference]) -> None:
     """A button for each configuration that could be the library's; the better one stands out."""
-    named = {run.configuration.name: run for run in runs if run.configuration.changes}
+    own = {field.key: field.value for field in library.evaluation.fields()}
+    named = {run.configuration.name: run for run in runs if adopting.differs(run.configuration, own)}
     best = pair[1].id if pair and comparing.is_better(found) else None
     with st.container(key="evaluation_adopt", horizontal=True, gap="small"):
         for number, (name, run) in enumerate(named.items()):
