@@ -52,6 +52,7 @@ def evaluate(library: Library, options: argparse.Namespace) -> int:
     _check_place(options.report)
     configurations = _configurations(options)
     chosen = _set(library, options.set)
+    unknown = len(evaluation.check(evaluation.questions(chosen.id)))
     begun = evaluation.begin(
         chosen.id, configurations, answers=options.answers or bool(options.judge), judge=options.judge,
         seed=options.seed,
@@ -67,6 +68,12 @@ def evaluate(library: Library, options: argparse.Namespace) -> int:
     for run in failed:
         sys.stderr.write(f"{run.configuration.name}: {run.error or run.state}\n")
     missed = [line for run in runs for line in _missed(run, bars)]
+    if unknown:
+        told = f"“{chosen.name}”: {unknown} of the places that its questions name are not in the library"
+        if any(metric.kind == "retrieval" for metric, _ in bars):
+            missed.append(f"{told}, so the bars on passages say too little.")
+        else:
+            sys.stderr.write(f"{told}; they are left out.\n")
     for line in missed:
         sys.stderr.write(f"{line}\n")
     return 1 if failed or missed else 0

@@ -69,6 +69,7 @@ const drawRow = (row, data) => {
     const acts = make("td", "acts");
     row.acts.forEach((act) => {
       const element = button("act", `${act.label} ${row.name}`, act.icon, true);
+      if (act.word) element.append(make("span", "", act.word));
       element.dataset.act = act.name;
       element.dataset.row = row.id;
       acts.append(element);

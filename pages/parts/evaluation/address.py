@@ -8,7 +8,7 @@ import streamlit as st
 
 from rag_core.domain import QuestionSet
 
-SET, VIEW, RUNS, QUESTION = "set", "view", "runs", "question"
+SET, VIEW, RUNS, QUESTION, ASKED = "set", "view", "runs", "question", "measured"
 KEPT = "evaluation_set"
 
 
@@ -32,6 +32,19 @@ def runs() -> list[str]:
     return [run_id for run_id in st.query_params.get(RUNS, "").split(",") if run_id]
 
 
+def answers() -> bool:
+    """Whether runs are to be begun with answers."""
+    return st.query_params.get(ASKED) == "answers"
+
+
+def keep_answers(answers: bool) -> None:
+    """Keep whether runs are to be begun with answers."""
+    if answers:
+        st.query_params[ASKED] = "answers"
+    else:
+        st.query_params.pop(ASKED, None)
+
+
 def question() -> str | None:
     """The question of a run that is opened."""
     return st.query_params.get(QUESTION)
@@ -39,7 +52,9 @@ def question() -> str | None:
 
 def show_set(set_id: str) -> None:
     """Turn to a set, and to nothing else."""
+    kept = answers()
     st.query_params.clear()
+    keep_answers(kept)
     st.session_state[KEPT] = st.query_params[SET] = set_id
 
 

@@ -28,9 +28,9 @@ def cell(
     return {"text": text, "note": note, "tone": tone, "open": opens, "badge": badge, "help": help}
 
 
-def act(name: str, label: str, icon: str) -> dict[str, str]:
-    """A button at the end of a line."""
-    return {"name": name, "label": label, "icon": icon}
+def act(name: str, label: str, icon: str, word: str = "") -> dict[str, str]:
+    """A button at the end of a line: its icon, and a word beside it where the icon would not say enough."""
+    return {"name": name, "label": label, "icon": icon, "word": word}
 
 
 def row(

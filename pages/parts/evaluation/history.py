@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 TABLE, PAGE = "evaluation_history", "evaluation_page_of_history"
 STATES: dict[str, tuple[str, Tone]] = {
-    "waiting": ("Waiting", ""),
-    "running": ("Running", ""),
+    "running": ("Under way", ""),
     "done": ("Done", "good"),
     "cancelled": ("Stopped", ""),
     "failed": ("Failed", "bad"),
@@ -46,11 +45,18 @@ def section(library: Library, runs: Sequence[Run], shown: Sequence[Run]) -> None
 
 def row(run: Run, metrics: dict[str, Metric], *, ticked: bool) -> dict[str, Any]:
     """A run's line."""
-    stalled = run.state in ("waiting", "running") and run.id not in resources.evaluations().queued()
-    label, tone = STATES["cancelled" if stalled else run.state]
+    queued = run.state in ("waiting", "running") and run.id in resources.evaluations().queued()
+    stalled = run.state in ("waiting", "running") and not queued
+    label, tone = STATES["cancelled" if stalled else "running" if queued else run.state]
     key = next((key for key in HEADLINES if key in run.metrics and key in metrics), None)
-    result = grid.cell(numbers.value(metrics[key], run.metrics[key].mean), metrics[key].label) if key else grid.cell("")
     asked = f"{run.done:,}" if run.done == run.total else f"{run.done:,} of {run.total:,}"
+    if queued:  # the line above counts, again and again; the table is drawn once
+        asked = f"of {run.total:,}"
+    whole = run.state == "done"
+    result = grid.cell("")
+    if key:
+        label_of = metrics[key].label if whole else f"{metrics[key].label}, of those asked"
+        result = grid.cell(numbers.value(metrics[key], run.metrics[key].mean), label_of, "" if whole else "dim")
     cells = [
         grid.cell(run.configuration.name, KINDS[run.answers], "strong"),
         grid.cell(words.day(run.created_at), tone="dim"),
@@ -60,7 +66,7 @@ def row(run: Run, metrics: dict[str, Metric], *, ticked: bool) -> dict[str, Any]
     ]
     acts = [grid.act("delete", "Delete", "bin")]
     if stalled or run.state in ("cancelled", "failed"):
-        acts.insert(0, grid.act("go", "Go on with", "retry"))
+        acts.insert(0, grid.act("go", "Go on with", "retry", "Go on"))
     name = f"{run.configuration.name}, {words.day(run.created_at)}"
     return grid.row(run.id, name, cells, acts, ticked=ticked)
 

@@ -28,9 +28,10 @@ def starter(library: Library, chosen: QuestionSet, ticked: Sequence[Configuratio
     """What is measured, and the button that begins."""
     with st.container(key="evaluation_start", gap="small"):
         answers = st.segmented_control(
-            "What is measured", list(KINDS), format_func=KINDS.__getitem__, default=False, required=True,
+            "What is measured", list(KINDS), format_func=KINDS.__getitem__, default=address.answers(), required=True,
             key=ANSWERS, persist_state="session", label_visibility="collapsed",
         )  # fmt: skip
+        address.keep_answers(bool(answers))
         if answers:
             st.caption("Asks every question as the chat does: a second or less each by quotes, more by a model.")
             _judge(library, ticked)
@@ -145,7 +146,7 @@ def _line(board: RunBoard, run: Run) -> None:
     share, text = measure(run, board.step(run.id), stopping=stopping)
     with st.container(key=f"evaluation_line_{run.id}", horizontal=True, vertical_alignment="center", wrap=False):
         name = words.plain(words.shorten(run.configuration.name, 60))
-        st.progress(min(share, 1.0), text=f"{name} :gray[{text}]")
+        st.progress(min(share, 1.0), text=f"{name}: :gray[{text}]")
         st.button(
             "Cancel", icon=":material/close:", type="tertiary", key=f"evaluation_cancel_{run.id}",
             disabled=stopping, on_click=board.stop, args=(run.id,),
