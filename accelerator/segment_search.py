@@ -8,6 +8,9 @@ bound is then the rounding alone; what is left is scored in float32, the most pr
 the floor, which rises meanwhile.
 
 Fast leaves out step 2 and 3, and looks at the clusters nearest to the query alone.
+
+Where a segment is so small that the processor's caches hold its float32 rows, they are all scored: the steps would take
+longer than they save.
 """
 
 from __future__ import annotations
@@ -76,6 +79,8 @@ def candidates(
 
     unit: float32 (d,), of unit length. Raises BackendUnavailable.
     """
+    if isinstance(backend, CpuBackend) and segment.unit and segment.rows.nbytes <= backend.plain_bytes:
+        return _plainly(segment, unit, backend.threads, k, hidden, floor)
     rotated = inner(segment.axes, unit)
     if isinstance(backend, CpuBackend):
         return _Staged(segment, backend, unit, rotated, k, hidden).find(fast, floor)
@@ -107,6 +112,18 @@ def scored(segment: Segment, unit: Floats, places: Places) -> Candidates:
         scores = np.divide(scores, lengths, out=np.zeros_like(scores), where=lengths > 0)
     sound = scores <= _MOST
     return Candidates(places, scores) if sound.all() else Candidates(places[sound], scores[sound])
+
+
+def _plainly(segment: Segment, unit: Floats, threads: int, k: int, hidden: Hidden, floor: float) -> Candidates:
+    """All rows scored in float32; those are candidates that come near the k-th best."""
+    scores = inner(segment.rows, unit, threads)
+    if not scores.max(initial=-1) <= _MOST:  # a damaged row is never found, and hides no other
+        scores[~(scores <= _MOST)] = -np.inf
+    hidden.apply(scores)
+    if len(scores) > k:
+        floor = max(floor, _reached(scores, k))
+    places = _reaching(scores, floor - float(_SLACK))
+    return Candidates(places, scores[places])
 
 
 class _Staged:
@@ -225,15 +242,20 @@ def _promising(scores: Floats, wanted: int) -> Places:
     """Some places with the greatest scores, in order: at least `wanted` where so many are not hidden."""
     if len(scores) <= wanted:
         return np.flatnonzero(scores > -np.inf)
+    least = _reached(scores, wanted)
+    if np.isnan(least):  # of a damaged scale: such rows are looked at in float32, and hide no others
+        return _promising(np.where(np.isnan(scores), np.float32(np.inf), scores), wanted)
+    return _reaching(scores, least)
+
+
+def _reached(scores: Floats, wanted: int) -> float:
+    """A score that at least `wanted` of them reach, and not many more. NaN where one of those is."""
     size = min(_GROUP, len(scores) // (4 * wanted))
     greatest = scores
     if size > 1:
         groups = len(scores) // size
         greatest = scores[: groups * size].reshape(size, groups).max(axis=0)
-    least = np.partition(greatest, len(greatest) - wanted)[-wanted]
-    if np.isnan(least):  # of a damaged scale: such rows are looked at in float32, and hide no others
-        return _promising(np.where(np.isnan(scores), np.float32(np.inf), scores), wanted)
-    return _reaching(scores, float(least))
+    return float(np.partition(greatest, len(greatest) - wanted)[-wanted])
 
 
 def _floor(found: Candidates, k: int, floor: float) -> float:

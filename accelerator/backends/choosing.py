@@ -24,6 +24,9 @@ _MOST_THREADS = 8
 _PROBE_SHAPE = (65_536, 192)
 # A further thread must be worth this much, since it is taken from those who read and answer meanwhile.
 _WORTH = 1.15
+# A thread reads so many bytes of float32 rows from the caches faster than the steps of the search over 8 bits take: two
+# take 0.26 ms against 0.34 for 10,000 rows of 384 dimensions; at 16,000 both ways are even.
+_PLAIN_BYTES, _MOST_PLAIN_BYTES = 2**23, 2**25
 
 
 def choose(name: str, folder: Path) -> tuple[Backend, str]:
@@ -42,8 +45,14 @@ def choose(name: str, folder: Path) -> tuple[Backend, str]:
         if wanted == "torch":
             return _torch(), "a CUDA card is there" if name == "auto" else "as set"
     except BackendUnavailable as error:
-        return CpuBackend(threads(folder)), f"{wanted} cannot run: {error}"
-    return CpuBackend(threads(folder)), "no Neural Engine or CUDA card here" if name == "auto" else "as set"
+        return processor(folder), f"{wanted} cannot run: {error}"
+    return processor(folder), "no Neural Engine or CUDA card here" if name == "auto" else "as set"
+
+
+def processor(folder: Path) -> CpuBackend:
+    """The CPU with as many threads as scan fastest. Small segments are scored by their rows as they are."""
+    count = threads(folder)
+    return CpuBackend(count, min(count * _PLAIN_BYTES, _MOST_PLAIN_BYTES))
 
 
 def threads(folder: Path) -> int:

@@ -25,8 +25,10 @@ class CpuBackend(Backend):
 
     name = "cpu"
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(self, threads: int = 1, plain_bytes: int = 0) -> None:
+        """plain_bytes: a segment whose float32 rows are no more is scored by them, without its int8 copy."""
         self.threads = threads
+        self.plain_bytes = plain_bytes
 
     def scores(self, block: Block, queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Head and tail in 8 bits, each query rounded by itself."""

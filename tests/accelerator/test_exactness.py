@@ -113,9 +113,11 @@ class OffBy(Backend):
         return (true + off).astype(np.float32), np.full(len(queries), self.error, dtype=np.float32)
 
 
+PLAIN = 2**40  # every segment is scored by its float32 rows
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "cpu": CpuBackend,
     "cpu, two threads": lambda: CpuBackend(2),
+    "cpu, plain rows": lambda: CpuBackend(2, PLAIN),
     "torch on the CPU": lambda: TorchBackend("cpu"),
     "off by 0.001": lambda: OffBy(0.001),
     "off by 0.3": lambda: OffBy(0.3),
@@ -181,10 +183,12 @@ def test_equals_brute_force(tmp_path: Path, kind: str, dimensions: int, count: i
     chance = np.random.default_rng([count, dimensions])
     rows = KINDS[kind](count, dimensions, chance)
     arranged = Arranged(tmp_path, rows, unit=KINDS[kind] in UNIT)
-    scanner = arranged.scanner()
+    staged, plain = arranged.scanner(), arranged.scanner(CpuBackend(1, PLAIN))
     for number, query in enumerate(queries_for(arranged, rows, chance)):
         k = (10, 1, 100, 37, count + 5)[number % 5]
-        assert_same(scanner.search(query, k, mode="exact"), brute_force(arranged.blocks, query, k))
+        expected = brute_force(arranged.blocks, query, k)
+        assert_same(staged.search(query, k, mode="exact"), expected)
+        assert_same(plain.search(query, k, mode="exact"), expected)
 
 
 @pytest.mark.parametrize(
@@ -198,11 +202,29 @@ def test_equals_brute_force_in_many_rows(tmp_path: Path, kind: str, dimensions: 
     chance = np.random.default_rng(3)
     rows = KINDS[kind](16_385, dimensions, chance)
     blocks = {"a": rows[:9000], "b": rows[9000:]}
-    scanner, segment = Scanner(dimensions), write_segment(tmp_path / "a.segment", blocks)
-    scanner.attach(segment)
+    segment = write_segment(tmp_path / "a.segment", blocks)
+    scanners = Scanner(dimensions), Scanner(dimensions, CpuBackend(2, PLAIN))
     last = segment.axes[-(dimensions // 2) :]
+    for scanner in scanners:
+        scanner.attach(segment)
     for query in (rows[77], -rows[78], (chance.standard_normal(len(last)) @ last).astype(np.float32)):
-        assert_same(scanner.search(query, 10, mode="exact"), brute_force(blocks, query, 10))
+        expected = brute_force(blocks, query, 10)
+        for scanner in scanners:
+            assert_same(scanner.search(query, 10, mode="exact"), expected)
+
+
+def test_plain_rows_are_read_where_they_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = unit_rows(100, 16)
+    segment = write_segment(tmp_path / "a.segment", {"a": rows})
+    monkeypatch.setattr(CpuBackend, "part", None)  # whoever reads the 8 bits calls it
+    for enough in (True, False):
+        scanner = Scanner(16, CpuBackend(1, rows.nbytes - (not enough)))
+        scanner.attach(segment)
+        if enough:
+            assert [match.row for match in scanner.search(rows[5], 1)] == [5]
+        else:
+            with pytest.raises(TypeError):
+                scanner.search(rows[5], 1)
 
 
 def test_rows_orthogonal_in_the_head_and_equal_in_the_tail(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_damage_is_refused_or_told_and_makes_no_search_lie(
         except DumpError:
             opened = [segment]
         for each in opened:
-            for backend in (CpuBackend(), Blocks()):
+            for backend in (CpuBackend(), CpuBackend(1, 2**40), Blocks()):
                 check_answers(each, Scanner(48, backend), truth, rows_lie=name == "rows")
         segment.path.write_bytes(sound)
 
@@ -197,7 +197,7 @@ def test_a_section_of_nothing_but_noise_makes_no_search_lie(segment: Segment, tr
     size = segment.sections.directory[name].size_bytes
     for noise in (np.random.default_rng(0).bytes(size), b"\xff" * size, bytes(size)):
         overwrite(segment, name, 0, noise)
-        for backend in (CpuBackend(), Blocks()):
+        for backend in (CpuBackend(), CpuBackend(1, 2**40), Blocks()):
             check_answers(Segment.open(segment.path), Scanner(48, backend), truth, rows_lie=name == "rows")
 
 
@@ -207,10 +207,11 @@ def test_a_damaged_row_is_never_found_and_hides_no_other(segment: Segment, value
     query = BLOCKS["c"][9]
     place = int(segment.places(2)[9])
     overwrite(segment, "rows", place * 48 * 4, np.float32(np.copysign(value, query[0])).tobytes())
-    scanner = Scanner(48)
-    scanner.attach(segment)
     expected = [match for match in brute_force(BLOCKS, query, 2001) if (match.key, match.row) != ("c", 9)][:k]
-    assert_same(scanner.search(query, k), expected)
+    for backend in (CpuBackend(), CpuBackend(1, 2**40)):
+        scanner = Scanner(48, backend)
+        scanner.attach(segment)
+        assert_same(scanner.search(query, k), expected)
 
 
 def test_a_map_outlives_its_file(segment: Segment, tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ after 20 others to warm up; `recall_at_10` against the exact cosines in float64 
 the tenth or more); `build_s`; `disk_mb`, the vectors included; `rss_mb`, the resident memory that opening and searching
 added to a fresh process, mapped pages and PostgreSQL's processes included; `real`, the share of real vectors
 (scan_vectors.py says of what, and how the rest is made). Every engine builds in one process and searches in another,
-one engine after the other, over the same file. Further lines: `read`, the least time that reading the int8 copy takes
-with up to the scan's threads, the part that every exact search goes through and the whole, with exact's p50 over it
+one engine after the other, over the same file. Further lines: `read`, the least time that reading takes with up to the
+scan's threads, of what every exact search goes through and of the whole int8 copy, with exact's p50 over it
 (`exact_over_read`); `open`, mapping the segment anew; `gathering` with its share of what Chroma takes to add the rows;
 `mmr` against LangChain's. A slow peer is left out above --peer-limit rows, with a line that says so.
 """

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from accelerator.backends.choosing import threads
-from accelerator.backends.cpu import CpuBackend
+from accelerator.backends.choosing import processor, threads
 from accelerator.dump import Dump, write_dumps
 from accelerator.gathering import Source, gather
 from accelerator.mmr import maximal_marginal_relevance
@@ -55,7 +54,7 @@ class Lectern(Engine):
 
     def open(self) -> None:
         segment = Segment.open(self._path, profile=_PROFILE)
-        self._scanner = Scanner(segment.rows.shape[1], CpuBackend(threads(self.folder)))
+        self._scanner = Scanner(segment.rows.shape[1], processor(self.folder))
         self._scanner.attach(segment)
 
     def choose(self, mode: str) -> None:
@@ -70,8 +69,10 @@ class Lectern(Engine):
         return self._path.stat().st_size + sum(path.stat().st_size for path in self._dumps.iterdir())
 
     def extras(self, asked: Floats, p50_ms: dict[str, float]) -> Iterator[dict[str, Any]]:
-        """`read`, all of the int8 copy and the part that each exact search goes through; `open`; `mmr`."""
+        """`read`, what each exact search goes through, and all of the int8 copy; `open`; `mmr`."""
         segment = self._scanner.sealed()[0].segment
+        if segment.rows.nbytes <= processor(self.folder).plain_bytes:
+            yield self._reading("float32 rows", (segment.rows,), p50_ms["exact"])
         block, bounds = segment.block, (segment.tails, segment.errors)
         heads = (block.head, block.head_scales, segment.tails)
         whole = (block.head, block.tail, block.head_scales, block.tail_scales, *bounds)
