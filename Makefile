@@ -18,9 +18,9 @@ run: setup
 	@$(BIN)/python -m rag_core.port $(PORT)
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless $(HEADLESS)
 
-# Two processes that each compute on two threads would wait for each other.
+# Two processes that each compute on two threads would wait for each other. The files with the longest tests come early.
 test: setup-dev lint
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: setup-dev
 	$(BIN)/ruff format --check .

@@ -11,6 +11,7 @@ import pytest
 
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Document
+from rag_core.embedding import openvino_engine
 from rag_core.storage.server import EmbeddedServer
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -27,6 +28,24 @@ def clean_environment() -> Iterator[None]:
     saved = {name: os.environ.pop(name) for name in names}
     yield
     os.environ.update(saved)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_once() -> Iterator[None]:
+    """A model is compiled once for all the libraries of this process: that takes half a second of both cores."""
+    compiled: dict[tuple[object, ...], object] = {}
+    compile_anew = openvino_engine._compile
+
+    def compile_once(path: Path, *how: object) -> object:
+        files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in sorted(path.parent.iterdir())]
+        key = (os.getpid(), path, *how, *files)  # a forked process cannot use its parent's
+        if key not in compiled:
+            compiled[key] = compile_anew(path, *how)  # type: ignore[arg-type]
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(openvino_engine, "_compile", compile_once)
+        yield
 
 
 @pytest.fixture(scope="session")

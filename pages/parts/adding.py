@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.parts import resources, samples, words
 from pages.parts.jobs import Job, JobBoard
+from pages.parts.tasks import renewed
 from rag_core.domain import Upload
 from rag_core.errors import EncryptedDocument, LecternError
 
@@ -47,8 +48,10 @@ def sample_button(board: JobBoard) -> None:
 
 def progress(board: JobBoard) -> None:
     """The lines of all files on the board; they refresh by themselves, and the page with them when one is done."""
-    st.session_state["upload_seen"] = board.finished_count
-    st.fragment(_lines, run_every=BUSY_S if board.busy else IDLE_S)(board)
+    seen = (board.busy, board.finished_count)
+    st.fragment(renewed, run_every=BUSY_S if board.busy else IDLE_S)(
+        lambda: _lines(board), lambda: seen != (board.busy, board.finished_count)
+    )
 
 
 def _take_files(key: str) -> None:
@@ -60,9 +63,6 @@ def _take_files(key: str) -> None:
 
 def _lines(board: JobBoard) -> None:
     jobs = board.jobs()
-    if board.finished_count != st.session_state["upload_seen"] or st.session_state.get("upload_busy") != board.busy:
-        st.session_state["upload_busy"] = board.busy
-        st.rerun()
     if not jobs:
         return
     with st.container(key="upload_jobs", gap="xsmall"):

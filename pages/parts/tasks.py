@@ -126,6 +126,17 @@ def watched(draw: Callable[[], None]) -> None:
     st.fragment(draw, run_every=REFRESH_S)()
 
 
+def renewed(draw: Callable[[], None], changed: Callable[[], bool]) -> None:
+    """Draw a part of a page, then the whole page anew where something changed that nobody clicked for.
+
+    In this order: `st.rerun` asks for the page that is drawn now, in place of a click on another page that waits to be
+    heard, and drawing hears it first.
+    """
+    draw()
+    if changed():
+        st.rerun()
+
+
 def doing(task: Task[Result], text: str) -> None:
     """A line for work that cannot say how far it is."""
     with st.container(key=f"system_doing_{task.kind}"):

@@ -18,7 +18,7 @@ from tests.faults.disk import MODES, FailingDisk, Mode
 from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 
-_EVERY = 1 if ALL else 14
+_EVERY = 1 if ALL else 24
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_library_that_cannot_be_opened_says_so_and_is_opened_later(kind: Mode,
         tally.faults += 1
         wrong = reopen(bench, tally)
         assert not wrong, "\n".join([f"{kind} at operation {nth}, {failed}", *wrong])
-        nth += 1 if ALL else 5
+        nth += 1 if ALL else 9
 
 
 def _strike_opening(bench: Bench, nth: int, mode: Mode) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.tasks import REFRESH_S, Task, TaskBoard, failure
+from pages.parts.tasks import REFRESH_S, Task, TaskBoard, failure, renewed
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Progress
 
@@ -21,8 +21,10 @@ KIND = "chunk"
 def section(library: Library) -> None:
     """Nothing, unless documents have chunks of an earlier setting or are being cut anew."""
     board = resources.rechunkings()
-    st.session_state["evaluation_chunking"] = board.busy
-    st.fragment(_draw, run_every=REFRESH_S if board.busy else None)(library, board)
+    busy = board.busy
+    st.fragment(renewed, run_every=REFRESH_S if busy else None)(
+        lambda: _draw(library, board), lambda: busy != board.busy
+    )
 
 
 def begin() -> None:
@@ -51,8 +53,6 @@ def measure(task: Task[Progress]) -> tuple[float, str]:
 
 def _draw(library: Library, board: TaskBoard[Progress]) -> None:
     task = board.task
-    if st.session_state["evaluation_chunking"] != board.busy:
-        st.rerun()
     if task is not None and not task.finished:
         share, text = measure(task)
         with st.container(key="evaluation_chunking_line", horizontal=True, vertical_alignment="center", wrap=False):

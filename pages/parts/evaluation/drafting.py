@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts import models, resources, words
 from pages.parts.evaluation import editing, places
 from pages.parts.evaluation.candidates import CandidateBoard
-from pages.parts.tasks import REFRESH_S, failure
+from pages.parts.tasks import REFRESH_S, failure, renewed
 from rag_core.domain import Question
 
 if TYPE_CHECKING:
@@ -62,8 +62,10 @@ def take_past(library: Library, set_id: str) -> None:
 def section(library: Library, set_id: str) -> None:
     """The drafting under way, and the candidate that is to be looked at."""
     board = resources.candidates()
-    st.session_state["evaluation_drafting"] = (board.busy, bool(board.waiting(set_id)))
-    st.fragment(_progress, run_every=REFRESH_S if board.busy else None)(board, set_id)
+    seen = (board.busy, bool(board.waiting(set_id)))
+    st.fragment(renewed, run_every=REFRESH_S if board.busy else None)(
+        lambda: _progress(board, set_id), lambda: seen != (board.busy, bool(board.waiting(set_id)))
+    )
     waiting = board.waiting(set_id)
     if waiting:
         _card(library, set_id, waiting[0], len(waiting))
@@ -78,8 +80,6 @@ def accept(library: Library, set_id: str, questions: tuple[Question, ...]) -> No
 
 def _progress(board: CandidateBoard, set_id: str) -> None:
     task = board.task(set_id)
-    if st.session_state.get("evaluation_drafting") != (board.busy, bool(board.waiting(set_id))):
-        st.rerun()
     if task is None:
         return
     if task.error is not None:
@@ -116,13 +116,13 @@ def _card(library: Library, set_id: str, question: Question, left: int) -> None:
                 args=(set_id, question.id),
             )  # fmt: skip
             if left > 1:
-                _rest(library, set_id, left)
+                _rest(library, set_id)
 
 
-def _rest(library: Library, set_id: str, left: int) -> None:
+def _rest(library: Library, set_id: str) -> None:
     board = resources.candidates()
     st.button(
-        f"Accept all {left:,}", type="tertiary", key="evaluation_accept_all",
+        "Accept all", type="tertiary", key="evaluation_accept_all",
         on_click=lambda: accept(library, set_id, board.waiting(set_id)),
     )  # fmt: skip
-    st.button(f"Drop all {left:,}", type="tertiary", key="evaluation_drop_all", on_click=board.clear, args=(set_id,))
+    st.button("Drop all", type="tertiary", key="evaluation_drop_all", on_click=board.clear, args=(set_id,))

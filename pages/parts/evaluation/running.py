@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts import models, resources, words
 from pages.parts.evaluation import address, configurations
 from pages.parts.evaluation.board import RunBoard, Step
-from pages.parts.tasks import failure
+from pages.parts.tasks import failure, renewed
 from rag_core.domain import Configuration, ModelStatus, QuestionSet, Run
 from rag_core.errors import LecternError
 
@@ -53,8 +53,10 @@ def starter(library: Library, chosen: QuestionSet, ticked: Sequence[Configuratio
 
 def progress(library: Library, board: RunBoard) -> None:
     """The lines of what runs; they refresh by themselves, and the page with them when a run has ended."""
-    st.session_state["evaluation_seen"] = (board.busy, board.finished_count)
-    st.fragment(_lines, run_every=BUSY_S if board.busy else IDLE_S)(library, board)
+    seen = (board.busy, board.finished_count)
+    st.fragment(renewed, run_every=BUSY_S if board.busy else IDLE_S)(
+        lambda: _lines(library, board), lambda: seen != (board.busy, board.finished_count)
+    )
 
 
 def measure(run: Run, step: Step | None, *, stopping: bool) -> tuple[float, str]:
@@ -121,8 +123,6 @@ def _begin(set_id: str) -> None:
 
 
 def _lines(library: Library, board: RunBoard) -> None:
-    if st.session_state["evaluation_seen"] != (board.busy, board.finished_count):
-        st.rerun()
     if board.error is not None:
         failure(board.error)
     queued = board.queued()

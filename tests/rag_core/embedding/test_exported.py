@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
-import sys
-import threading
 import time
 from pathlib import Path
 
@@ -105,29 +101,3 @@ def test_the_reason_of_a_failed_export_is_told(tmp_path: Path, model_folder: Pat
     with pytest.raises(ModelUnavailable, match=r"could not be exported.*cannot be read"):
         exported_model(source, "float32", tmp_path)
     assert list((tmp_path / "embedding").iterdir()) == []
-
-
-def exporter(source: ModelSource, target: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "rag_core.embedding.export", str(source.folder), str(target), "float32"]
-    return subprocess.Popen(command, cwd=exported.PROJECT_DIR, stderr=subprocess.PIPE, text=True)
-
-
-def test_two_real_exporters_at_once_one_of_them_killed(source: ModelSource, tmp_path: Path) -> None:
-    target = tmp_path / "model"
-    doomed, other = exporter(source, target), exporter(source, target)
-    # Killed as soon as anything of its own or the other's is on the disk.
-    killer = threading.Thread(target=lambda: (_wait_for_anything(tmp_path), doomed.kill()))
-    killer.start()
-    _, reason = other.communicate(timeout=120)
-    killer.join()
-    doomed.communicate(timeout=120)
-    assert other.returncode == 0, reason
-    assert is_whole(target)
-    sizes = json.loads((target / MANIFEST).read_text())["files"]
-    assert set(sizes) == {"model.xml", "model.bin"}
-
-
-def _wait_for_anything(folder: Path) -> None:
-    deadline = time.monotonic() + 100
-    while time.monotonic() < deadline and not any(folder.iterdir()):
-        time.sleep(0.002)
