@@ -86,6 +86,17 @@ def test_what_is_ticked_is_tried_and_kept(library: FakeLibrary) -> None:
     assert library.evaluation.calls[0][1][0] == ["Relevance alone (lambda = 1)"]
 
 
+def test_what_is_measured_stays_in_the_address(library: FakeLibrary) -> None:
+    filled(library)
+    test = draw()
+    assert "measured" not in test.query_params
+    test.button_group(key="evaluation_answers_too").set_value(True)
+    again(test)
+    assert test.query_params["measured"] == "answers"
+    assert "Asks every question as the chat does" in said(test)
+    assert "Asks every question as the chat does" in said(draw(measured="answers"))
+
+
 def test_a_run_that_cannot_begin_says_why(library: FakeLibrary) -> None:
     filled(library)
     library.evaluation.error = ModelUnavailable("The model is not ready.", help="Choose another.")

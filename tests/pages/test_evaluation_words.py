@@ -204,7 +204,8 @@ def test_a_runs_line_says_how_it_ended(library: FakeLibrary) -> None:
     assert [act["name"] for act in done["acts"]] == ["delete"]
     stopped = history.row(a_run(state="cancelled", done=3), metrics, ticked=False)
     assert [cell["text"] for cell in stopped["cells"]][2::2] == ["3 of 20", "Stopped"]
-    assert [act["name"] for act in stopped["acts"]] == ["go", "delete"]
+    assert [cell["note"] for cell in stopped["cells"]][3] == f"{done['cells'][3]['note']}, of those asked"
+    assert [(act["name"], act["word"]) for act in stopped["acts"]] == [("go", "Go on"), ("delete", "")]
     left = history.row(a_run(state="running", done=3), metrics, ticked=False)
     assert left["cells"][-1]["text"] == "Stopped"
 

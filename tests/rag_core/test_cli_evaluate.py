@@ -108,6 +108,16 @@ def test_a_bar_decides_the_exit_code(evaluate: Evaluate, bars: list[str], code: 
     assert bool(out) == (code != 2)
 
 
+def test_a_bar_on_passages_fails_where_their_places_are_gone(evaluate: Evaluate, folder: Path) -> None:
+    (folder / "gone.csv").write_text("\n".join((*ROWS, "harbour,How deep is the harbour?,9 m,harbour.pdf,2,,")))
+    code, _, err = evaluate("--fail-under", "hit_rate=0.5", of="gone.csv")
+    assert code == 1
+    assert "“gone.csv”: 1 of the places that its questions name are not in the library, so the bars" in err
+    code, _, err = evaluate("--answers", "--fail-under", "correct=0.1", of="gone.csv")
+    assert code == 0
+    assert "they are left out" in err
+
+
 def test_of_times_less_is_better(evaluate: Evaluate) -> None:
     code, _, err = evaluate("--answers", "--fail-under", "answer_ms=1e9", "--fail-under", "search_ms=0.001")
     assert code == 1
