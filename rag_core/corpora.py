@@ -26,7 +26,7 @@ from rag_core.retrieval import Retrieval, diverse, search_many
 from rag_core.retrieval.candidates import Candidates, candidates
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
-from rag_core.storage.dumps import DumpStore
+from rag_core.storage.indexes.dumps import DumpStore
 
 FOLDER = "evaluation"
 # Chunkings that stay on the disk for good; another is embedded again when it is tried again.

@@ -391,7 +391,7 @@ class Library:
 
         `deep` reads every text, vector and file; otherwise vectors are a sample. Raises StoreUnavailable.
         """
-        from rag_core.storage.doctor import verify
+        from rag_core.storage.maintenance.doctor import verify
 
         return verify(self._storage, deep)
 
@@ -400,7 +400,7 @@ class Library:
 
         Returns the comparison after that: its findings could not be mended. Raises StoreUnavailable.
         """
-        from rag_core.storage.doctor import repair, verify
+        from rag_core.storage.maintenance.doctor import repair, verify
 
         return repair(self._storage, verify(self._storage, deep=True))
 

@@ -17,8 +17,8 @@ from rag_core.embedding import PACKAGED, Embedder, open_profile
 from rag_core.errors import Cancelled, LimitExceeded, ModelUnavailable, StoreCorrupt
 from rag_core.settings import EmbeddingSettings, Settings
 from rag_core.storage import Storage
-from rag_core.storage.dumps import DumpStore
-from rag_core.storage.new_vectors import Text
+from rag_core.storage.indexes.dumps import DumpStore
+from rag_core.storage.postgres.new_vectors import Text
 
 _BATCH = 128
 _FLOAT_BYTES = 4

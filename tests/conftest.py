@@ -12,7 +12,7 @@ import pytest
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Document
 from rag_core.embedding import openvino_engine
-from rag_core.storage.server import EmbeddedServer
+from rag_core.storage.embedded.server import EmbeddedServer
 
 PROJECT = Path(__file__).resolve().parents[1]
 SHARED = PROJECT.parent / "shared" / "data"

@@ -52,7 +52,7 @@ def test_imports_go_one_way(path: Path) -> None:
                 assert rest[0] in MAY_USE.get(room[1], set()), f"the stage {room[1]} imports {name}"
             if top == "accelerator":
                 assert room[1] in MAY_ACCELERATE, f"the stage {room[1]} imports {name}"
-        if room[:2] in (("rag_core", "domain"), ("rag_core", "settings.py"), ("rag_core", "errors.py")):
+        if room[:2] in (("rag_core", name) for name in ("domain", "text", "settings.py", "errors.py")):
             assert top != "rag_core" or rest[0] in ("errors", "domain"), f"{room[1]} stands below every stage"
 
 

@@ -22,7 +22,7 @@ from rag_core.reading import Reader
 from rag_core.settings import Settings
 from rag_core.sources import Source
 from rag_core.storage import Storage
-from rag_core.storage.database import storable
+from rag_core.storage.postgres.database import storable
 
 
 @dataclass(frozen=True, slots=True)

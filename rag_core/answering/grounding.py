@@ -16,8 +16,8 @@ import numpy as np
 from rag_core.answering.citations import Passages, Register, Written
 from rag_core.domain import Citation, Sentence
 from rag_core.generation.extractive import Encode
-from rag_core.generation.lexical import coverage, numbers, terms
 from rag_core.generation.passages import Quote
+from rag_core.text.lexical import coverage, numbers, terms
 
 SUPPORTED_FROM = 0.62
 """Least score of a supported sentence; see `Support.score`."""

@@ -8,13 +8,18 @@ from datetime import datetime
 from typing import Literal
 
 from rag_core.domain.documents import Box, Document
+from rag_core.domain.search import Searched
 
 ScoreKind = Literal["cosine", "bm25", "fused", "rerank"]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk found for a question. `score` is of the kind `score_kind`; kinds are never compared."""
+    """A chunk found for a question. `score` is of the kind `score_kind`; kinds are never compared.
+
+    `scores` has those of each ranker that found it, by name. `matches` are the spans of the question's words within
+    `text`. `similar` counts the near-duplicates that it stands for.
+    """
 
     chunk_id: str
     document: Document
@@ -28,6 +33,9 @@ class Hit:
     boxes: tuple[Box, ...]
     score: float
     score_kind: ScoreKind = "cosine"
+    scores: Mapping[str, float] = field(default_factory=dict)
+    matches: tuple[tuple[int, int], ...] = ()
+    similar: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,7 @@ class Trace:
     """How an answer came about: engine, search query, milliseconds by stage, and whatever was left out or replaced.
 
     `tokens` are those of a language model's "prompt" and "answer". `removed` numbers in its text pointed at no passage.
+    `searched` says what the search covered, where it is known.
     """
 
     engine: str = ""
@@ -72,6 +81,7 @@ class Trace:
     left_out: int = 0
     removed: int = 0
     tokens: Mapping[str, int] = field(default_factory=dict)
+    searched: Searched | None = None
 
 
 @dataclass(frozen=True, slots=True)

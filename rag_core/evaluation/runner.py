@@ -17,9 +17,9 @@ from rag_core.evaluation.gold.relevance import Wanted, found_of, ranked_of
 from rag_core.evaluation.host import Corpus, Host
 from rag_core.evaluation.measuring.answers import answer_metrics
 from rag_core.evaluation.measuring.ranking import ranked
-from rag_core.generation.lexical import terms
 from rag_core.retrieval import Retrieval
 from rag_core.settings import Settings
+from rag_core.text.lexical import terms
 
 _PORTION = 128
 """Questions searched in one pass, and kept together."""

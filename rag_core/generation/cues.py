@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from rag_core.generation.wordlists import NUMBER_WORDS
+from rag_core.text.wordlists import NUMBER_WORDS
 
 AnswerType = Literal["date", "number", "money", "percent", "name", "place", "reason", "definition", "other"]
 

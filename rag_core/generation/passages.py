@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rag_core.domain import Box, Citation, Hit
-from rag_core.generation.sentences import Kind, split_sentences
+from rag_core.text.sentences import Kind, split_sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,27 +17,27 @@ from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
-from rag_core.storage.archive import Archive
-from rag_core.storage.backup import Backup
-from rag_core.storage.chroma import ChromaIndex, ChromaUnavailable
-from rag_core.storage.chroma_guard import ChromaGuard
-from rag_core.storage.conversations import ConversationStore
-from rag_core.storage.database import Database, unavailable
-from rag_core.storage.documents import DocumentStore
-from rag_core.storage.dumps import DumpStore, Loaded
+from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
 from rag_core.storage.epoch import Epoch
-from rag_core.storage.evaluation_runs import EvaluationRuns
-from rag_core.storage.feeder import Feeder
-from rag_core.storage.files import FileStore
-from rag_core.storage.new_vectors import NewVectors, take_over
-from rag_core.storage.notes import left_notes
-from rag_core.storage.outbox import Waiting
+from rag_core.storage.indexes.chroma import ChromaIndex, ChromaUnavailable
+from rag_core.storage.indexes.chroma_guard import ChromaGuard
+from rag_core.storage.indexes.dumps import DumpStore, Loaded
+from rag_core.storage.indexes.feeder import Feeder
+from rag_core.storage.indexes.outbox import Waiting
+from rag_core.storage.indexes.relay import Relay
+from rag_core.storage.maintenance.archive import Archive
+from rag_core.storage.maintenance.backup import Backup
+from rag_core.storage.maintenance.restore import Restore
+from rag_core.storage.originals.files import FileStore
+from rag_core.storage.originals.notes import left_notes
 from rag_core.storage.ownership import Ownership
-from rag_core.storage.question_sets import QuestionSets
-from rag_core.storage.relay import Relay
-from rag_core.storage.restore import Restore
-from rag_core.storage.rows import Stored
-from rag_core.storage.server import FOLDER, EmbeddedServer, LeakedServers
+from rag_core.storage.postgres.conversations import ConversationStore
+from rag_core.storage.postgres.database import Database, unavailable
+from rag_core.storage.postgres.documents import DocumentStore
+from rag_core.storage.postgres.evaluation_runs import EvaluationRuns
+from rag_core.storage.postgres.new_vectors import NewVectors, take_over
+from rag_core.storage.postgres.question_sets import QuestionSets
+from rag_core.storage.postgres.rows import Stored
 
 _log = logging.getLogger(__name__)
 _SUCCESSOR = "dumps-new"

@@ -24,8 +24,8 @@ from accelerator.mmr import maximal_marginal_relevance
 from rag_core.domain import Document, Hit
 from rag_core.embedding import Embedder, open_embedder
 from rag_core.generation.extractive import extract
-from rag_core.generation.sentences import tidy
 from rag_core.settings import Settings
+from rag_core.text.sentences import tidy
 from tests.benchmarks.measure import SHARED, emit
 
 DATA = SHARED / "data"

@@ -233,7 +233,7 @@ class Pgvector(Engine):
         import psycopg
         from pgvector.psycopg import register_vector
 
-        from rag_core.storage.server import EmbeddedServer
+        from rag_core.storage.embedded.server import EmbeddedServer
 
         self._server = EmbeddedServer(self.folder / "postgres")
         self._connection = psycopg.connect(self._server.start(), autocommit=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rag_core import Library
 from rag_core.errors import LecternError
-from rag_core.storage import checks
+from rag_core.storage.maintenance import checks
 from tests.faults.journal import Expected
 from tests.faults.shelf import Item, Shelf
 

@@ -17,8 +17,8 @@ import pytest
 from rag_core import Library, Settings
 from rag_core.embedding import Embedder
 from rag_core.errors import ConfigurationError, StoreCorrupt
-from rag_core.storage.archive import Archive
-from rag_core.storage.restore import Restore
+from rag_core.storage.maintenance.archive import Archive
+from rag_core.storage.maintenance.restore import Restore
 from tests.faults.conftest import ALL
 from tests.faults.journal import Expected, Journal, read_journal
 from tests.faults.judge import judge

@@ -13,7 +13,7 @@ import pytest
 
 from rag_core import Library, Settings
 from rag_core.embedding import Embedder
-from rag_core.storage import chroma
+from rag_core.storage.indexes import chroma
 from tests.faults.chroma_server import ChromaServer
 from tests.faults.conftest import ALL
 from tests.faults.journal import Expected

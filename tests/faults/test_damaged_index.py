@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from rag_core import Settings
-from rag_core.storage import Storage, chroma
-from rag_core.storage.doctor import repair, verify
+from rag_core.storage import Storage
+from rag_core.storage.indexes import chroma
+from rag_core.storage.maintenance.doctor import repair, verify
 from tests.rag_core.storage.filled import delete, empty, fill, make_unreadable, truncate, zero
 
 FILES = ["chroma.sqlite3", "data_level0.bin", "header.bin", "length.bin", "link_lists.bin", "index_metadata.pickle"]

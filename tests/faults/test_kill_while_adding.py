@@ -18,7 +18,7 @@ import pytest
 
 from rag_core import Library, Settings, Upload
 from rag_core.errors import StoreUnavailable
-from rag_core.storage.server import EmbeddedServer
+from rag_core.storage.embedded.server import EmbeddedServer
 from tests.conftest import PROJECT, add_text
 from tests.faults.conftest import ALL
 from tests.rag_core.samples import TEXTS

@@ -15,7 +15,7 @@ import pytest
 from rag_core import Library, Settings
 from rag_core.errors import LibraryInUse
 from rag_core.storage import Storage
-from rag_core.storage.server import EmbeddedServer
+from rag_core.storage.embedded.server import EmbeddedServer
 from tests.faults.conftest import ALL
 from tests.faults.journal import Expected
 from tests.faults.judge import judge

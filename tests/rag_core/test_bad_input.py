@@ -28,7 +28,7 @@ from rag_core.errors import (
     UnreadableDocument,
     UnsupportedDocument,
 )
-from rag_core.storage.outbox import Waiting
+from rag_core.storage.indexes.outbox import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
@@ -484,7 +484,7 @@ def test_an_address_that_is_no_chroma_is_said_on_opening(settings: Settings, add
 
 
 def test_a_chroma_server_that_hangs_holds_nobody_up(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.storage.chroma._HEARTBEAT_S", 0.5)
+    monkeypatch.setattr("rag_core.storage.indexes.chroma._HEARTBEAT_S", 0.5)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

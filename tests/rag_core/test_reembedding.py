@@ -17,8 +17,8 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded, ModelUnavailable
 from rag_core.settings import EmbeddingSettings
 from rag_core.storage import Storage
-from rag_core.storage.dumps import DumpStore
-from rag_core.storage.new_vectors import NewVectors
+from rag_core.storage.indexes.dumps import DumpStore
+from rag_core.storage.postgres.new_vectors import NewVectors
 from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
 

@@ -19,8 +19,8 @@ from rag_core.errors import Cancelled
 from rag_core.evaluation.asking import fitted, replies
 from rag_core.evaluation.files.row_questions import given_id
 from rag_core.generation import LanguageModel, prompts
-from rag_core.generation.lexical import coverage, terms, words
-from rag_core.generation.sentences import split_sentences, tidy
+from rag_core.text.lexical import coverage, terms, words
+from rag_core.text.sentences import split_sentences, tidy
 
 PASSAGE_CHARS = 1_600
 LEAST_CHARS = 200

@@ -19,7 +19,7 @@ from rag_core.evaluation.drafting.rules import make
 from rag_core.evaluation.drafting.tables import cells
 from rag_core.evaluation.drafting.words import Speech
 from rag_core.evaluation.files.row_questions import given_id
-from rag_core.generation.sentences import Span, split_sentences, tidy
+from rag_core.text.sentences import Span, split_sentences, tidy
 
 MAX_PAGES = 80
 """Most pages of one document that are looked at, drawn by chance from a longer one."""

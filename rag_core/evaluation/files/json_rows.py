@@ -13,7 +13,7 @@ from itertools import islice
 
 from rag_core.domain import RowProblem
 from rag_core.evaluation.files.file_rows import LAST_ROW, Row, Rows
-from rag_core.generation.sentences import split_sentences
+from rag_core.text.sentences import split_sentences
 
 _LISTS = ("data", "questions", "items", "rows", "examples")
 

@@ -11,7 +11,7 @@ from rag_core import Cancellation, Library, Settings, Upload
 from rag_core.adding.accepting import Accepting
 from rag_core.errors import StoreUnavailable
 from rag_core.reading import Reader
-from rag_core.storage.documents import DocumentStore
+from rag_core.storage.postgres.documents import DocumentStore
 from tests.conftest import add_text
 
 FILES = [Upload(f"{n}.txt", f"Note {n} tells of the number {n * 7}.".encode()) for n in range(10)]

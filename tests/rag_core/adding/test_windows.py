@@ -11,8 +11,8 @@ import pytest
 from rag_core import AddEvent, Cancellation, Library, Settings, Upload
 from rag_core.adding.window import WINDOW_DOCUMENTS
 from rag_core.errors import StoreUnavailable
-from rag_core.storage.dumps import DumpStore
-from rag_core.storage.files import FileStore, disk_failure
+from rag_core.storage.indexes.dumps import DumpStore
+from rag_core.storage.originals.files import FileStore, disk_failure
 from tests.conftest import PROJECT
 from tests.rag_core.samples import TEXTS
 

@@ -10,8 +10,8 @@ import pytest
 from pages.parts import samples as samples_of_the_page
 from rag_core.domain import Document
 from rag_core.evaluation.files.importing import read_questions
-from rag_core.generation.lexical import coverage, numbers, terms
 from rag_core.reading import Reader
+from rag_core.text.lexical import coverage, numbers, terms
 
 SUFFIXES = (".pdf", ".md", ".txt")
 NAMES = ("veyra-ferry-handbook.pdf", "water-works-guide.md", "storm-report-2019.txt")

@@ -10,7 +10,7 @@ from rag_core import Hit, Library, Settings, Upload
 from rag_core.corpora import LibraryCorpus
 from rag_core.retrieval import search_many
 from rag_core.retrieval.langchain import LecternRetriever
-from rag_core.storage.outbox import Waiting
+from rag_core.storage.indexes.outbox import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 

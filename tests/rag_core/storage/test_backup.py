@@ -19,13 +19,13 @@ from rag_core import Library, Settings, Upload
 from rag_core.cli import main
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted
-from rag_core.storage import archive as archives
-from rag_core.storage import backup as backups
-from rag_core.storage.archive import Archive, ArchiveWriter, Manifest
-from rag_core.storage.backup import PASSING, TABLES
-from rag_core.storage.dumps import DumpStore
-from rag_core.storage.files import FileStore
-from rag_core.storage.restore import Restore
+from rag_core.storage.indexes.dumps import DumpStore
+from rag_core.storage.maintenance import archive as archives
+from rag_core.storage.maintenance import backup as backups
+from rag_core.storage.maintenance.archive import Archive, ArchiveWriter, Manifest
+from rag_core.storage.maintenance.backup import PASSING, TABLES
+from rag_core.storage.maintenance.restore import Restore
+from rag_core.storage.originals.files import FileStore
 from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
 

@@ -13,10 +13,11 @@ import pytest
 
 from rag_core import Settings
 from rag_core.domain import Finding, Profile, Report
-from rag_core.storage import Accepted, Storage, chroma
-from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
-from rag_core.storage.chroma_probe import ProbeStopped, _part_fault, probe
-from rag_core.storage.doctor import repair, verify
+from rag_core.storage import Accepted, Storage
+from rag_core.storage.indexes import chroma
+from rag_core.storage.indexes.chroma import ChromaBatch, ChromaUnavailable
+from rag_core.storage.indexes.chroma_probe import ProbeStopped, _part_fault, probe
+from rag_core.storage.maintenance.doctor import repair, verify
 from tests.rag_core.storage.filled import (
     PROFILE,
     cut_to,

@@ -15,7 +15,7 @@ from accelerator.dump import Dump
 from rag_core import Settings
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage import Storage
-from rag_core.storage.doctor import repair, verify
+from rag_core.storage.maintenance.doctor import repair, verify
 from tests.rag_core.storage.filled import PROFILE, fill, flip, stored, truncate
 
 

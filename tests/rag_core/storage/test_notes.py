@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.storage.files import FileStore
-from rag_core.storage.notes import left_notes, noted
+from rag_core.storage.originals.files import FileStore
+from rag_core.storage.originals.notes import left_notes, noted
 
 IDS = [f"{number:032x}" for number in range(4)]
 

@@ -8,9 +8,10 @@ import pytest
 
 from rag_core import Settings
 from rag_core.errors import StoreUnavailable
-from rag_core.storage import Storage, outbox
-from rag_core.storage.dumps import DumpStore, Rows
-from rag_core.storage.outbox import ATTEMPTS, Waiting
+from rag_core.storage import Storage
+from rag_core.storage.indexes import outbox
+from rag_core.storage.indexes.dumps import DumpStore, Rows
+from rag_core.storage.indexes.outbox import ATTEMPTS, Waiting
 from tests.rag_core.storage.filled import PROFILE, stored
 
 

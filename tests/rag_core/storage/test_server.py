@@ -12,8 +12,9 @@ import psycopg
 import pytest
 
 from rag_core import Settings
-from rag_core.storage import Storage, server
-from rag_core.storage.server import EmbeddedServer, LeakedServers
+from rag_core.storage import Storage
+from rag_core.storage.embedded import server
+from rag_core.storage.embedded.server import EmbeddedServer, LeakedServers
 
 
 def postmaster_of(folder: Path) -> psutil.Process:

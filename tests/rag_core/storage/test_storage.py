@@ -16,12 +16,12 @@ from rag_core import Settings
 from rag_core.domain import Box, Chunk, Page, ParsedDocument, Profile, Section
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted, Storage, Stored
-from rag_core.storage.chroma import ChromaBatch, ChromaUnavailable
-from rag_core.storage.database import migrations, storable, unavailable
-from rag_core.storage.doctor import repair, verify
-from rag_core.storage.dumps import DumpStore
-from rag_core.storage.outbox import Waiting
-from rag_core.storage.server import EmbeddedServer
+from rag_core.storage.embedded.server import EmbeddedServer
+from rag_core.storage.indexes.chroma import ChromaBatch, ChromaUnavailable
+from rag_core.storage.indexes.dumps import DumpStore
+from rag_core.storage.indexes.outbox import Waiting
+from rag_core.storage.maintenance.doctor import repair, verify
+from rag_core.storage.postgres.database import migrations, storable, unavailable
 
 PROFILE = Profile("test", "test", "1", 8, "mean", "float32")
 

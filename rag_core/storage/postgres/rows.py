@@ -16,7 +16,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from rag_core.domain import Chunk, ParsedDocument, Profile
-from rag_core.storage.database import storable
+from rag_core.storage.postgres.database import storable
 
 # PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
 _SOURCE_CHARS = 500

@@ -15,12 +15,12 @@ from psycopg.rows import TupleRow
 
 from accelerator.faults import reach
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreUnavailable
-from rag_core.storage.archive import Archive, Manifest, damaged
-from rag_core.storage.backup import PASSING, TABLES, copy_command
-from rag_core.storage.database import Database, migrate, migrations
-from rag_core.storage.files import ID, FileStore
-from rag_core.storage.notes import Note
-from rag_core.storage.outbox import queue
+from rag_core.storage.indexes.outbox import queue
+from rag_core.storage.maintenance.archive import Archive, Manifest, damaged
+from rag_core.storage.maintenance.backup import PASSING, TABLES, copy_command
+from rag_core.storage.originals.files import ID, FileStore
+from rag_core.storage.originals.notes import Note
+from rag_core.storage.postgres.database import Database, migrate, migrations
 
 _FILE = re.compile(rf"files/{ID.pattern}")
 _NOTE = "restore"

@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.storage.database import Database, retried
+from rag_core.storage.postgres.database import Database, retried
 
 _ROWS = 4096
 

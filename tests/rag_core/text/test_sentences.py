@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.generation.sentences import LONGEST, split_sentences, tidy
+from rag_core.text.sentences import LONGEST, split_sentences, tidy
 
 
 def texts(text: str) -> list[str]:

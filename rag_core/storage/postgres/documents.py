@@ -16,9 +16,9 @@ from psycopg.rows import TupleRow, dict_row
 from accelerator.faults import reach
 from rag_core.domain import Box, Chunk, Document, Page, Profile, Section
 from rag_core.errors import StoreCorrupt
-from rag_core.storage.database import Database, retried, storable
-from rag_core.storage.outbox import queue, queue_removal
-from rag_core.storage.rows import CHUNK, Accepted, Stored, copy_chunks, copy_pages, insert_pending, mark_stored
+from rag_core.storage.indexes.outbox import queue, queue_removal
+from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.rows import CHUNK, Accepted, Stored, copy_chunks, copy_pages, insert_pending, mark_stored
 
 _DOCUMENT = """
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, authors, year, language, sections, notes,

@@ -14,10 +14,10 @@ from accelerator.dump import Dump
 from accelerator.errors import DumpError
 from rag_core.domain import Finding, Profile
 from rag_core.errors import StoreCorrupt
-from rag_core.storage.chroma import ChromaRows, ChromaUnavailable
-from rag_core.storage.chroma_probe import ProbeStopped
+from rag_core.storage.indexes.chroma import ChromaRows, ChromaUnavailable
+from rag_core.storage.indexes.chroma_probe import ProbeStopped
+from rag_core.storage.postgres.truth import Facts, Rows, Truth
 from rag_core.storage.storage import Storage
-from rag_core.storage.truth import Facts, Rows, Truth
 
 # Not always the same ones: what one look misses the next may see.
 _RANDOM = random.SystemRandom()

@@ -1,7 +1,7 @@
 """Opens a Chroma folder in a child process: damaged index files can end a whole process with SIGSEGV, or hang it.
 
-`probe` starts `python -m rag_core.storage.chroma_probe FOLDER COLLECTION`, which counts the rows, reads vectors back,
-queries with them and prints one line of JSON. It writes nothing.
+`probe` starts `python -m rag_core.storage.indexes.chroma_probe FOLDER COLLECTION`, which counts the rows, reads vectors
+back, queries with them and prints one line of JSON. It writes nothing.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class ProbeStopped(RuntimeError):
 
 def probe(folder: Path, collection: str, timeout_s: float, stopped: threading.Event) -> Verdict:
     """Judge a folder in a child process that is killed after `timeout_s` seconds. Raises ProbeStopped."""
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(__file__).resolve().parents[3])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     child = subprocess.Popen(
-        [sys.executable, "-m", "rag_core.storage.chroma_probe", str(folder), collection],
+        [sys.executable, "-m", "rag_core.storage.indexes.chroma_probe", str(folder), collection],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )  # fmt: skip

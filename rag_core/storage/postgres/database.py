@@ -241,7 +241,7 @@ class Database:
 
 def migrations() -> dict[str, bytes]:
     """Every migration, by name, in the order in which they are applied."""
-    folder = resources.files("rag_core.storage") / "migrations"
+    folder = resources.files("rag_core.storage.postgres") / "migrations"
     scripts = sorted((item for item in folder.iterdir() if item.name.endswith(".sql")), key=lambda item: item.name)
     return {script.name: script.read_text(encoding="utf-8").encode() for script in scripts}
 

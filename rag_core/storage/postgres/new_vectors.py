@@ -13,8 +13,8 @@ from psycopg.rows import TupleRow
 from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage.database import Database, retried
-from rag_core.storage.outbox import queue
+from rag_core.storage.indexes.outbox import queue
+from rag_core.storage.postgres.database import Database, retried
 
 _PROFILE = "p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision"
 # Documents whose chunks are searched, or will be as soon as their dump is written.

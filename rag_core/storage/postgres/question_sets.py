@@ -11,8 +11,8 @@ from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter
 
 from rag_core.domain import Question, QuestionSet
-from rag_core.storage.database import Database, retried, storable
-from rag_core.storage.rows import clean
+from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.rows import clean
 
 _SETS = (
     "SELECT s.id, s.name, (SELECT count(*) FROM questions q WHERE q.set_id = s.id), s.created_at, s.updated_at"

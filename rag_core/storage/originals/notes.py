@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from accelerator.atomic import write_atomically
-from rag_core.storage.files import ID, FileStore, disk_failure, remove_file
+from rag_core.storage.originals.files import ID, FileStore, disk_failure, remove_file
 
 _PREFIX = "note-"
 

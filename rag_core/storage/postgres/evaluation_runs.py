@@ -12,8 +12,8 @@ from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter
 
 from rag_core.domain import Estimate, Question, Result, Run, RunState
-from rag_core.storage.database import Database, retried, storable
-from rag_core.storage.rows import clean
+from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.rows import clean
 
 _RUNS = (
     "SELECT r.run, r.state, r.error, r.created_at, r.finished_at,"

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rag_core.generation.wordlists import NUMBER_WORDS, STOP_WORDS
+from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
 
 # Chinese and Japanese are written without spaces: each character is a term of its own.
 _TERM = re.compile(r"\d+(?:[.,]\d+)*|[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+")

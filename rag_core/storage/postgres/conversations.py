@@ -12,7 +12,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from rag_core.domain import Answer, Box, Citation, Conversation, Message, Sentence, Trace
-from rag_core.storage.database import Database, retried, storable
+from rag_core.storage.postgres.database import Database, retried, storable
 
 _CITATION = (
     "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"

@@ -13,12 +13,12 @@ from contextlib import AbstractContextManager
 
 from accelerator.faults import reach
 from rag_core.errors import LecternError, StoreUnavailable
-from rag_core.storage.chroma import ChromaBatch, ChromaIndex, ChromaUnavailable
-from rag_core.storage.database import ConnectionLost, Database, retried
-from rag_core.storage.documents import DocumentStore
-from rag_core.storage.dumps import DumpStore
-from rag_core.storage.files import FileStore
-from rag_core.storage.outbox import Action, Item, Outbox, Taken
+from rag_core.storage.indexes.chroma import ChromaBatch, ChromaIndex, ChromaUnavailable
+from rag_core.storage.indexes.dumps import DumpStore
+from rag_core.storage.indexes.outbox import Action, Item, Outbox, Taken
+from rag_core.storage.originals.files import FileStore
+from rag_core.storage.postgres.database import ConnectionLost, Database, retried
+from rag_core.storage.postgres.documents import DocumentStore
 
 _log = logging.getLogger(__name__)
 _ROWS = 4000

@@ -16,7 +16,7 @@ from typing import Literal
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_core.storage.database import Database, retried, storable
+from rag_core.storage.postgres.database import Database, retried, storable
 
 Store = Literal["dumps", "chroma"]
 Action = Literal["put", "remove"]

@@ -24,8 +24,8 @@ from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.settings import Settings
-from rag_core.storage.archive import FORMAT, VERSION, Archive, ArchiveWriter, Block, Manifest, Table
-from rag_core.storage.database import unavailable
+from rag_core.storage.maintenance.archive import FORMAT, VERSION, Archive, ArchiveWriter, Block, Manifest, Table
+from rag_core.storage.postgres.database import unavailable
 
 # Each after those that it refers to. A migration that makes a table adds its name here or below.
 TABLES = (

@@ -22,7 +22,7 @@ from accelerator.segment import Segment
 from accelerator.segments import Segments, Stopped
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage.files import disk_failure, prepare_folder, remove_file
+from rag_core.storage.originals.files import disk_failure, prepare_folder, remove_file
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".dump"

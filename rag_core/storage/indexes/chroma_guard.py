@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accelerator.faults import reach
-from rag_core.storage.chroma import ChromaIndex, collection_name
-from rag_core.storage.chroma_probe import ProbeStopped, Verdict, probe
-from rag_core.storage.database import Database, retried
-from rag_core.storage.documents import DocumentStore
-from rag_core.storage.files import disk_failure
-from rag_core.storage.relay import Relay
+from rag_core.storage.indexes.chroma import ChromaIndex, collection_name
+from rag_core.storage.indexes.chroma_probe import ProbeStopped, Verdict, probe
+from rag_core.storage.indexes.relay import Relay
+from rag_core.storage.originals.files import disk_failure
+from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.documents import DocumentStore
 
 _log = logging.getLogger(__name__)
 # Opening reads the index's log again, which takes a second for some thousand rows.

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 from rag_core.domain import Finding, Report
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage.checks import Checks
-from rag_core.storage.chroma import ChromaUnavailable
-from rag_core.storage.chroma_probe import ProbeStopped
+from rag_core.storage.indexes.chroma import ChromaUnavailable
+from rag_core.storage.indexes.chroma_probe import ProbeStopped
+from rag_core.storage.maintenance.checks import Checks
+from rag_core.storage.postgres.truth import Facts, Truth
 from rag_core.storage.storage import Storage
-from rag_core.storage.truth import Facts, Truth
 
 _log = logging.getLogger(__name__)
 

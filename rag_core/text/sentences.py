@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_core.generation.wordlists import NEVER_ENDS, SOMETIMES_ENDS, STARTERS
+from rag_core.text.wordlists import NEVER_ENDS, SOMETIMES_ENDS, STARTERS
 
 Kind = Literal["sentence", "row", "heading", "fragment"]
 

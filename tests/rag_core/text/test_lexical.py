@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rag_core.generation.cues import answer_type, holds_answer
-from rag_core.generation.lexical import Bm25, coverage, normalise_number, numbers, stem, terms, words
+from rag_core.text.lexical import Bm25, coverage, normalise_number, numbers, stem, terms, words
 
 
 @pytest.mark.parametrize(

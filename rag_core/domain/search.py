@@ -1,0 +1,73 @@
+"""What is searched, what a question means, and what a search did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal
+
+QuestionKind = Literal["fact", "comparison", "list", "definition", "summary"]
+SearchMode = Literal["auto", "hybrid", "dense", "lexical", "scaler"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is searched. Each filter that is not empty narrows it; the values of one filter are alternatives.
+
+    documents: ids. tags: as put on documents. folders: beginnings of a source's path. sections: titles. years: of the
+    documents' cards. added_since, added_until: days of adding, both included.
+    """
+
+    documents: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
+    years: tuple[int, ...] = ()
+    added_since: date | None = None
+    added_until: date | None = None
+
+    def __bool__(self) -> bool:
+        filters = (self.documents, self.tags, self.folders, self.sections, self.years)
+        return any(filters) or self.added_since is not None or self.added_until is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a question was taken to mean. `documents` are the ids of those it names, with how surely, 0..1."""
+
+    kind: QuestionKind = "fact"
+    names: tuple[str, ...] = ()
+    years: tuple[int, ...] = ()
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    documents: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A chunk that was a candidate. `scores` by ranker ("dense", "lexical", "fused", "rerank", "mmr"), those it had.
+
+    `outcome` is "passage", or what left it out: "rank", "mmr", "similar", "threshold", "budget".
+    """
+
+    chunk_id: str
+    title: str
+    page: int
+    section: str
+    scores: Mapping[str, float]
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """ "What was searched": what a search covered, and what became of each candidate, best first."""
+
+    mode: str = ""
+    scope: Scope = Scope()
+    understood: Understood = Understood()
+    documents: int = 0
+    chunks: int = 0
+    candidates: tuple[Considered, ...] = ()
+    expansion: str = ""
+    latency_ms: Mapping[str, float] = field(default_factory=dict)

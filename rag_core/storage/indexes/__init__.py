@@ -1,0 +1,1 @@
+"""What is derived from PostgreSQL and can be rebuilt from it: vector dumps, Chroma."""

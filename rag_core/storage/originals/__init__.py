@@ -1,0 +1,1 @@
+"""The bytes of documents as they came in."""

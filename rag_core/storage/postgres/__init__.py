@@ -1,0 +1,1 @@
+"""The tables, which are the truth: documents, chunks, conversations, question sets, runs."""

@@ -1,0 +1,1 @@
+"""Text as such: terms, sentences, numbers, word lists. Pure functions, for every room."""
