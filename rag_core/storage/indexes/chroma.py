@@ -192,10 +192,23 @@ class ChromaIndex:
             texts += [text or "" for text in part["documents"]]
         return ChromaRows(found, texts, np.concatenate(vectors))
 
-    def nearest(self, profile: Profile, query: NDArray[np.float32], k: int) -> list[tuple[str, int]]:
-        """About the k nearest chunks: (document id, index). query: float32 (d,). Raises ChromaUnavailable."""
+    def nearest(
+        self,
+        profile: Profile,
+        query: NDArray[np.float32],
+        k: int,
+        *,
+        documents: Sequence[str] | None = None,
+        rows: Sequence[str] | None = None,
+    ) -> list[tuple[str, int]]:
+        """About the k nearest chunks: (document id, index). query: float32 (d,).
+
+        documents, rows: ids of those alone that are searched. Raises ChromaUnavailable.
+        """
+        where = None if documents is None else {"document": {"$in": list(documents)}}
+        only = None if rows is None else list(rows)
         with self._lock, self._guarded():
-            found = self._open(profile).query(query_embeddings=[query], n_results=k, include=[])
+            found = self._open(profile).query(query_embeddings=[query], n_results=k, include=[], where=where, ids=only)
         places = (key.rpartition(":") for key in found["ids"][0])
         return [(document_id, int(index)) for document_id, _, index in places]
 

@@ -26,6 +26,10 @@ _DOCUMENT = """
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name) AS sources
     FROM documents
 """
+_WITHIN = """
+    WHERE EXISTS (SELECT FROM unnest(%(keys)s::text[], %(indexes)s::int[]) AS w (key, index)
+                  WHERE w.key = c.document_id AND w.index IN (c.index, -1))
+"""
 
 
 class DocumentStore:
@@ -235,14 +239,21 @@ class DocumentStore:
         return [(key, [row[1] for row in part], _matrix([row[2] for row in part])) for key, part in parts]
 
     @retried
-    def nearest(self, query: NDArray[np.float32], k: int) -> list[tuple[str, int, NDArray[np.float32]]]:
-        """Exact k nearest chunks by cosine among ready documents: (document id, index, vector)."""
+    def nearest(
+        self, query: NDArray[np.float32], k: int, within: tuple[list[str], list[int]] | None = None
+    ) -> list[tuple[str, int, NDArray[np.float32]]]:
+        """Exact k nearest chunks by cosine among ready documents: (document id, index, vector).
+
+        within: ids and indexes of the only chunks that are searched, all of a document's for the index -1.
+        """
+        wanted = "" if within is None else _WITHIN
+        keys, indexes = within or ([], [])
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT c.document_id, c.index, c.vector FROM chunks c"
-                " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
-                " ORDER BY c.vector <=> %s, c.document_id, c.index LIMIT %s",
-                (query, k),
+                f"SELECT c.document_id, c.index, c.vector FROM chunks c"
+                f" JOIN documents d ON d.id = c.document_id AND d.state = 'ready' {wanted}"
+                f" ORDER BY c.vector <=> %(query)s, c.document_id, c.index LIMIT %(k)s".encode(),
+                {"keys": keys, "indexes": indexes, "query": query, "k": k},
                 binary=True,
             ).fetchall()
         return [(row[0], row[1], row[2].to_numpy()) for row in rows]
