@@ -25,7 +25,7 @@ def test_picks_equal_langchain_among_near_neighbours() -> None:
 
 
 def test_a_relevance_takes_the_place_of_cosines() -> None:
-    candidates = np.array([[1.0, 0.0], [0.99, 0.14], [0.0, 1.0]])
+    candidates = np.array([[1.0, 0.0], [0.96, 0.28], [0.0, 1.0]])
     query = np.array([1.0, 0.0])
     given = np.array([0.2, 0.9, 0.8])
     assert maximal_marginal_relevance(query, candidates, 3, 1.0, relevance=given) == [1, 2, 0]
