@@ -425,12 +425,12 @@ class Library:
         """Counts, profile, engine, stores, models, and whatever is worth saying."""
         ready, chunks, pending, failed = self._storage.documents.counts()
         profile = self._storage.documents.profile()
-        engine, postgresql, chroma = self._storage.describe()
+        told = self._storage.describe()
         successor = self._successor()
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
-            engine=engine, postgresql=postgresql, chroma=chroma, models=self.models(),
+            engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"], models=self.models(),
             notes=self._told(successor), successor=successor,
         )  # fmt: skip
 

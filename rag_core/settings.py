@@ -80,7 +80,7 @@ class StorageSettings(Group):
 
     statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
     connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for the database, seconds")
-    # Carrying the outbox to a store holds one connection and reads by another; dumps and Chroma are fed side by side.
+    # Each index follows the change log in a thread of its own, beside those who add, search and answer.
     pool_size: int = Field(default=8, ge=5, le=64, description="database connections held")
     min_free_bytes: int = Field(default=256 * 2**20, ge=0, description="disk that must stay free, bytes")
 

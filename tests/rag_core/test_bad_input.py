@@ -28,7 +28,7 @@ from rag_core.errors import (
     UnreadableDocument,
     UnsupportedDocument,
 )
-from rag_core.storage.indexes.outbox import Waiting
+from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
@@ -192,9 +192,9 @@ def test_a_document_comes_back_while_chroma_has_yet_to_let_it_go(settings: Setti
         assert add_text(library, "again.txt", CHESS.decode()).sources == ("again.txt",)
     with Library.open(settings) as library:
         with psycopg.connect(_url(settings), autocommit=True) as connection:
-            connection.execute("UPDATE outbox SET next_attempt_at = now()")
+            connection.execute("UPDATE index_backlog SET next_attempt_at = now()")
         library._storage.settle()
-        assert library._storage.relay.outbox.waiting("chroma") == Waiting()
+        assert library._storage.sync.waiting("chroma") == Waiting()
         assert library.search("How does the bishop move?", index="chroma")[0].document.id == document.id
 
 

@@ -287,6 +287,10 @@ class DumpStore:
             raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
         return hashed.hex()
 
+    def rows(self) -> int:
+        """How many rows a search looks at."""
+        return 0 if self._scanner is None else len(self._scanner)
+
     def describe(self) -> str:
         """What searches the dumps, in a few words."""
         if self._scanner is None:

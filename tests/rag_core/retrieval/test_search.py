@@ -10,7 +10,7 @@ from rag_core import Hit, Library, Settings, Upload
 from rag_core.corpora import LibraryCorpus
 from rag_core.retrieval import LibraryIndexes, Pipeline
 from rag_core.retrieval.langchain import LecternRetriever
-from rag_core.storage.indexes.outbox import Waiting
+from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
@@ -166,7 +166,7 @@ def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
 
 
 def test_chroma_that_lags_is_not_asked(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library._storage.relay.outbox, "waiting", lambda store: Waiting(2))
+    monkeypatch.setattr(library._storage.log, "waiting", lambda name: Waiting(2))
     found = library._asking.find("rye bread", index="chroma")
     assert found.trace.engine == "dumps"
     assert any("Chroma lacks 2 documents" in note for note in found.trace.notes)
