@@ -16,6 +16,7 @@ from rag_core.domain.answers import (
     Trace,
 )
 from rag_core.domain.documents import (
+    CARD_VERSION,
     AddEvent,
     Box,
     Chunk,
@@ -66,6 +67,7 @@ from rag_core.domain.state import (
 )
 
 __all__ = [
+    "CARD_VERSION",
     "AddEvent",
     "Answer",
     "BackupReport",

@@ -8,6 +8,8 @@ from typing import Literal
 
 Stage = Literal["waiting", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
+# Cards of an earlier version are made again.
+CARD_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,6 @@ from rag_core.reading.periods import Period, find_period
 from rag_core.reading.sections import bare_words
 from rag_core.reading.titles import find_title
 
-# A card of an earlier version is made again.
-CARD_VERSION = 1
-
 _YEARS = re.compile(r"\b(?:19|20)\d\d\b|\b[qQ][1-4]\b|\W")
 
 
