@@ -12,7 +12,7 @@ from rag_core.chunking import chunk_document
 from rag_core.domain import ParsedDocument
 from rag_core.embedding import Embedder
 from rag_core.errors import Cancelled, LecternError, UnreadableDocument
-from rag_core.reading import Reader
+from rag_core.reading import Reader, make_card
 from rag_core.settings import Settings
 from rag_core.storage import Storage
 
@@ -51,7 +51,7 @@ class Preparing:
 
     def _prepare_small(self, works: list[Work]) -> list[Work]:
         works = self._course.unstopped(works)
-        files = [(self._storage.files.path(work.document.id), work.source) for work in works]
+        files = [(self._storage.files.path(work.document.id), work.names[0]) for work in works]
         read = self._reader.read_small(files, cancelled=lambda: self._course.stopped(None))
         for work, parsed in zip(works, read, strict=True):
             if isinstance(parsed, ParsedDocument):
@@ -64,7 +64,7 @@ class Preparing:
             # Texts have no password; asking costs a transaction.
             kept = self._storage.documents.password(document_id) if work.document.media_type == _PDF else None
             parsed = self._reader.read(
-                self._storage.files.path(document_id), work.source, password=self._password or kept,
+                self._storage.files.path(document_id), work.names[0], password=self._password or kept,
                 progress=lambda done, total: self._course.tell(work.source, "reading", done, total),
                 cancelled=lambda: self._course.stopped(work.source),
             )  # fmt: skip
@@ -81,7 +81,7 @@ class Preparing:
             if isinstance(parsed, LecternError):
                 self._course.give_up(work, parsed)
                 continue
-            work.parsed = parsed
+            work.parsed = parsed = replace(parsed, card=make_card(parsed, work.names))
             work.chunks = chunk_document(work.document.id, parsed, self._settings.chunking)
             if work.chunks:
                 cut.append(work)
