@@ -107,6 +107,7 @@ class EmbeddingSettings(Group):
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="engine for the model")
     batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
+    context: bool = Field(default=False, description="embed title and section before each chunk's text")
 
 
 class StorageSettings(Group):

@@ -30,7 +30,7 @@ class _Unit:
 class Sentences(Strategy):
     """At most `tokens` tokens with title and section, neighbours sharing up to `overlap_tokens` of whole sentences.
 
-    A new section begins a new chunk unless it is tiny; the chunks of a section are about equally long.
+    A new section begins a new chunk unless it is tiny, and a heading stands with what follows it.
     """
 
     def cut(self, pages: Sequence[PageText]) -> list[list[Span]]:
@@ -126,27 +126,17 @@ def _fitting(text: str, unit: _Unit, tokens: int) -> list[_Unit]:
 
 
 def _packed(units: Sequence[_Unit], overlap: int) -> list[Span]:
-    """Runs of units, by index: as few as their room allows, and about equally long."""
+    """Runs of units, by index, each of as many as its room holds: parts of equal length were found less often."""
     room = min((unit.room for unit in units), default=1)
-    return _filled(units, room, overlap, len(_filled(units, room, overlap)))
-
-
-def _filled(units: Sequence[_Unit], room: int, overlap: int, wanted: int = 0) -> list[Span]:
-    """Runs of units, by index, each of as many as the room holds, or as its share is where a number is wanted."""
     runs: list[Span] = []
     first = held = 0
-    left = _tokens(units)
-    share = left / max(1, wanted)
     for index, unit in enumerate(units):
-        is_full = held + unit.tokens > room or (wanted > len(runs) + 1 and held + unit.tokens / 2 > share)
-        if index > first and is_full:
+        if index > first and held + unit.tokens > room:
             stop = _without_headings(units, first, index, room)
             runs.append((first, stop))
             first = _overlapped(units, first, stop, overlap, room - _tokens(units[stop : index + 1]))
             held = _tokens(units[first:index])
-            share = (left + held) / max(1, wanted - len(runs))
         held += unit.tokens
-        left -= unit.tokens
     return [*runs, (first, len(units))] if units else runs
 
 
