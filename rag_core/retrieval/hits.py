@@ -10,7 +10,7 @@ from rag_core.domain import Considered, Hit
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.query import Query
 from rag_core.storage.postgres.passages import boxes_of
-from rag_core.text.lexical import terms
+from rag_core.text.terms import terms
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rag_core.domain import Scope, Understood
 from rag_core.retrieval.scope import Within
-from rag_core.text.lexical import terms
+from rag_core.text.terms import terms
 
 Ref = tuple[str, int]
 """A chunk: its document's id and its index there."""
