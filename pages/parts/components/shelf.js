@@ -82,12 +82,14 @@ const drawTitle = (row, root) => {
   const cell = make("td", "title");
   cell.append(drawName(row, root));
   const facts = [row.about, row.source].filter(Boolean).join(" · ");
-  if (facts) cell.append(make("span", "source quiet", facts));
+  const line = make("span", "facts");
+  if (facts) line.append(make("span", "quiet", facts));
+  line.append(tagLine(row.tags, root.known, (change) => root.tell("tag", { ids: [row.id], ...change })));
+  cell.append(line);
   if (row.problem) {
     cell.append(make("span", "problem", row.problem));
     if (row.help) cell.append(make("span", "source quiet", row.help));
   }
-  cell.append(tagLine(row.tags, root.known, (change) => root.tell("tag", { ids: [row.id], ...change })));
   return cell;
 };
 
