@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from rag_core import rechunking
 from rag_core.errors import ConfigurationError
-from rag_core.settings import Settings
+from rag_core.settings import Settings, translated
 from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -45,13 +45,14 @@ class Choices:
 
     def adopt(self, changes: Mapping[str, object]) -> None:
         """Make settings the library's own, `{"retrieval.k": 10}`. Raises ConfigurationError."""
+        changes = translated(changes)
         kept = {**self._own(self.settings), **changes}
         with self._lock:
             self.settings = self.settings.with_values(changes)
         if "generation.model" in kept:
             self._preferences.set_preference(_MODEL, str(kept.pop("generation.model")))
         if any(key.startswith("chunking.") for key in changes):
-            rechunking.begin(self._storage, self.settings.chunking.model_dump_json())
+            rechunking.begin(self._storage, self.settings.chunking.key)
         self._preferences.set_preference(_OWN, json.dumps(kept))
 
     def embed_with(self, model: str, precision: str) -> None:
@@ -101,4 +102,5 @@ class Choices:
             kept = json.loads(self._preferences.preference(_OWN) or "{}")
         except ValueError:
             kept = {}
-        return {key: kept[key] for key in settings.tried() if key in kept} if isinstance(kept, dict) else {}
+        kept = translated(kept) if isinstance(kept, dict) else {}
+        return {key: kept[key] for key in settings.tried() if key in kept}

@@ -7,6 +7,7 @@ from a `.env` file in the working directory, then from the defaults below. `DATA
 
 from __future__ import annotations
 
+import json
 import string
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +40,11 @@ class Group(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @classmethod
+    def implied(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What giving some values says about others."""
+        return {}
+
 
 class ReadingSettings(Group):
     """Limits on what is read; a document beyond them fails with a message, never the program."""
@@ -52,16 +58,44 @@ class ReadingSettings(Group):
 
 
 class ChunkingSettings(Group):
-    """How pages are cut into chunks."""
+    """How pages are cut into chunks. Whoever gives sizes in the unit of one strategy alone has chosen that strategy."""
 
-    size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk, characters")
+    strategy: Literal["characters", "sentences"] = Field(
+        default="characters",
+        description="sentences cuts between sentences, rows and sections; characters at paragraphs, lines and words",
+    )
+    tokens: int = Field(default=200, ge=16, le=8192, description="longest chunk with its title and section, tokens")
+    overlap_tokens: int = Field(default=0, ge=0, description="whole sentences shared by neighbours, tokens")
+    size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk of the characters strategy")
     overlap: int = Field(default=200, ge=0, description="characters shared by neighbours")
+
+    @classmethod
+    def implied(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The strategy that sizes speak of, so that settings from before there were strategies mean what they did."""
+        if "strategy" in values or not values:
+            return {}
+        if {"tokens", "overlap_tokens"} & values.keys():
+            return {"strategy": "sentences"}
+        return {"strategy": "characters"} if {"size", "overlap"} & values.keys() else {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_implied(cls, values: Any) -> Any:
+        return {**values, **cls.implied(values)} if isinstance(values, Mapping) else values
 
     @model_validator(mode="after")
     def _overlap_fits(self) -> ChunkingSettings:
         if self.overlap >= self.size:
             raise ValueError(f"the overlap ({self.overlap}) must be smaller than the chunk's size ({self.size})")
+        if self.overlap_tokens >= self.tokens:
+            raise ValueError(f"the overlap ({self.overlap_tokens}) must be smaller than the chunk ({self.tokens})")
         return self
+
+    @property
+    def key(self) -> str:
+        """What of the settings shapes chunks, as a text: settings of one key cut alike."""
+        names = ("tokens", "overlap_tokens") if self.strategy == "sentences" else ("size", "overlap")
+        return json.dumps({name: getattr(self, name) for name in ("strategy", *names)})
 
 
 class EmbeddingSettings(Group):
@@ -73,6 +107,7 @@ class EmbeddingSettings(Group):
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="engine for the model")
     batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
+    context: bool = Field(default=False, description="embed title and section before each chunk's text")
 
 
 class StorageSettings(Group):
@@ -80,7 +115,7 @@ class StorageSettings(Group):
 
     statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
     connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for the database, seconds")
-    # Carrying the outbox to a store holds one connection and reads by another; dumps and Chroma are fed side by side.
+    # Each index follows the change log in a thread of its own, beside those who add, search and answer.
     pool_size: int = Field(default=8, ge=5, le=64, description="database connections held")
     min_free_bytes: int = Field(default=256 * 2**20, ge=0, description="disk that must stay free, bytes")
 
@@ -88,10 +123,13 @@ class StorageSettings(Group):
 class RetrievalSettings(Group):
     """How a question becomes hits."""
 
-    engine: Literal["auto", "dumps", "pgvector", "chroma"] = Field(
-        default="auto", description="where candidates come from; auto takes the dumps and falls back to pgvector"
+    mode: Literal["auto", "hybrid", "dense", "lexical", "scaler"] = Field(
+        default="auto", description="dense goes by meaning, lexical by words, hybrid by both; auto is hybrid"
     )
-    mode: Literal["auto", "exact", "fast"] = Field(
+    index: Literal["auto", "dumps", "pgvector", "chroma"] = Field(
+        default="auto", description="where vectors are looked up; auto takes the dumps and falls back to pgvector"
+    )
+    scan: Literal["auto", "exact", "fast"] = Field(
         default="auto",
         description="exact finds the true nearest always, fast nearly always; auto by the library's size",
     )
@@ -100,7 +138,8 @@ class RetrievalSettings(Group):
         description="what scores the dumps; auto takes the Neural Engine or a CUDA card where there is one",
     )
     k: int = Field(default=6, ge=1, le=100, description="hits returned")
-    fetch_k: int = Field(default=20, ge=1, le=10_000, description="candidates before MMR")
+    fetch_k: int = Field(default=20, ge=1, le=10_000, description="candidates of each ranker")
+    mmr: bool = Field(default=False, description="a search thins its hits by maximal marginal relevance")
     mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")
 
 
@@ -190,14 +229,17 @@ class Settings(BaseSettings):
         """The same settings with some values of one group replaced and checked. Raises ConfigurationError."""
         try:
             old = getattr(self, group)
-            return self.model_copy(update={group: type(old)(**{**old.model_dump(), **values})})
+            return self.model_copy(update={group: type(old)(**{**old.model_dump(), **old.implied(values), **values})})
         except ValidationError as error:
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
 
     def with_values(self, values: Mapping[str, object]) -> Settings:
-        """The same settings with values of any group replaced: `{"retrieval.k": 10}`. Raises ConfigurationError."""
+        """The same settings with values of any group replaced: `{"retrieval.k": 10}`. Raises ConfigurationError.
+
+        Names of earlier versions are understood.
+        """
         groups: dict[str, dict[str, object]] = {}
-        for key, value in values.items():
+        for key, value in translated(values).items():
             group, _, name = key.partition(".")
             if not isinstance(getattr(self, group, None), Group) or name not in type(getattr(self, group)).model_fields:
                 raise ConfigurationError(f"{key} is no setting.", help="rag_core/settings.py has them all.")
@@ -224,6 +266,21 @@ class Settings(BaseSettings):
             return cls(**values)
         except ValidationError as error:
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
+
+
+def translated(values: Mapping[str, object]) -> dict[str, object]:
+    """Settings by their names with a dot, those that an earlier version kept under another name under today's.
+
+    `retrieval.engine` is `retrieval.index`; the scanner's `retrieval.mode` is `retrieval.scan`.
+    """
+    found = dict(values)
+    if "retrieval.engine" in found:
+        index = found.pop("retrieval.engine")
+        found.setdefault("retrieval.index", index)
+    if found.get("retrieval.mode") in ("exact", "fast"):
+        scan = found.pop("retrieval.mode")
+        found.setdefault("retrieval.scan", scan)
+    return found
 
 
 def _faults(error: ValidationError) -> str:

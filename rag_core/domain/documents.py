@@ -103,6 +103,10 @@ class Chunk:
     token_count: int = 0
 
 
+CONTEXT_MARK = "-c"
+"""What a profile's revision says of chunks that were embedded with title and section before them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """What makes vectors comparable: the embedding model and its settings. `id` is a short hash of the rest."""
@@ -113,6 +117,11 @@ class Profile:
     dimensions: int
     pooling: str
     precision: str
+
+    @property
+    def in_context(self) -> bool:
+        """Whether a chunk's vector is of its title, section and text, or of its text alone."""
+        return CONTEXT_MARK in self.revision
 
 
 @dataclass(frozen=True, slots=True)
