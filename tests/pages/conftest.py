@@ -139,6 +139,18 @@ class FakeLibrary:
     def remove(self, document_id: str) -> None:
         self.calls.append(("remove", document_id))
 
+    def rename_document(self, document_id: str, title: str | None) -> None:
+        self.calls.append(("rename_document", (document_id, title)))
+        self.document(document_id)
+
+    def tag_documents(self, ids: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
+        self.calls.append(("tag_documents", (list(ids), list(add), list(remove))))
+        if "" in add:
+            raise ValueError("A tag has letters or figures.")
+
+    def tags(self) -> list[tuple[str, int]]:
+        return [("sea", 1)]
+
     def stream(self, question: str, **wanted: Any) -> Iterator[Piece]:
         self.calls.append(("stream", (question, wanted.get("model"))))
         for piece in self.pieces:
