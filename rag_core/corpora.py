@@ -27,6 +27,7 @@ from rag_core.retrieval.candidates import Candidates, candidates
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
+from rag_core.text.context import context_of
 
 FOLDER = "evaluation"
 # Chunkings that stay on the disk for good; another is embedded again when it is tried again.
@@ -131,7 +132,9 @@ class ChunkedAnew:
         if not self._fits(document.id, chunks):
             if shutil.disk_usage(self._folder).free < self._min_free_bytes:
                 raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
-            vectors = self._embedder.encode([chunk.text for chunk in chunks], cancelled=stopped)
+            contexts = [context_of(document.title, chunk.section) for chunk in chunks]
+            texts = [chunk.text for chunk in chunks]
+            vectors, _ = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
         self._dumps.show(document.id)
 

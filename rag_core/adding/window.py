@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rag_core.domain import Chunk, Document, ParsedDocument
+from rag_core.text.context import context_of
 
 WINDOW_CHUNKS = 256
 WINDOW_DOCUMENTS = 128
@@ -22,6 +20,10 @@ class Work:
     document: Document
     parsed: ParsedDocument | None = None
     chunks: list[Chunk] = field(default_factory=list)
+
+    def context(self, chunk: Chunk) -> str:
+        """What is embedded before one of its chunks."""
+        return context_of(self.parsed.title if self.parsed else self.document.title, chunk.section)
 
 
 class Window:
@@ -51,9 +53,9 @@ class Window:
         return works
 
 
-def parts(vectors: NDArray[np.float32], works: Sequence[Work]) -> Iterator[NDArray[np.float32]]:
-    """The rows of each document in a window. vectors: float32 (chunks of all, d)."""
+def parts(works: Sequence[Work]) -> Iterator[slice]:
+    """Where the chunks of each document stand among those of all."""
     first = 0
     for work in works:
-        yield vectors[first : first + len(work.chunks)]
+        yield slice(first, first + len(work.chunks))
         first += len(work.chunks)
