@@ -33,6 +33,7 @@ from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.passages import PassageRow
+from rag_core.text.context import context_of
 
 FOLDER = "evaluation"
 # Chunkings that stay on the disk for good; another is embedded again when it is tried again.
@@ -125,7 +126,9 @@ class ChunkedAnew:
         if not self._fits(document.id, chunks):
             if shutil.disk_usage(self._folder).free < self._min_free_bytes:
                 raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
-            vectors = self._embedder.encode([chunk.text for chunk in chunks], cancelled=stopped)
+            contexts = [context_of(document.found_title, chunk.section) for chunk in chunks]
+            texts = [chunk.text for chunk in chunks]
+            vectors, _ = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
         self._dumps.show(document.id)
 
@@ -216,7 +219,7 @@ def embedded(embedder: Embedder, questions: Sequence[str]) -> tuple[NDArray[np.f
 
 def _parsed(document: Document, pages: Sequence[Page]) -> ParsedDocument:
     return ParsedDocument(
-        media_type=document.media_type, pages=tuple(pages), title=document.title, sections=document.sections
+        media_type=document.media_type, pages=tuple(pages), title=document.found_title, sections=document.sections
     )
 
 

@@ -32,7 +32,7 @@ def chunk_document(
     count_tokens: the tokens of each of many texts in the embedding model's own; whatever it raises is raised.
     """
     sections = sorted(parsed.sections, key=_place)
-    pages = [PageText(page.text, tuple(_parts(page, sections, parsed.title))) for page in parsed.pages]
+    pages = [PageText(page.text, tuple(_parts(page, sections, parsed.found_title))) for page in parsed.pages]
     spans = STRATEGIES[settings.strategy](settings, count_tokens).cut(pages)
     chunks = [
         _chunk(document_id, page, start, end, _section(text.parts, start, end))

@@ -81,6 +81,7 @@ class FakeLibrary:
         self.steps: list[Progress | Exception] = []
         self.evaluation = FakeEvaluation()
         self.old_chunks = 0
+        self.chunked_otherwise = False
         self.written: BackupReport | Exception = BackupReport("/b", 12_300, NOW, 1, 5, 1, 2, ("Bridges is missing.",))
 
     def documents(self) -> list[Document]:
@@ -203,13 +204,18 @@ class FakeLibrary:
     def chunking_left(self) -> int:
         return self.old_chunks
 
+    def chunking_offered(self) -> bool:
+        return self.chunked_otherwise
+
     def forget_chunking(self) -> None:
         self.old_chunks = 0
+        self.chunked_otherwise = False
 
     def chunk_anew(self, *, cancellation: Cancellation) -> Iterator[Progress]:
         yield Progress("chunking", 0, self.old_chunks)
         self.gate.wait(10)
         self.old_chunks = 0
+        self.chunked_otherwise = False
         yield Progress("done", 1, 1, "1 document keeps its chunks.")
 
     def verify(self, deep: bool = False) -> Report:
