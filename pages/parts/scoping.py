@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -60,7 +60,9 @@ def clear(page: str) -> None:
     narrow(page, Scope())
 
 
-def _many(title: str, page: str, name: str, options: Sequence, scope: Scope, shown=str) -> None:  # type: ignore[no-untyped-def, type-arg]
+def _many(
+    title: str, page: str, name: str, options: Sequence[Any], scope: Scope, shown: Callable[[Any], str] = str
+) -> None:
     chosen = list(getattr(scope, name))
     every = [*options, *(value for value in chosen if value not in options)]
     if every:
