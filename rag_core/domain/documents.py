@@ -114,6 +114,7 @@ class Document:
     error: str | None = None
     help: str = ""
     added_at: datetime | None = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
