@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from psycopg import Connection
@@ -12,7 +12,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter
 
-from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Sentence, Trace
+from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Searched, Sentence, Trace
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import clean
 
@@ -25,6 +25,7 @@ _TITLE_CHARS = 60
 # PostgreSQL's index takes 2,700 bytes, and a character may have four.
 _ID_CHARS = 500
 _SCOPE = TypeAdapter(Scope)
+_SEARCHED: TypeAdapter[Searched | None] = TypeAdapter(Searched | None)
 
 
 class ConversationStore:
@@ -241,7 +242,8 @@ def _pack(answer: Answer) -> dict[str, Any]:
         "model": storable(answer.model),
         "stopped": answer.stopped,
         "trace": {
-            **asdict(answer.trace),
+            **asdict(replace(answer.trace, searched=None)),
+            "searched": clean(_SEARCHED.dump_python(answer.trace.searched, mode="json")),
             "query": storable(answer.trace.query),
             "notes": [storable(note) for note in answer.trace.notes],
         },
@@ -264,5 +266,11 @@ def _unpack(
         conversation=conversation_id,
         message_id=message_id,
         stopped=packed["stopped"],
-        trace=Trace(**{**trace, "notes": tuple(trace["notes"])}),
+        trace=Trace(
+            **{
+                **trace,
+                "notes": tuple(trace["notes"]),
+                "searched": _SEARCHED.validate_python(trace.get("searched")),  # answers of long ago have none
+            }
+        ),
     )
