@@ -52,7 +52,7 @@ class Choices:
         if "generation.model" in kept:
             self._preferences.set_preference(_MODEL, str(kept.pop("generation.model")))
         if any(key.startswith("chunking.") for key in changes):
-            rechunking.begin(self._storage, self.settings.chunking.model_dump_json())
+            rechunking.begin(self._storage, self.settings.chunking.key)
         self._preferences.set_preference(_OWN, json.dumps(kept))
 
     def embed_with(self, model: str, precision: str) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_evaluate, cli_search
+from rag_core import cli_documents, cli_evaluate, cli_search
 from rag_core.cli_output import WrongUsage, complain, emit, plain
 from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report, Scope
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
@@ -92,8 +92,16 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--model", help="extractive, gguf:FILE or gemini")
         sub.add_argument("--conversation", metavar="ID", help="go on with this conversation")
         cli_search.add_scope(sub)
-    command("documents", _documents, "List the documents.")
-    remove = command("remove", _remove, "Remove documents by id (or its beginning) or title.")
+    listed = command("documents", cli_documents.documents, "List the documents.")
+    listed.add_argument("--tag", action="append", default=[], help="those with this tag alone")
+    tag = command("tag", cli_documents.tag, "Put tags on documents and take others off; without documents, list them.")
+    tag.add_argument("documents", nargs="*", metavar="DOCUMENT")
+    tag.add_argument("--add", action="append", default=[], metavar="TAG")
+    tag.add_argument("--remove", action="append", default=[], metavar="TAG")
+    rename = command("rename", cli_documents.rename, "Call a document otherwise; without a title, as it was found.")
+    rename.add_argument("document", metavar="DOCUMENT")
+    rename.add_argument("title", nargs="?", metavar="TITLE")
+    remove = command("remove", cli_documents.remove, "Remove documents by id (or its beginning) or title.")
     remove.add_argument("documents", nargs="+", metavar="DOCUMENT")
     verify = command("verify", _verify, "Compare all stores; the exit code is 1 when something differs.")
     verify.add_argument("--deep", action="store_true", help="read every text, vector and file")
@@ -152,38 +160,6 @@ def _chat(library: Library, options: argparse.Namespace) -> int:
             scope = None  # kept with the conversation, where `@name` may change it
         except LecternError as error:
             complain(error)
-
-
-def _documents(library: Library, options: argparse.Namespace) -> int:
-    documents = library.documents()
-    if options.json:
-        for document in documents:
-            emit(plain(document))
-    elif not documents:
-        print("No documents yet. Add some: python -m rag_core add FILE")
-    else:
-        print(f"{'id':10} {'state':8} {'pages':>6} {'chunks':>7} {'size':>9}  title")
-        for d in documents:
-            size = f"{d.byte_size / 1024:,.0f} KB"
-            print(f"{d.id[:10]} {d.state:8} {d.page_count:6} {d.chunk_count:7} {size:>9}  {d.title}")
-    return 0
-
-
-def _remove(library: Library, options: argparse.Namespace) -> int:
-    documents = library.documents()
-    code = 0
-    for wanted in options.documents:
-        found = [
-            d for d in documents if wanted in (d.title, *d.sources) or (len(wanted) >= 4 and d.id.startswith(wanted))
-        ]
-        if len(found) != 1:
-            reason = "no document" if not found else f"{len(found)} documents"
-            sys.stderr.write(f"{wanted}: {reason} of that id or title. See: python -m rag_core documents\n")
-            code = 1
-            continue
-        library.remove(found[0].id)
-        _report(options, {"removed": found[0].id, "title": found[0].title}, f"Removed {found[0].title}.")
-    return code
 
 
 def _verify(library: Library, options: argparse.Namespace) -> int:

@@ -84,7 +84,7 @@ class ChunkedAnew:
         self._documents: dict[str, Document] = {}
         self._chunks: dict[str, list[Chunk]] = {}
         self._labels: dict[tuple[str, int], str] = {}
-        name = f"{embedder.profile.id} {chunking.model_dump_json()}"
+        name = f"{embedder.profile.id} {chunking.key}"
         self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
         self._dumps = DumpStore(self._folder)
         self._dumps.use(embedder.profile)
@@ -119,7 +119,7 @@ class ChunkedAnew:
 
     def _add(self, document: Document, stopped: Callable[[], bool]) -> None:
         pages = self._storage.documents.pages(document.id)
-        chunks = chunk_document(document.id, _parsed(document, pages), self._chunking)
+        chunks = chunk_document(document.id, _parsed(document, pages), self._chunking, self._embedder.count_tokens)
         self._chunks[document.id] = chunks
         self._labels.update(((document.id, page.number), page.label) for page in pages)
         if not self._fits(document.id, chunks):

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from rag_core.sources import Source
     from rag_core.storage import Storage
 
+_TITLE_CHARS = 300
+
 
 class Library:
     """A person's documents and conversations. Thread-safe: one library serves every session of an application.
@@ -58,8 +60,10 @@ class Library:
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
         from rag_core.adding import Adder
         from rag_core.asking import Asking
+        from rag_core.cards import make_cards
         from rag_core.choices import Choices
         from rag_core.embedding_in_use import EmbeddingInUse
+        from rag_core.storage.indexes.feeder import Feeder
 
         self._storage = storage
         self._reader = reader
@@ -72,6 +76,7 @@ class Library:
         self._remaking = threading.Lock()
         self._stepping = threading.Lock()
         self._closing = threading.Event()
+        self._cards = Feeder("Cards are made", lambda: make_cards(storage, self._closing.is_set))
 
     @property
     def settings(self) -> Settings:
@@ -121,6 +126,7 @@ class Library:
     def close(self) -> None:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._closing.set()
+        self._cards.stop()
         self._adder.close()
         self._reader.close()
         with self._stepping:  # a step of a re-embedding ends before its stores are closed
@@ -224,6 +230,27 @@ class Library:
 
         self._storage.remove(document_id)
         forget(self._storage, document_id)
+
+    def rename_document(self, document_id: str, title: str | None) -> None:
+        """Call a document so, from now on and everywhere; None, or nothing but blanks, gives its found title back."""
+        if not self._storage.documents.cards.rename(
+            document_id, " ".join((title or "").split())[:_TITLE_CHARS] or None
+        ):
+            raise KeyError(document_id)
+
+    def tag_documents(self, ids: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
+        """Put tags on documents and take others off; ids that are not there are passed over.
+
+        Tags are compared without regard to case and keep the spelling that was first. Raises ValueError for one
+        without letters or figures, or of more than 60 characters.
+        """
+        from rag_core.cards import clean_tag
+
+        self._storage.documents.cards.tag([*ids], [clean_tag(tag) for tag in add], [clean_tag(tag) for tag in remove])
+
+    def tags(self) -> list[tuple[str, int]]:
+        """Every tag, in alphabetical order, with how many documents have it."""
+        return self._storage.documents.cards.tags()
 
     def reembed(
         self, settings: EmbeddingSettings | None = None, *, cancellation: Cancellation | None = None

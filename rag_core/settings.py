@@ -7,6 +7,7 @@ from a `.env` file in the working directory, then from the defaults below. `DATA
 
 from __future__ import annotations
 
+import json
 import string
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +40,11 @@ class Group(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @classmethod
+    def implied(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What giving some values says about others."""
+        return {}
+
 
 class ReadingSettings(Group):
     """Limits on what is read; a document beyond them fails with a message, never the program."""
@@ -52,16 +58,44 @@ class ReadingSettings(Group):
 
 
 class ChunkingSettings(Group):
-    """How pages are cut into chunks."""
+    """How pages are cut into chunks. Whoever gives sizes in the unit of one strategy alone has chosen that strategy."""
 
-    size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk, characters")
+    strategy: Literal["characters", "sentences"] = Field(
+        default="characters",
+        description="sentences cuts between sentences, rows and sections; characters at paragraphs, lines and words",
+    )
+    tokens: int = Field(default=200, ge=16, le=8192, description="longest chunk with its title and section, tokens")
+    overlap_tokens: int = Field(default=0, ge=0, description="whole sentences shared by neighbours, tokens")
+    size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk of the characters strategy")
     overlap: int = Field(default=200, ge=0, description="characters shared by neighbours")
+
+    @classmethod
+    def implied(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The strategy that sizes speak of, so that settings from before there were strategies mean what they did."""
+        if "strategy" in values or not values:
+            return {}
+        if {"tokens", "overlap_tokens"} & values.keys():
+            return {"strategy": "sentences"}
+        return {"strategy": "characters"} if {"size", "overlap"} & values.keys() else {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_implied(cls, values: Any) -> Any:
+        return {**values, **cls.implied(values)} if isinstance(values, Mapping) else values
 
     @model_validator(mode="after")
     def _overlap_fits(self) -> ChunkingSettings:
         if self.overlap >= self.size:
             raise ValueError(f"the overlap ({self.overlap}) must be smaller than the chunk's size ({self.size})")
+        if self.overlap_tokens >= self.tokens:
+            raise ValueError(f"the overlap ({self.overlap_tokens}) must be smaller than the chunk ({self.tokens})")
         return self
+
+    @property
+    def key(self) -> str:
+        """What of the settings shapes chunks, as a text: settings of one key cut alike."""
+        names = ("tokens", "overlap_tokens") if self.strategy == "sentences" else ("size", "overlap")
+        return json.dumps({name: getattr(self, name) for name in ("strategy", *names)})
 
 
 class EmbeddingSettings(Group):
@@ -73,6 +107,7 @@ class EmbeddingSettings(Group):
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="engine for the model")
     batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
+    context: bool = Field(default=False, description="embed title and section before each chunk's text")
 
 
 class StorageSettings(Group):
@@ -194,7 +229,7 @@ class Settings(BaseSettings):
         """The same settings with some values of one group replaced and checked. Raises ConfigurationError."""
         try:
             old = getattr(self, group)
-            return self.model_copy(update={group: type(old)(**{**old.model_dump(), **values})})
+            return self.model_copy(update={group: type(old)(**{**old.model_dump(), **old.implied(values), **values})})
         except ValidationError as error:
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
 

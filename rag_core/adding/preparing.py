@@ -12,12 +12,12 @@ from rag_core.chunking import chunk_document
 from rag_core.domain import ParsedDocument
 from rag_core.embedding import Embedder
 from rag_core.errors import Cancelled, LecternError, UnreadableDocument
-from rag_core.reading import Reader
+from rag_core.reading import Reader, make_card
 from rag_core.settings import Settings
 from rag_core.storage import Storage
 
 _SMALL_BYTES = 2**16
-_COUNT_CHUNKS = 1000
+_COUNT_TEXTS = 1000
 _PDF = "application/pdf"
 
 
@@ -51,7 +51,7 @@ class Preparing:
 
     def _prepare_small(self, works: list[Work]) -> list[Work]:
         works = self._course.unstopped(works)
-        files = [(self._storage.files.path(work.document.id), work.source) for work in works]
+        files = [(self._storage.files.path(work.document.id), work.names[0]) for work in works]
         read = self._reader.read_small(files, cancelled=lambda: self._course.stopped(None))
         for work, parsed in zip(works, read, strict=True):
             if isinstance(parsed, ParsedDocument):
@@ -64,7 +64,7 @@ class Preparing:
             # Texts have no password; asking costs a transaction.
             kept = self._storage.documents.password(document_id) if work.document.media_type == _PDF else None
             parsed = self._reader.read(
-                self._storage.files.path(document_id), work.source, password=self._password or kept,
+                self._storage.files.path(document_id), work.names[0], password=self._password or kept,
                 progress=lambda done, total: self._course.tell(work.source, "reading", done, total),
                 cancelled=lambda: self._course.stopped(work.source),
             )  # fmt: skip
@@ -76,36 +76,32 @@ class Preparing:
 
     def _cut(self, read: Sequence[tuple[Work, ParsedDocument | LecternError]]) -> list[Work]:
         """Give documents their chunks. Returns those that have some; the others are given up."""
+        alone = read[0][0].source if len(read) == 1 else None
         cut = []
         for work, parsed in read:
-            if isinstance(parsed, LecternError):
-                self._course.give_up(work, parsed)
-                continue
-            work.parsed = parsed
-            work.chunks = chunk_document(work.document.id, parsed, self._settings.chunking)
-            if work.chunks:
-                cut.append(work)
-            else:
-                self._course.give_up(work, UnreadableDocument("The document holds no text."))
-        try:
-            self._count_tokens(cut)
-        except LecternError as error:
-            for work in cut:
+            try:
+                if isinstance(parsed, LecternError):
+                    raise parsed
+                work.parsed = parsed = replace(parsed, card=make_card(parsed, work.names))
+                work.chunks = chunk_document(
+                    work.document.id, parsed, self._settings.chunking, lambda texts: self._counted(texts, alone)
+                )
+                if not work.chunks:
+                    raise UnreadableDocument("The document holds no text.")
+            except LecternError as error:
                 self._course.give_up(work, error)
-            return []
+            else:
+                cut.append(work)
         return cut
 
-    def _count_tokens(self, works: Sequence[Work]) -> None:
-        """Note how many tokens each chunk has. A long document takes many seconds: it can be cancelled in between."""
-        texts = [chunk.text for work in works for chunk in work.chunks]
+    def _counted(self, texts: Sequence[str], alone: str | None) -> list[int]:
+        """The tokens of each text. A long document takes many seconds: it can be cancelled in between."""
         counts: list[int] = []
-        for first in range(0, len(texts), _COUNT_CHUNKS):
-            if self._course.stopped(works[0].source if len(works) == 1 else None):
+        for first in range(0, len(texts), _COUNT_TEXTS):
+            if self._course.stopped(alone):
                 raise Cancelled("Cancelled.")
-            counts += self._embedder().count_tokens(texts[first : first + _COUNT_CHUNKS])
-        count = iter(counts)
-        for work in works:
-            work.chunks = [replace(chunk, token_count=next(count)) for chunk in work.chunks]
+            counts += self._embedder().count_tokens(texts[first : first + _COUNT_TEXTS])
+        return counts
 
 
 def _is_small(work: Work) -> bool:

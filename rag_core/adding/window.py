@@ -23,6 +23,11 @@ class Work:
     parsed: ParsedDocument | None = None
     chunks: list[Chunk] = field(default_factory=list)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The document's file names, the first it came by first; what it is told of by may be a title."""
+        return self.document.sources or (self.source,)
+
 
 class Window:
     """Gathers documents that were read and cut."""

@@ -4,47 +4,81 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rag_core.chunking.split import split
+from rag_core.chunking.base import CountTokens, PageText, Part, Strategy
+from rag_core.chunking.characters import Characters
+from rag_core.chunking.sentences import Sentences
 from rag_core.domain import Box, Chunk, Page, ParsedDocument, Section
+from rag_core.text.context import context_of
 
 if TYPE_CHECKING:
     from rag_core.settings import ChunkingSettings
 
+STRATEGIES: dict[str, type[Strategy]] = {
+    "characters": Characters,
+    "sentences": Sentences,
+}
 
-def chunk_document(document_id: str, parsed: ParsedDocument, settings: ChunkingSettings) -> list[Chunk]:
-    """Return the document's chunks in reading order, numbered from 0, their tokens yet to be counted.
 
-    A chunk's `text` is `page.text[start:end]` of its page, at most `settings.size` characters.
+def chunk_document(
+    document_id: str, parsed: ParsedDocument, settings: ChunkingSettings, count_tokens: CountTokens
+) -> list[Chunk]:
+    """The document's chunks in reading order, numbered from 0. A chunk's `text` is `page.text[start:end]` of its page.
+
+    count_tokens: the tokens of each of many texts in the embedding model's own; whatever it raises is raised.
     """
-    return [replace(chunk, index=index) for index, chunk in enumerate(_chunks(document_id, parsed, settings))]
-
-
-def _chunks(document_id: str, parsed: ParsedDocument, settings: ChunkingSettings) -> Iterator[Chunk]:
     sections = sorted(parsed.sections, key=_place)
-    places = [_place(section) for section in sections]
-    for page in parsed.pages:
-        for start, end in split(page.text, settings.size, settings.overlap):
-            before = bisect_right(places, (page.number, start))
-            text = page.text[start:end]
-            yield Chunk(
-                document_id=document_id,
-                index=0,
-                page=page.number,
-                start=start,
-                end=end,
-                text=text,
-                md5=hashlib.md5(text.encode("utf-8"), usedforsecurity=False).hexdigest(),
-                section=sections[before - 1].title if before else "",
-                boxes=_boxes(page, start, end),
-            )
+    pages = [PageText(page.text, tuple(_parts(page, sections, parsed.title))) for page in parsed.pages]
+    spans = STRATEGIES[settings.strategy](settings, count_tokens).cut(pages)
+    chunks = [
+        _chunk(document_id, page, start, end, _section(text.parts, start, end))
+        for page, text, found in zip(parsed.pages, pages, spans, strict=True)
+        for start, end in found
+    ]
+    counts = count_tokens([chunk.text for chunk in chunks])
+    return [
+        replace(chunk, index=index, token_count=count)
+        for index, (chunk, count) in enumerate(zip(chunks, counts, strict=True))
+    ]
+
+
+def _parts(page: Page, sections: Sequence[Section], title: str) -> Iterator[Part]:
+    """The page in parts, one for each section that it has text of."""
+    first = bisect_left(sections, (page.number, 1), key=_place)
+    last = bisect_left(sections, (page.number + 1, 0), key=_place)
+    here = [(min(section.start, len(page.text)), section.title) for section in sections[first:last]]
+    starts = [(0, sections[first - 1].title if first else ""), *here, (len(page.text), "")]
+    for (start, section), (end, _) in pairwise(starts):
+        if start < end:
+            yield Part(start, end, section, context_of(title, section))
+
+
+def _section(parts: Sequence[Part], start: int, end: int) -> str:
+    """The section that most of a span stands in."""
+    return max(parts, key=lambda part: min(part.end, end) - max(part.start, start)).section
+
+
+def _chunk(document_id: str, page: Page, start: int, end: int, section: str) -> Chunk:
+    text = page.text[start:end]
+    return Chunk(
+        document_id=document_id,
+        index=0,
+        page=page.number,
+        start=start,
+        end=end,
+        text=text,
+        md5=hashlib.md5(text.encode("utf-8"), usedforsecurity=False).hexdigest(),
+        section=section,
+        boxes=_boxes(page, start, end),
+    )
 
 
 def _boxes(page: Page, start: int, end: int) -> tuple[Box, ...]:
-    """Return the boxes of the page's lines that the span touches."""
+    """The boxes of the page's lines that the span touches."""
     first = bisect_right(page.lines, start, key=lambda line: line.end)
     last = bisect_left(page.lines, end, key=lambda line: line.start)
     return tuple(line.box for line in page.lines[first:last])

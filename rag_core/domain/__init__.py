@@ -16,10 +16,12 @@ from rag_core.domain.answers import (
     Trace,
 )
 from rag_core.domain.documents import (
+    CARD_VERSION,
     AddEvent,
     Box,
     Chunk,
     Document,
+    DocumentCard,
     Line,
     Page,
     PagePicture,
@@ -65,6 +67,7 @@ from rag_core.domain.state import (
 )
 
 __all__ = [
+    "CARD_VERSION",
     "AddEvent",
     "Answer",
     "BackupReport",
@@ -78,6 +81,7 @@ __all__ = [
     "Conversation",
     "Difference",
     "Document",
+    "DocumentCard",
     "Drawing",
     "Estimate",
     "Field",

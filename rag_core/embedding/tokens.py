@@ -12,10 +12,15 @@ from rag_core.errors import ModelUnavailable
 
 # Engines prepare themselves anew for each length they meet; a few padded tokens cost less.
 _SHORT_STEP, _LONG_STEP, _LONG = 8, 16, 64
+# What the windows of a long text share, so that what is cut through by one stands whole in another.
+_SHARED_TOKENS = 32
 
 
 class TokenCounter:
-    """The model's tokenizer. Thread-safe."""
+    """The model's tokenizer. Thread-safe.
+
+    marks: how many marks stand at the begin and at the end of a row. shared: tokens that the windows of a text share.
+    """
 
     def __init__(self, source: ModelSource) -> None:
         from tokenizers import Tokenizer
@@ -26,15 +31,22 @@ class TokenCounter:
             self._cut, self._whole = (Tokenizer.from_file(str(path)) for _ in range(2))
         except Exception as error:  # the library raises no narrower one
             raise ModelUnavailable(f"The tokenizer at {path} cannot be read: {error}") from error
+        marks = self._cut.num_special_tokens_to_add(False)
+        self.marks = (min(marks, 1), max(marks - 1, 0))
+        self.shared = min(_SHARED_TOKENS, (source.max_tokens - marks) // 4)
         # The file may carry other settings, such as those of the model's training.
-        self._cut.enable_truncation(source.max_tokens)
+        self._cut.enable_truncation(source.max_tokens, stride=self.shared)
         self._cut.no_padding()
         self._whole.no_truncation()
         self._whole.no_padding()
 
-    def encode(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """Token numbers of each text with the marks of begin and end, cut to what the model takes."""
-        return [np.array(item.ids, dtype=np.int64) for item in self._cut.encode_batch_fast(self._clean(texts))]
+    def windows(self, texts: Sequence[str]) -> list[list[NDArray[np.int64]]]:
+        """Token numbers of each text with the marks of begin and end: one row, or several for a text of more than the
+        model takes, each sharing a few tokens with the one before it."""
+        return [
+            [np.array(window.ids, dtype=np.int64) for window in (item, *item.overflowing)]
+            for item in self._cut.encode_batch_fast(self._clean(texts))
+        ]
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, uncut and without the marks of begin and end."""

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.embedding.base import Embedder
+from rag_core.embedding.base import Embedder, Forward
 from rag_core.embedding.source import ModelSource
 from rag_core.errors import ModelUnavailable
 
@@ -34,7 +34,7 @@ class TorchEmbedder(Embedder):
         except (ImportError, OSError, ValueError, RuntimeError) as error:
             raise ModelUnavailable(f"sentence-transformers cannot load {source.folder}: {error}") from error
 
-    def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Forward:
         import torch
 
         features = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
@@ -43,7 +43,7 @@ class TorchEmbedder(Embedder):
             features["token_type_ids"] = torch.zeros_like(features["input_ids"])
         try:
             with self._lock, torch.inference_mode():
-                vectors: NDArray[np.float32] = self._model(features)["sentence_embedding"].numpy()
+                found = self._model(features)
         except RuntimeError as error:
             raise ModelUnavailable(f"The embedding model failed on {self.kind}: {error}") from error
-        return vectors
+        return found["sentence_embedding"].numpy(), found["token_embeddings"].numpy()

@@ -8,11 +8,14 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.chunking import chunk_document
+from rag_core.embedding.source import PACKAGED, find_source
+from rag_core.embedding.tokens import TokenCounter
 from rag_core.reading import Reader, detect
 from rag_core.settings import ChunkingSettings, ReadingSettings
 
@@ -102,8 +105,13 @@ def _write(folder: Path, number: int, draw: random.Random) -> Path:
 def _item(reader: Reader, path: Path) -> Item:
     key = hashlib.sha256(path.read_bytes()).hexdigest()[:32]
     detect(path, path.name)
-    chunks = chunk_document(key, reader.read(path, path.name), ChunkingSettings())
+    chunks = chunk_document(key, reader.read(path, path.name), ChunkingSettings(), _tokens().count)
     return Item(str(path), key, tuple(chunk.text for chunk in chunks))
+
+
+@cache
+def _tokens() -> TokenCounter:
+    return TokenCounter(find_source(PACKAGED))
 
 
 def _paragraphs(draw: random.Random, count: int) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from rag_core import Cancellation, Settings, port, secrets
 from rag_core.errors import ConfigurationError
-from rag_core.settings import translated
+from rag_core.settings import ChunkingSettings, translated
 
 
 def test_a_misspelt_name_fails() -> None:
@@ -88,6 +88,30 @@ def test_a_prompt_with_its_places_is_taken(prompt: str) -> None:
 def test_a_prompt_that_could_not_be_filled_is_refused(prompt: str) -> None:
     with pytest.raises(ConfigurationError):
         Settings(_env_file=None).with_values({"answering.prompt": prompt})
+
+
+def test_sizes_of_one_strategy_alone_choose_it() -> None:
+    assert ChunkingSettings(size=300).strategy == "characters"
+    assert ChunkingSettings(tokens=300).strategy == "sentences"
+    assert ChunkingSettings(strategy="characters", tokens=300).strategy == "characters"
+    settings = Settings(_env_file=None, chunking=ChunkingSettings(strategy="sentences"))
+    in_characters = settings.with_values({"chunking.size": 400, "chunking.overlap": 50})
+    assert (in_characters.chunking.strategy, in_characters.chunking.size) == ("characters", 400)
+    assert in_characters.with_values({"chunking.tokens": 90}).chunking.strategy == "sentences"
+    assert settings.with_values({"retrieval.k": 3}).chunking == settings.chunking
+    assert settings.with_values(settings.tried()).chunking == settings.chunking
+
+
+def test_chunkings_that_cut_alike_have_one_key() -> None:
+    in_tokens, in_characters = ChunkingSettings(tokens=90), ChunkingSettings(size=500)
+    assert in_tokens.key == ChunkingSettings(strategy="sentences", tokens=90, size=700).key != in_characters.key
+    assert in_characters.key == ChunkingSettings(strategy="characters", size=500, tokens=90).key
+
+
+@pytest.mark.parametrize("values", [{"size": 100, "overlap": 100}, {"tokens": 50, "overlap_tokens": 60}])
+def test_neighbours_cannot_share_a_whole_chunk(values: dict[str, int]) -> None:
+    with pytest.raises(ConfigurationError, match="smaller"):
+        Settings.load(chunking=values)
 
 
 def test_the_environment_and_env_are_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ from rag_core.storage.postgres.database import unavailable
 
 # Each after those that it refers to. A migration that makes a table adds its name here or below.
 TABLES = (
-    "embedding_profiles", "documents", "sources", "pages", "chunks", "conversations", "messages", "citations",
-    "queries", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
+    "embedding_profiles", "documents", "sources", "document_tags", "pages", "chunks", "conversations", "messages",
+    "citations", "queries", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
 )  # fmt: skip
 # What is on its way, or made again: not in an archive.
 PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors")

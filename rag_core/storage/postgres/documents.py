@@ -13,15 +13,17 @@ from pgvector import Vector
 from psycopg.rows import TupleRow, dict_row
 
 from accelerator.faults import reach
-from rag_core.domain import Box, Chunk, Document, Page, Profile, Section
+from rag_core.domain import Box, Chunk, Document, DocumentCard, Page, Profile, Section
 from rag_core.errors import StoreCorrupt
+from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import CHUNK, Accepted, Stored, copy_chunks, copy_pages, insert_pending, mark_stored
 
 _DOCUMENT = """
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, authors, year, language, sections, notes,
-           error, help, added_at,
+           error, help, added_at, card,
+           ARRAY(SELECT tag FROM document_tags WHERE document_id = documents.id ORDER BY lower(tag)) AS tags,
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name) AS sources
     FROM documents
 """
@@ -39,6 +41,7 @@ class DocumentStore:
         self._ready: dict[str, Document] = {}
         self._changes = 0
         self._lock = threading.Lock()
+        self.cards = CardStore(database, self._forget)
 
     @retried
     def accept(self, window: Sequence[Accepted]) -> None:
@@ -355,6 +358,8 @@ def _document(row: Mapping[str, Any]) -> Document:
     values["sections"] = tuple(Section(*section) for section in row["sections"])
     values["notes"] = tuple(row["notes"])
     values["sources"] = tuple(row["sources"])
+    values["tags"] = tuple(row["tags"])
+    values["card"] = DocumentCard(**row["card"]) if row["card"] else None
     return Document(**values)
 
 

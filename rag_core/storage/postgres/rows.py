@@ -6,7 +6,7 @@ Each function writes for many documents at once, in a transaction that is open.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
-from rag_core.domain import Chunk, ParsedDocument, Profile
+from rag_core.domain import CARD_VERSION, Chunk, DocumentCard, ParsedDocument, Profile
 from rag_core.storage.postgres.database import storable
 
 # PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
@@ -70,7 +70,8 @@ def mark_stored(connection: Connection[TupleRow], batch: Sequence[Stored], profi
     """Note what was read of pending documents. Returns those that still are."""
     with connection.cursor() as cursor:
         cursor.executemany(
-            "UPDATE documents SET state = 'stored', title = coalesce(nullif(%s, ''), title), authors = %s, year = %s,"
+            "UPDATE documents SET state = 'stored', title = coalesce(title_by_user, nullif(%s, ''), title),"
+            " title_read = %s, card = %s, card_version = %s, authors = %s, year = %s,"
             " language = %s, media_type = %s, page_count = %s, chunk_count = %s, profile = %s, sections = %s,"
             " notes = %s, error = NULL, help = '' WHERE id = %s AND state = 'pending' RETURNING id",
             [_what_was_read(item, profile) for item in batch],
@@ -81,13 +82,19 @@ def mark_stored(connection: Connection[TupleRow], batch: Sequence[Stored], profi
 
 
 def _what_was_read(item: Stored, profile: Profile) -> tuple[object, ...]:
-    parsed = item.parsed
+    parsed, card = item.parsed, item.parsed.card
     sections = [[s.title, s.level, s.page, s.start] for s in parsed.sections]
     return (
-        storable(parsed.title), storable(parsed.authors), parsed.year, parsed.language, parsed.media_type,
-        len(parsed.pages), len(item.chunks), profile.id, Jsonb(clean(sections)), Jsonb(clean(parsed.notes)),
-        item.document_id,
+        storable(card.title if card else parsed.title), storable(parsed.title),
+        Jsonb(card_row(card)) if card else None, CARD_VERSION if card else 0,
+        storable(parsed.authors), parsed.year, parsed.language, parsed.media_type, len(parsed.pages),
+        len(item.chunks), profile.id, Jsonb(clean(sections)), Jsonb(clean(parsed.notes)), item.document_id,
     )  # fmt: skip
+
+
+def card_row(card: DocumentCard) -> dict[str, Any]:
+    """A card as PostgreSQL keeps it."""
+    return {name: clean(value) for name, value in asdict(card).items()}
 
 
 def copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:

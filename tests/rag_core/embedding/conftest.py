@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_core.embedding import Embedder, open_embedder
+from rag_core.embedding.base import Forward
 from rag_core.embedding.processor import has_fast_int8
 from rag_core.embedding.source import PACKAGED, ModelSource, find_source
 from rag_core.settings import EmbeddingSettings, Settings
@@ -26,9 +27,10 @@ class FakeEmbedder(Embedder):
         self._table = np.random.default_rng(0).standard_normal((31_000, source.dimensions)).astype(np.float32)
         self.shapes: list[tuple[int, int]] = []
 
-    def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Forward:
         self.shapes.append(ids.shape)
-        return np.where(mask[..., None], self._table[ids], np.float32(0)).sum(axis=1)
+        tokens = np.where(mask[..., None], self._table[ids], np.float32(0))
+        return tokens.sum(axis=1), tokens
 
 
 @pytest.fixture(scope="session")

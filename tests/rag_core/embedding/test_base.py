@@ -35,7 +35,7 @@ def test_batches_hold_rows_of_about_the_same_length(fake: FakeEmbedder) -> None:
 
 def test_more_texts_than_one_window(fake: FakeEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = fake.encode(TEXTS)
-    monkeypatch.setattr(base, "_WINDOW", 10)
+    monkeypatch.setattr(base, "_TOGETHER", 10)
     np.testing.assert_allclose(fake.encode(TEXTS), whole, atol=1e-5)
 
 

@@ -20,7 +20,7 @@ def test_token_numbers_equal_those_of_transformers(source: ModelSource, tokens: 
 
     texts = ["", "Net sales rose 11.4% to $4,812.6 million.", "naïve café — “quoted” 日本", "word " * 400]
     expected = AutoTokenizer.from_pretrained(source.folder)(texts, truncation=True, max_length=source.max_tokens)
-    assert [row.tolist() for row in tokens.encode(texts)] == expected["input_ids"]
+    assert [rows[0].tolist() for rows in tokens.windows(texts)] == expected["input_ids"]
 
 
 def test_counts_are_uncut_and_without_marks(tokens: TokenCounter) -> None:
@@ -30,12 +30,12 @@ def test_counts_are_uncut_and_without_marks(tokens: TokenCounter) -> None:
 
 @pytest.mark.parametrize("text", ["\ud800", "\x00\x01", "\u202e\u200b", "😀" * 50, " \n\t"], ids=ascii)
 def test_odd_characters(tokens: TokenCounter, text: str) -> None:
-    assert len(tokens.encode([text])[0]) >= 2
+    assert len(tokens.windows([text])[0][0]) >= 2
 
 
 def test_models_of_lowercase_text(source: ModelSource) -> None:
     lower = TokenCounter(replace(source, lowercase=True))
-    assert lower.encode(["ABC"])[0].tolist() == lower.encode(["abc"])[0].tolist()
+    assert lower.windows(["ABC"])[0][0].tolist() == lower.windows(["abc"])[0][0].tolist()
 
 
 def test_a_tokenizer_that_cannot_be_read(source: ModelSource, tmp_path) -> None:

@@ -24,7 +24,10 @@ DOCUMENT = Document("d" * 32, "Report", "text/plain", 1, "ready")
 def cut(size: int, overlap: int, *texts: str) -> list[Chunk]:
     pages = tuple(Page(number, text) for number, text in enumerate(texts, start=1))
     return chunk_document(
-        DOCUMENT.id, ParsedDocument("text/plain", pages), ChunkingSettings(size=size, overlap=overlap)
+        DOCUMENT.id,
+        ParsedDocument("text/plain", pages),
+        ChunkingSettings(size=size, overlap=overlap),
+        lambda texts: [0] * len(texts),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from rag_core.chunking.split import split
+from rag_core.chunking.recursive import split
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 SIZES = [(1000, 200), (1000, 0), (300, 100), (60, 59), (50, 0)]

@@ -1,0 +1,16 @@
+"""Cutting after a count of characters: at paragraphs, else at lines, else at words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.chunking.base import PageText, Span, Strategy
+from rag_core.chunking.recursive import split
+
+
+class Characters(Strategy):
+    """At most `size` characters, neighbours sharing up to `overlap`; sections are not looked at."""
+
+    def cut(self, pages: Sequence[PageText]) -> list[list[Span]]:
+        """Cut each page as LangChain's RecursiveCharacterTextSplitter does."""
+        return [split(page.text, self._settings.size, self._settings.overlap) for page in pages]

@@ -1,0 +1,56 @@
+"""A document's card: what a person would call it, made from its first pages, headings, names and information.
+
+What a file says of itself is one witness among others: programs and filing services leave their own names there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag_core.domain import DocumentCard, ParsedDocument
+from rag_core.reading.front import front_of
+from rag_core.reading.kinds import Kind, find_kind, kind_words
+from rag_core.reading.organisations import find_organisation, main_word
+from rag_core.reading.people import find_authors
+from rag_core.reading.periods import Period, find_period
+from rag_core.reading.sections import bare_words
+from rag_core.reading.titles import find_title
+
+_YEARS = re.compile(r"\b(?:19|20)\d\d\b|\b[qQ][1-4]\b|\W")
+
+
+def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
+    """The card of a document that has these file names, its own first. Reads the first pages alone; never raises."""
+    front = front_of(parsed.pages)
+    title = find_title(parsed, names, front)
+    kind = find_kind(title, names, front)
+    organisation = find_organisation(front, title, names, parsed.authors)
+    period = find_period(kind.period, title, names, front.text)
+    return DocumentCard(
+        title=_called(title, kind, organisation, period),
+        organisation=organisation,
+        authors="" if kind.naming == "composed" else find_authors(parsed.authors, title, kind.name, front),
+        kind=kind.name,
+        period=period.words,
+        year=period.year or parsed.year,
+        language=parsed.language,
+    )
+
+
+def _called(title: str, kind: Kind, organisation: str, period: Period) -> str:
+    """The title, or organisation, kind and period where the page has no title that says as much."""
+    if not organisation or kind.naming == "title":
+        return title
+    if kind.naming == "composed":
+        return f"{organisation} {kind.name}{_when(kind, period)}"
+    if main_word(organisation) in bare_words(title):
+        return title
+    is_bare = not _YEARS.sub("", kind_words(title, kind))
+    return f"{organisation} {kind.name}{_when(kind, period)}" if is_bare else f"{organisation} {title}"
+
+
+def _when(kind: Kind, period: Period) -> str:
+    if kind.period in ("year", "none"):
+        return f" {period.year}" if period.year else ""
+    return f", {period.words or period.year}" if period.words or period.year else ""

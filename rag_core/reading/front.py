@@ -1,0 +1,97 @@
+"""The front of a document: the lines of its first pages, of which its card is made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from rag_core.domain import Line, Page
+
+# Pages with text that are looked at, and how far in: covers are often pictures.
+PAGES = 3
+_WITHIN = 8
+_LINES_OF_PAGE = 90
+_LINE_CHARS = 300
+_TEXT_CHARS = 20_000
+
+# Rules drawn with characters, and the marks of headings in plain text, Markdown and wikis.
+_DECORATION = re.compile(r"^[\s#=*_~\-–—|+.]*(?=\w|[(\"“‘'«¿¡])|[\s#=*_~\-–—|+]+$|_{3,}|\.{4,}")
+_TALL = re.compile(r"[A-Z0-9bdfhijklt(\[/'\"]")
+_DEEP = re.compile(r"[gjpqy(),;\[/]")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontLine:
+    """A line without decoration. `size` is that of its type in usual lines, 1.0 where that is not known.
+
+    top, bottom: fractions of the page's height, both 0 where it has no boxes. alone: blank lines around it.
+    """
+
+    text: str
+    page: int
+    size: float = 1.0
+    top: float = 0.0
+    bottom: float = 0.0
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The lines of the first pages that have text, and all of that text on one line."""
+
+    lines: tuple[FrontLine, ...]
+    text: str
+
+    @property
+    def first(self) -> tuple[FrontLine, ...]:
+        """The lines of the first page that has some."""
+        return tuple(line for line in self.lines if line.page == self.lines[0].page)
+
+
+def front_of(pages: Sequence[Page]) -> Front:
+    """The front of a document with these pages; `lines` is empty where none of them has text."""
+    shown = [page for page in pages[:_WITHIN] if page.text.strip()][:PAGES]
+    # A title page has few lines, and none of them of the usual height.
+    heights = [_height(page, line) for page in shown for line in page.lines if line.end - line.start > 2]
+    usual = median(heights) if heights else 1.0
+    lines = tuple(front_line for page in shown for front_line in _lines(page, usual))
+    return Front(lines, " ".join(" ".join(line.text for line in lines).split()))
+
+
+def _lines(page: Page, usual: float) -> Iterator[FrontLine]:
+    if not page.lines:
+        yield from _text_lines(page)
+        return
+    for line in page.lines[:_LINES_OF_PAGE]:
+        if text := bare(page.text[line.start : line.end]):
+            size = _height(page, line) / usual if usual else 1.0
+            yield FrontLine(text, page.number, size, line.box.top, line.box.bottom)
+
+
+def _height(page: Page, line: Line) -> float:
+    """The size of a line's type, about: its box fits its letters, which reach up or down as they do."""
+    ink = ink_share(page.text[line.start : line.end])
+    return (line.box.bottom - line.box.top) * (page.height_pt or 1.0) / ink
+
+
+def ink_share(text: str) -> float:
+    """The height of a line's letters as a share of the type's size: 0.48 for "xxx", 0.93 for "Type"."""
+    if not text.isascii():
+        return 0.93
+    return (0.72 if _TALL.search(text) else 0.48) + (0.21 if _DEEP.search(text) else 0.0)
+
+
+def _text_lines(page: Page) -> Iterator[FrontLine]:
+    rows = page.text[:_TEXT_CHARS].splitlines()[:_LINES_OF_PAGE]
+    texts = ["", *map(bare, rows), ""]
+    blank = [not text for text in texts]
+    for number, text in enumerate(texts):
+        if text:
+            yield FrontLine(text, page.number, alone=blank[number - 1] and blank[number + 1])
+
+
+def bare(line: str) -> str:
+    """A line without rules, bullets of headings and more than one blank, at most 300 characters."""
+    return " ".join(_DECORATION.sub(" ", line[: 2 * _LINE_CHARS]).split())[:_LINE_CHARS]

@@ -1,0 +1,182 @@
+"""The title of a document: candidates from what it says of itself, its headings, its first lines and its file's name,
+of which each is judged by how much it looks like a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from rag_core.domain import ParsedDocument
+from rag_core.reading.assemble import title_from
+from rag_core.reading.base import PDF
+from rag_core.reading.front import Front, FrontLine, bare, ink_share
+from rag_core.reading.organisations import is_legal_name
+from rag_core.reading.periods import DATE, MONTH
+from rag_core.reading.sections import bare_words
+
+_FILE = Path(__file__).with_name("not_titles.txt")
+_MOST_CHARS = 160
+# What a candidate is worth by where it stands, before it is judged.
+_SAID, _FIRST_HEADING, _HEADING, _LARGE, _ALONE, _LINE, _NAME = 3.0, 4.0, 2.2, 2.0, 2.2, 1.0, 0.75
+_LEAST = 0.35
+# What a title in the file's information is worth less where the first pages have none of its words.
+_UNHEARD = 1.5
+_AGREES = 1.0
+# A line whose next one goes on in small letters is the beginning of a sentence.
+_RUNS_ON = 0.25
+_LARGE_SIZE = 1.25
+_MERGED = 4
+# What a large line is worth less for each one above it.
+_LOWER = 0.2
+
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"https?:|www\.|\w\.(?:com|org|net|gov|edu|de)\b|\S@\S|\bISSN\b|\bISBN\b|\bdoi\b", re.IGNORECASE)
+_CAPTION = re.compile(
+    r"(?:figure|fig\.|table|listing|abbildung|tabelle|arxiv:|page \d|seite \d|vol(?:ume|\.)? ?\d|©|copyright|"
+    r"published as|for immediate release|for more information|"
+    r"proceedings of|preprint|under review|received:?|date:|von:|from:|to:|to whom|dear\b|sehr geehrte|by\b|written by|"
+    r"\w+ (?:edition|printing|auflage|ausgabe)$|exhibit\b|version \d|release \d|revision \d|rev\.? ?\d)",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(?:[\dIVX]{1,4}\.)+\d*\s|\d{1,2}\s+[^\W\d]|\(\w\)|[•◦●▪☐☒☑✓►-]\s?")
+_ONLY_DATE = re.compile(
+    rf"\W*(?:[^\W\d_]+,\s+)?(?:{DATE}\d{{4}}|{MONTH}\s+\d{{4}}|[\d\s./:年月日-]+)\W*", re.IGNORECASE
+)
+_FILE_NAME = re.compile(
+    r".*\.(?:pdf|docx?|pptx?|xlsx?|txt|md|html?|indd|qxd|tex|dvi|ps|rtf|odt|p65|fm)\b.*|\S*_\S*|[a-z]{0,4}[0-9]+[a-z0-9.-]*",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!?]\s+\W*[A-ZÀ-Þ].*[.!?]$|[^.\s]{5}[.;]$|[,:]$")
+# What a template, or a file that was saved many times, leaves in a title.
+_LEFT_OVER = re.compile(r"\b(?:template|vorlage|draft|entwurf|v\d+|final|copy)\b", re.IGNORECASE)
+_PROGRAM = re.compile(r"^(?:microsoft (?:word|powerpoint|excel)|word|acrobat|adobe \w+|slide) ?[-–:]? ", re.IGNORECASE)
+_COPIES = re.compile(r"(?:\s*\(\d+\)|[\s-]+(?:copy|kopie|final|draft))+$", re.IGNORECASE)
+_HYPHEN = re.compile(r"(?<=[^\W_])-(?=[^\W\d_])|(?<=[^\W\d_])-(?=\d)")
+_RUNNING = re.compile(r"(?<=[^\d\W])\s+\d{1,3}$")
+# Letters of a script without spaces: each weighs as half a word.
+_DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")
+
+
+def find_title(parsed: ParsedDocument, names: Sequence[str], front: Front) -> str:
+    """The likeliest title of at most 160 characters; the file's name, made readable, where nothing looks like one."""
+    heard = set(_words(front.text))
+    from_names = {readable(name) for name in names}
+    named = set(_words(" ".join(from_names)))
+    scores: dict[str, float] = {}
+    best: dict[str, str] = {}
+    for text, worth in _candidates(parsed, names, front, heard):
+        title = _RUNNING.sub("", _PROGRAM.sub("", text)).strip()
+        key = bare_words(title)
+        if not key:
+            continue
+        shared = len(named & set(_words(title))) / max(len(named), 1)
+        agrees = 0.0 if title in from_names else _AGREES * shared
+        score = (worth + agrees) * likeness(title)
+        scores[key] = max(score, scores.get(key, 0.0)) + (0.25 * min(score, scores[key]) if key in scores else 0.0)
+        best.setdefault(key, title)
+    top = max(scores, key=lambda key: scores[key], default="")
+    fallback = readable(names[0]) if names else parsed.title
+    title = best[top] if top and scores[top] > _LEAST else fallback
+    return _cut(title) or "Untitled"
+
+
+def likeness(text: str) -> float:
+    """How much a text looks like a title, 0 to 1."""
+    if not _is_possible(text):
+        return 0.0
+    words = text.split()
+    count = max(len(words), len(_DENSE.findall(text)) / 2)
+    like = 0.6 if count < 2 else 1.0 if count <= 14 else 0.6 if count <= 24 else 0.1
+    letters = sum(character.isalpha() for character in text)
+    like *= 1.0 if letters >= 0.6 * len(text.replace(" ", "")) else 0.4
+    like *= 0.2 if _SENTENCE.search(text) and not is_legal_name(text) else 1.0
+    like *= 0.3 if _NUMBERED.match(text) else 1.0
+    like *= 0.4 if _LEFT_OVER.search(text) else 1.0
+    like *= 0.2 if _FILE_NAME.fullmatch(text) else 1.0
+    like *= 0.4 if is_legal_name(text) else 1.0
+    return like * (0.9 if text[0].islower() else 0.5 if text[0] in "([" else 1.0)
+
+
+def readable(name: str) -> str:
+    """A file's name as words: without folder, suffix, underscores and marks of copies."""
+    base = PurePosixPath(name.replace("\\", "/")).name.replace("%20", " ").replace("+", " ")
+    stem = title_from(base)
+    stem = _COPIES.sub("", stem) or stem
+    if " " not in _COPIES.sub("", PurePosixPath(base).stem):
+        stem = _HYPHEN.sub(" ", stem)
+    return stem[:1].upper() + stem[1:] if stem.islower() else stem
+
+
+def _is_possible(text: str) -> bool:
+    if sum(character.isalpha() for character in text) < 2 or _ADDRESS.search(text) or _CAPTION.match(text):
+        return False
+    words = " ".join(word for word in _words(text) if not word.isdigit())
+    return words not in _not_titles() and not _ONLY_DATE.fullmatch(text)
+
+
+def _candidates(
+    parsed: ParsedDocument, names: Sequence[str], front: Front, heard: set[str]
+) -> Iterator[tuple[str, float]]:
+    """Texts that may be the title, with what each is worth by its place."""
+    if parsed.title and parsed.title not in {title_from(name) for name in names}:
+        words = [word for word in _words(parsed.title) if len(word) > 2]
+        unheard = sum(word not in heard for word in words) / max(len(words), 1) if heard else 0.0
+        yield bare(parsed.title), _SAID - _UNHEARD * unheard
+    yield from _headings(parsed, front)
+    if any(line.bottom for line in front.first):
+        yield from _large(front.first)
+    for number, (line, below) in enumerate(zip(front.first[:6], (*front.first[1:7], FrontLine("", 0)), strict=False)):
+        worth = _ALONE if line.alone and parsed.media_type != PDF else _LINE
+        yield line.text, (worth - 0.1 * number) * (_RUNS_ON if _is_running(below.text) else 1.0)
+    yield from ((readable(name), _NAME) for name in names)
+
+
+def _is_running(below: str) -> bool:
+    return below[:1].islower() and not _ADDRESS.search(below)
+
+
+def _headings(parsed: ParsedDocument, front: Front) -> Iterator[tuple[str, float]]:
+    first = front.lines[0].page if front.lines else 1
+    for number, section in enumerate([item for item in parsed.sections if item.page <= first][:4]):
+        is_opening = not number and parsed.media_type != PDF and section.level == 1
+        yield bare(section.title), _FIRST_HEADING if is_opening else _HEADING - 0.3 * number
+
+
+def _large(lines: Sequence[FrontLine]) -> Iterator[tuple[str, float]]:
+    """Lines in larger type; those of one size that follow each other are one."""
+    run: list[FrontLine] = []
+    place = 0.0
+    for line in (*lines, FrontLine("", 0)):
+        goes_on = run and len(run) < _MERGED and _is_next(run[-1], line)
+        if run and not goes_on:
+            size = max(item.size for item in run)
+            yield " ".join(item.text for item in run), _LARGE + min(size - 1.0, 1.5) - place
+            place += _LOWER * _is_possible(run[0].text)
+            run = []
+        if line.size >= _LARGE_SIZE:
+            run.append(line)
+        else:
+            place += _LOWER
+
+
+def _is_next(above: FrontLine, line: FrontLine) -> bool:
+    height = (above.bottom - above.top) / ink_share(above.text)
+    similar = line.size >= _LARGE_SIZE and 0.85 <= line.size / above.size <= 1.18
+    near = -0.5 * height <= line.top - above.bottom <= 0.95 * height
+    return similar and near and _is_possible(line.text) and _is_possible(above.text)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _cut(title: str) -> str:
+    return title if len(title) <= _MOST_CHARS else title[:_MOST_CHARS].rpartition(" ")[0] or title[:_MOST_CHARS]
+
+
+@cache
+def _not_titles() -> frozenset[str]:
+    rows = _FILE.read_text(encoding="utf-8").splitlines()
+    return frozenset(row for row in rows if not row.startswith("#"))

@@ -1,0 +1,122 @@
+"""Cards, titles and tags of documents in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from psycopg.types.json import Jsonb
+
+from rag_core.domain import DocumentCard, Page, ParsedDocument, Section
+from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.rows import card_row
+
+# What a card is made of: the first pages, and so many characters of one.
+_PAGES = 8
+_PAGE_CHARS = 20_000
+# What a document is called: by its user, by its card, by itself, by its first name.
+_TITLE = """coalesce(title_by_user, card ->> 'title', nullif(title_read, ''),
+    (SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name LIMIT 1), title)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Carded:
+    """A document whose card is to be made, as far as a card needs it; its pages have no boxes. `names`: its sources."""
+
+    document_id: str
+    parsed: ParsedDocument
+    names: tuple[str, ...]
+
+
+class CardStore:
+    """Reads and writes what documents are called. `forget` is told of every document that was changed."""
+
+    def __init__(self, database: Database, forget: Callable[..., None]) -> None:
+        self._database = database
+        self._forget = forget
+
+    @retried
+    def rename(self, document_id: str, title: str | None) -> bool:
+        """Call a document so; None gives its found title back. Returns whether there is such a document."""
+        with self._database.transaction() as connection:
+            found = connection.execute(
+                "UPDATE documents SET title_by_user = %s WHERE id = %s AND state <> 'removing' RETURNING id",
+                (title and storable(title), storable(document_id)),
+            ).fetchone()
+            connection.execute(
+                f"UPDATE documents SET title = {_TITLE} WHERE id = %s".encode(), (storable(document_id),)
+            )
+        self._forget(document_id)
+        return found is not None
+
+    @retried
+    def tag(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> None:
+        """Put tags on documents and take others off. A tag that is there in other letters' case keeps its spelling."""
+        ids = [storable(document_id) for document_id in ids]
+        with self._database.transaction() as connection:
+            connection.execute(
+                "DELETE FROM document_tags WHERE document_id = ANY(%s)"
+                " AND lower(tag) IN (SELECT lower(unnest(%s::text[])))",
+                (ids, [storable(tag) for tag in remove]),
+            )
+            connection.execute(
+                "INSERT INTO document_tags (document_id, tag)"
+                " SELECT d.id, coalesce(known.tag, new.tag)"
+                " FROM documents d CROSS JOIN unnest(%s::text[]) AS new (tag)"
+                " LEFT JOIN LATERAL (SELECT min(tag) AS tag FROM document_tags WHERE lower(tag) = lower(new.tag)) known"
+                " ON true"
+                " WHERE d.id = ANY(%s) AND d.state <> 'removing' ON CONFLICT DO NOTHING",
+                ([storable(tag) for tag in add], ids),
+            )
+        self._forget(*ids)
+
+    @retried
+    def tags(self) -> list[tuple[str, int]]:
+        """Every tag with how many documents have it, in alphabetical order."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT tag, count(*) FROM document_tags t JOIN documents d ON d.id = t.document_id"
+                " WHERE d.state <> 'removing' GROUP BY tag ORDER BY lower(tag), tag"
+            ).fetchall()
+        return [(row[0], row[1]) for row in rows]
+
+    @retried
+    def without(self, version: int, limit: int) -> list[Carded]:
+        """Up to `limit` ready documents that have no card of this version."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id, media_type, title_read, authors, year, language, sections,"
+                " ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name)"
+                " FROM documents WHERE state = 'ready' AND card_version < %s ORDER BY id LIMIT %s",
+                (version, limit),
+            ).fetchall()
+            pages = connection.execute(
+                "SELECT document_id, number, left(text, %s) FROM pages WHERE document_id = ANY(%s) AND number <= %s"
+                " ORDER BY document_id, number",
+                (_PAGE_CHARS, [row[0] for row in rows], _PAGES),
+            ).fetchall()
+        found: dict[str, list[Page]] = {row[0]: [] for row in rows}
+        for document_id, number, text in pages:
+            found[document_id].append(Page(number, text))
+        return [
+            Carded(
+                row[0],
+                ParsedDocument(
+                    media_type=row[1], pages=tuple(found[row[0]]), title=row[2], authors=row[3], year=row[4],
+                    language=row[5], sections=tuple(Section(*section) for section in row[6]),
+                ),
+                tuple(row[7]),
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    @retried
+    def put(self, cards: Mapping[str, DocumentCard], version: int) -> None:
+        """Give documents their cards, unless they have newer ones."""
+        with self._database.transaction() as connection, connection.cursor() as cursor:
+            cursor.executemany(
+                "UPDATE documents SET card = %s, card_version = %s WHERE id = %s AND card_version < %s",
+                [(Jsonb(card_row(card)), version, key, version) for key, card in cards.items()],
+            )
+            cursor.execute(f"UPDATE documents SET title = {_TITLE} WHERE id = ANY(%s)".encode(), (list(cards),))
+        self._forget(*cards)
