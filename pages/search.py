@@ -30,7 +30,7 @@ def main() -> None:
             if wanted.compare:
                 side_by_side.draw(library, wanted)
             else:
-                results.draw(library, wanted)
+                results.draw(library, documents, wanted)
         opened.draw(library)
     except LecternError as error:
         st.markdown(f"**{words.plain(str(error))}**")

@@ -68,7 +68,8 @@ def test_the_public_names() -> None:
         "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
         "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
-        "forget_chunking", "chunking_left", "settings", "retrieve", "rename_document", "tag_documents", "tags",
+        "forget_chunking", "chunking_left", "settings", "retrieve", "rename_document", "tag_documents", "tags", "scope",
+        "set_scope", "scope_of",
     }  # fmt: skip
 
 

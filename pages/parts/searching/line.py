@@ -1,4 +1,4 @@
-"""The search line with its filters. What is asked for stands in the address, so that it can be kept and shared."""
+"""The search line with its filters."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import scoping
+from pages.parts.components import component
+from pages.parts.searching import address
 from rag_core.domain import Document, Scope, SearchMode
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
 MODES: dict[SearchMode, str] = {
-    "auto": "Best of all",
+    "auto": "Automatic",
     "hybrid": "Words and meaning",
     "dense": "Meaning",
     "lexical": "Words",
@@ -23,6 +25,8 @@ MODES: dict[SearchMode, str] = {
 }
 SORTS = {"rank": "Best first", "document": "By document", "newest": "Newest first"}
 HITS = (10, 20, 50, 100)
+# Values that outlive a change of page, with those they begin with; the widgets' own keys do not.
+_KEPT = {"search_question": "", "search_mode": "auto", "search_compare": False, "search_sort": "rank", "search_k": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,45 +43,56 @@ class Wanted:
 
 def draw(library: Library, documents: Sequence[Document]) -> Wanted:
     """The line, its filters, and what they say."""
-    _take_address()
+    _begin(documents)
     with st.container(key="search_line", gap="small"):
         question = st.text_input(
             "Search", key="search_question", placeholder="Search your documents", icon=":material/search:",
-            label_visibility="collapsed", on_change=_to_address,
+            label_visibility="collapsed", on_change=_asked_anew,
         )  # fmt: skip
         with st.container(horizontal=True, vertical_alignment="center", key="search_filters", gap="small"):
-            scope = scoping.choose(library, documents, "search")
-            with st.popover(_mode_words(), icon=":material/tune:", key="search_how"):
+            scope = st.session_state["search_scope"]
+            scoping.choose(library, documents, "search", scope, narrow, type="tertiary")
+            with st.popover(_how_words(), icon=":material/tune:", key="search_how", type="tertiary"):
                 mode, compare, sort, k = _how()
-    return Wanted(question.strip(), scope, mode, compare, sort, k)
+        component("keys")(key="search_keys", data={"selector": ".st-key-search_question input"})
+    for name in _KEPT:
+        st.session_state[f"{name}_kept"] = st.session_state[name]
+    address.write(question or "", mode, scope)
+    return Wanted((question or "").strip(), scope, mode, compare, sort, k)
+
+
+def narrow(scope: Scope) -> None:
+    """Search that and nothing else from now on."""
+    st.session_state["search_scope"] = scope
+    _asked_anew()
 
 
 def _how() -> tuple[SearchMode, bool, str, int]:
-    mode = st.radio("Find by", list(MODES), format_func=MODES.__getitem__, key="search_mode", on_change=_to_address)
+    mode = st.radio("Find by", list(MODES), format_func=MODES.__getitem__, key="search_mode")
     compare = st.toggle("Modes side by side", key="search_compare", help="Shows what each way of searching finds.")
     sort = st.radio("Order", list(SORTS), format_func=SORTS.__getitem__, key="search_sort")
     k = st.select_slider("Passages", HITS, key="search_k")
     return mode, compare, sort, k
 
 
-def _mode_words() -> str:
-    return MODES[st.session_state.get("search_mode", "auto")]
+def _how_words() -> str:
+    chosen = st.session_state
+    words = ["All modes side by side" if chosen["search_compare"] else MODES[chosen["search_mode"]]]
+    return " · ".join([*words, *([SORTS[chosen["search_sort"]]] if chosen["search_sort"] != "rank" else [])])
 
 
-def _take_address() -> None:
-    """Begin with what the address says, the first time this tab shows the page."""
-    if "search_question" not in st.session_state:
-        st.session_state["search_question"] = st.query_params.get("q", st.session_state.get("search_last", ""))
-        asked = st.query_params.get("by", "auto")
-        st.session_state.setdefault("search_mode", asked if asked in MODES else "auto")
-    st.session_state["search_last"] = st.session_state["search_question"]
+def _begin(documents: Sequence[Document]) -> None:
+    """Begin with what the address says, or with the search last shown in this tab."""
+    state = st.session_state
+    if "search_scope" not in state or address.question() not in ("", state.get("search_question_kept", "")):
+        state["search_question_kept"] = address.question()
+        state["search_mode_kept"] = mode if (mode := address.mode()) in MODES else "auto"
+        state["search_scope"] = address.scope(documents)
+    for name, first in _KEPT.items():
+        if name not in state:
+            state[name] = state.get(f"{name}_kept", first)
 
 
-def _to_address() -> None:
+def _asked_anew() -> None:
+    """Another search: the page that was opened from the last one is closed."""
     st.session_state.pop("search_opened", None)
-    for name, key, idle in (("q", "search_question", ""), ("by", "search_mode", "auto")):
-        value = st.session_state.get(key, idle)
-        if value == idle:
-            st.query_params.pop(name, None)
-        else:
-            st.query_params[name] = value

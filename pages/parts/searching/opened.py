@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.parts import conversations, passage, scoping, words
+from pages.parts import conversations, passage, words
 from pages.parts.components import component
 from rag_core.domain import Scope
 
@@ -38,7 +38,7 @@ def _sheet(library: Library, chosen: dict[str, Any]) -> dict[str, Any]:
 def _ask_about(document_id: str) -> None:
     """A new conversation over that document alone."""
     conversations.show(None)
-    scoping.narrow("chat", Scope(documents=(document_id,)))
+    conversations.narrow(None, Scope(documents=(document_id,)))
     st.switch_page("pages/chat.py")
 
 

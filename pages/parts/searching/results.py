@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.parts import resources, scoping, searched, words
+from pages.parts import resources, searched, words
 from pages.parts.components import component
-from pages.parts.searching.line import Wanted
+from pages.parts.searching.line import Wanted, narrow
 from pages.parts.searching.snippets import snippet
-from rag_core.domain import Hit, Scope
+from rag_core.domain import Document, Hit, Scope
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -23,14 +23,14 @@ PICTURES = 20
 SCORES = {"dense": "meaning", "lexical": "words", "fused": "both", "rerank": "rank", "piece": "best sentence"}
 
 
-def draw(library: Library, wanted: Wanted) -> None:
+def draw(library: Library, documents: Sequence[Document], wanted: Wanted) -> None:
     """Search, and draw what was found."""
     found = library.retrieve(wanted.question, k=wanted.k, scope=wanted.scope, mode=wanted.mode)
     hits = _sorted(found.hits, wanted.sort)
     if not hits:
         st.markdown("**Nothing was found.**")
         if wanted.scope:
-            st.button("Search everything", key="search_widen", on_click=scoping.clear, args=("search",))
+            st.button("Search everything", key="search_widen", on_click=narrow, args=(Scope(),))
         else:
             st.caption("Try other words, or fewer of them.")
         return
@@ -40,7 +40,7 @@ def draw(library: Library, wanted: Wanted) -> None:
         st.caption(f":material/info: {words.plain(note)}")
     if found.trace.searched is not None:
         with st.expander("What was searched", icon=":material/manage_search:", key="search_searched"):
-            searched.draw(found.trace.searched, "search")
+            searched.draw(found.trace, documents, "search")
 
 
 def rows(hits: Sequence[Hit], pictures: Sequence[bytes | None] = (), *, compact: bool = False) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def rows(hits: Sequence[Hit], pictures: Sequence[bytes | None] = (), *, compact:
             "scores": " · ".join(f"{SCORES.get(name, name)} {value:.2f}" for name, value in hit.scores.items()),
             "similar": f"{words.count(hit.similar, 'passage')} much like this" if hit.similar else "",
             "picture": base64.b64encode(png).decode("ascii") if png else "",
-            "active": bool(opened) and opened["chunk"] == hit.chunk_id,
+            "active": opened is not None and opened["chunk"] == hit.chunk_id,
         })  # fmt: skip
     return shown
 
@@ -70,9 +70,8 @@ def place(hit: Hit) -> str:
 def act_on(key: str, hits: Sequence[Hit]) -> None:
     """Do what was clicked in a list: open a page, ask about a document, or search in it alone."""
     state = st.session_state[key]
-    hit = next(
-        (hit for hit in hits if hit.chunk_id == (state.get("open") or state.get("ask") or state.get("only"))), None
-    )
+    clicked = state.get("open") or state.get("ask") or state.get("only")
+    hit = next((hit for hit in hits if hit.chunk_id == clicked), None)
     if hit is None:
         return
     if state.get("open"):
@@ -83,7 +82,7 @@ def act_on(key: str, hits: Sequence[Hit]) -> None:
     elif state.get("ask"):
         st.session_state["search_ask"] = hit.document.id
     else:
-        scoping.narrow("search", Scope(documents=(hit.document.id,)))
+        narrow(Scope(documents=(hit.document.id,)))
     st.session_state["search_whole_page"] = True
 
 
@@ -91,11 +90,12 @@ def _sorted(hits: Sequence[Hit], sort: str) -> list[Hit]:
     if sort == "document":
         return sorted(hits, key=lambda hit: (hit.document.title.casefold(), hit.document.id, hit.index))
     if sort == "newest":
-        added = {hit.document.id: hit.document.added_at for hit in hits}
-        return sorted(
-            hits, key=lambda hit: moment.timestamp() if (moment := added[hit.document.id]) else 0, reverse=True
-        )
+        return sorted(hits, key=_added, reverse=True)
     return list(hits)
+
+
+def _added(hit: Hit) -> float:
+    return hit.document.added_at.timestamp() if hit.document.added_at else 0.0
 
 
 def _heading(hits: Sequence[Hit], latency_ms: Any) -> None:
