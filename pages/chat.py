@@ -27,8 +27,9 @@ def main() -> None:
             elif not begun:
                 nothing_to_ask()
         if ready or begun:
-            talk.ask_line(chosen, model)
+            talk.ask_line(library, ready, chosen, model)
         talk.open_passage(library, chosen)
+        talk.what_was_searched(library, chosen)
     except LecternError as error:
         st.markdown(f"**{words.plain(str(error))}**")
         st.caption(words.plain(error.help))

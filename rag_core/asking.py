@@ -17,6 +17,7 @@ from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.generation.base import LanguageModel
 from rag_core.retrieval import Retrieval, for_passages, for_search
+from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
 
@@ -54,25 +55,35 @@ class Asking:
         return self._searched(question, for_search(self._choices.settings, **wanted), scope)
 
     def stream(
-        self, question: str, *, conversation: str | None, model: str | None, cancellation: Cancellation | None
+        self,
+        question: str,
+        *,
+        conversation: str | None,
+        model: str | None,
+        cancellation: Cancellation | None,
+        scope: Scope | None = None,
     ) -> Iterator[Piece]:
         """Answer piece by piece; see `Library.stream`."""
+        from rag_core.retrieval.langchain import LecternRetriever
+
         question = self._checked(question)
+        asked = scoped(self._storage, question, conversation, scope)
         model = model or self._choices.model
-        history = self._storage.conversations.messages(conversation) if conversation else []
         token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.
         pieces = self._answers().stream(
-            question, history=history, model=model, cancelled=token.is_set, settings=self._choices.effective
-        )
-        conversation, message = self._storage.conversations.ask(conversation, question)
+            asked.text, history=asked.history, model=model, cancelled=token.is_set, settings=self._choices.effective,
+            retriever=LecternRetriever(find=lambda text: self._passages(text, asked.scope)),
+        )  # fmt: skip
+        conversation, message = self._storage.conversations.ask(conversation, question, asked.changed)
         written: list[str] = []
         kept = False
         try:
             for piece in pieces:
                 written.append(piece.text)
                 if piece.answer is not None:
-                    answer = replace(piece.answer, conversation=conversation, message_id=message)
+                    answer = asked.told(piece.answer, question)
+                    answer = replace(answer, conversation=conversation, message_id=message)
                     self._keep(answer)
                     kept = True
                     piece = replace(piece, answer=answer)
@@ -115,8 +126,8 @@ class Asking:
     def _checked(self, question: str) -> str:
         return check_question(question, self._choices.settings.answering.max_question_chars)
 
-    def _passages(self, question: str) -> Retrieval:
-        return self._searched(question, for_passages(self._choices.settings))
+    def _passages(self, question: str, scope: Scope | None = None) -> Retrieval:
+        return self._searched(question, for_passages(self._choices.settings), scope)
 
     def _searched(self, question: str, settings: RetrievalSettings, scope: Scope | None = None) -> Retrieval:
         corpus = LibraryCorpus(self._storage, self._embedding.get)

@@ -18,7 +18,7 @@ from typing import Any
 
 from rag_core import cli_documents, cli_evaluate, cli_search
 from rag_core.cli_output import WrongUsage, complain, emit, plain
-from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report
+from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report, Scope
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
 from rag_core.library import Library
 from rag_core.settings import Settings
@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     for sub in (ask, chat):
         sub.add_argument("--model", help="extractive, gguf:FILE or gemini")
         sub.add_argument("--conversation", metavar="ID", help="go on with this conversation")
+        cli_search.add_scope(sub)
     listed = command("documents", cli_documents.documents, "List the documents.")
     listed.add_argument("--tag", action="append", default=[], help="those with this tag alone")
     tag = command("tag", cli_documents.tag, "Put tags on documents and take others off; without documents, list them.")
@@ -141,12 +142,12 @@ def _add(library: Library, options: argparse.Namespace) -> int:
 
 
 def _ask(library: Library, options: argparse.Namespace) -> int:
-    _answer(library, options, options.question, options.conversation)
+    _answer(library, options, options.question, options.conversation, cli_search.scope_of(library, options))
     return 0
 
 
 def _chat(library: Library, options: argparse.Namespace) -> int:
-    conversation = options.conversation
+    conversation, scope = options.conversation, cli_search.scope_of(library, options)
     while True:
         try:
             question = input("" if options.json else "\n› ").strip()
@@ -155,7 +156,8 @@ def _chat(library: Library, options: argparse.Namespace) -> int:
         if not question:
             return 0
         try:
-            conversation = _answer(library, options, question, conversation).conversation
+            conversation = _answer(library, options, question, conversation, scope).conversation
+            scope = None  # kept with the conversation, where `@name` may change it
         except LecternError as error:
             complain(error)
 
@@ -238,9 +240,11 @@ def _report_archive(options: argparse.Namespace, report: BackupReport, done: str
     _report(options, plain(report), f"{done}: {parts}{report.conversations} conversations, {size}.{notes}")
 
 
-def _answer(library: Library, options: argparse.Namespace, question: str, conversation: str | None) -> Answer:
+def _answer(
+    library: Library, options: argparse.Namespace, question: str, conversation: str | None, scope: Scope | None
+) -> Answer:
     answer: Answer | None = None
-    for piece in library.stream(question, conversation=conversation, model=options.model):
+    for piece in library.stream(question, conversation=conversation, model=options.model, scope=scope):
         answer = piece.answer or answer
         if not options.json:
             sys.stdout.write(piece.text)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from datetime import date
 
-from rag_core.cli_output import emit, plain
+from rag_core.cli_output import WrongUsage, emit, plain
 from rag_core.domain import Hit, Scope, Searched
 from rag_core.library import Library
 
@@ -24,7 +24,15 @@ def add(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--explain", action="store_true", help="tell every candidate, its scores and what became of it"
     )
+    add_scope(command)
+
+
+def add_scope(command: argparse.ArgumentParser) -> None:
+    """The arguments that say what is searched."""
     scope = command.add_argument_group("what is searched; each may be given several times")
+    scope.add_argument(
+        "--in", action="append", default=[], dest="names", metavar="NAME", help="documents by title, file name or tag"
+    )
     scope.add_argument("--document", action="append", default=[], metavar="ID", help="these documents")
     scope.add_argument("--tag", action="append", default=[], help="documents with a tag")
     scope.add_argument("--folder", action="append", default=[], help="documents whose path begins so")
@@ -40,7 +48,7 @@ def search(library: Library, options: argparse.Namespace) -> int:
         sys.stderr.write("-k must be at least 1.\n")
         return 2
     found = library.retrieve(
-        options.question, scope=_scope(options), k=options.k, mode=options.mode, index=options.index,
+        options.question, scope=scope_of(library, options), k=options.k, mode=options.mode, index=options.index,
         scan=options.scan, mmr=options.mmr,
     )  # fmt: skip
     for number, hit in enumerate(found.hits, 1):
@@ -69,12 +77,19 @@ def explained(searched: Searched, notes: tuple[str, ...]) -> str:
     return "\n".join([*lines, f"milliseconds: {stages}"])
 
 
-def _scope(options: argparse.Namespace) -> Scope:
-    return Scope(
-        documents=tuple(options.document), tags=tuple(options.tag), folders=tuple(options.folder),
+def scope_of(library: Library, options: argparse.Namespace) -> Scope | None:
+    """The scope that the arguments say, None where they say nothing. Raises WrongUsage for a name that fits nothing."""
+    try:
+        named = library.scope_of(options.names)
+    except KeyError as error:
+        raise WrongUsage(f"No document or tag is called “{error.args[0]}”. See: python -m rag_core documents") from None
+    documents = (*options.document, *named.documents)
+    scope = Scope(
+        documents=tuple(dict.fromkeys(documents)), tags=(*options.tag, *named.tags), folders=tuple(options.folder),
         sections=tuple(options.section), years=tuple(options.year), added_since=options.since,
         added_until=options.until,
     )  # fmt: skip
+    return scope or None
 
 
 def _told(number: int, hit: Hit) -> str:

@@ -352,10 +352,17 @@ class Library:
         """The same with `trace`, which tells what was searched and what became of each candidate."""
         return self._asking.search(question, scope, **wanted)
 
-    def ask(self, question: str, *, conversation: str | None = None, model: str | None = None) -> Answer:
+    def ask(
+        self,
+        question: str,
+        *,
+        conversation: str | None = None,
+        model: str | None = None,
+        scope: Scope | None = None,
+    ) -> Answer:
         """Answer a question; the same as the end of `stream`."""
         answer = None
-        for piece in self.stream(question, conversation=conversation, model=model):
+        for piece in self.stream(question, conversation=conversation, model=model, scope=scope):
             answer = piece.answer or answer
         if answer is None:
             raise ModelUnavailable("The model gave no answer.")
@@ -368,14 +375,39 @@ class Library:
         conversation: str | None = None,
         model: str | None = None,
         cancellation: Cancellation | None = None,
+        scope: Scope | None = None,
     ) -> Iterator[Piece]:
         """Answer a question piece by piece; the last piece holds the whole answer.
 
         The question is kept before the first piece and the answer with the last one. An unknown `conversation` begins
-        one under that id. Whoever stops iterating keeps what was answered so far. Raises InvalidQuestion,
-        ModelUnavailable, StoreUnavailable.
+        one under that id. `scope` is what is searched from now on in this conversation, None what it was narrowed to
+        before; `@name` in the question stands for documents and tags and takes the place of both. Whoever stops
+        iterating keeps what was answered so far. Raises InvalidQuestion, ModelUnavailable, StoreUnavailable.
         """
-        return self._asking.stream(question, conversation=conversation, model=model, cancellation=cancellation)
+        return self._asking.stream(
+            question, conversation=conversation, model=model, cancellation=cancellation, scope=scope
+        )
+
+    def scope(self, conversation_id: str) -> Scope:
+        """What a conversation is narrowed to."""
+        return self._storage.conversations.scope(conversation_id)
+
+    def set_scope(self, conversation_id: str, scope: Scope) -> None:
+        """Narrow a conversation; an empty scope is everything."""
+        self._storage.conversations.set_scope(conversation_id, scope)
+
+    def scope_of(self, names: Iterable[str]) -> Scope:
+        """Documents and tags by what a person calls them, as after `@`. Raises KeyError for a name that fits none."""
+        from rag_core.retrieval.mentions import either, named
+
+        documents = [document for document in self.documents() if document.state == "ready"]
+        scopes = []
+        for name in names:
+            scope = named(name, documents)
+            if scope is None:
+                raise KeyError(name)
+            scopes.append(scope)
+        return either(scopes, documents)
 
     def conversations(self) -> list[Conversation]:
         """Every conversation, the one used last first."""

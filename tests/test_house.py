@@ -70,7 +70,7 @@ def test_the_public_names() -> None:
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
         "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
         "forget_chunking", "chunking_left", "chunking_offered", "settings", "retrieve", "rename_document",
-        "tag_documents", "tags",
+        "tag_documents", "tags", "scope", "set_scope", "scope_of",
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, Piece
+from rag_core.domain import Answer, Piece, Scope
 from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
@@ -24,12 +24,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question on its way to an answer, as it stands now. `conversation` is where it will be kept."""
+    """A question on its way to an answer, as it stands now.
+
+    `conversation` is where it will be kept; `scope` is given with the first question of one.
+    """
 
     id: str
     conversation: str
     question: str
     model: str | None
+    scope: Scope | None = None
     stage: str = "searching"
     text: str = ""
     answer: Answer | None = None
@@ -61,13 +65,13 @@ class AskingBoard:
         with self._lock:
             self._lock.wait_for(lambda: self._askings.get(conversation) is not seen, timeout_s)
 
-    def ask(self, conversation: str, question: str, model: str | None) -> Asking:
+    def ask(self, conversation: str, question: str, model: str | None, scope: Scope | None = None) -> Asking:
         """Begin to answer; a question still under way in this conversation is left to go on and returned."""
         with self._lock:
             under_way = self._askings.get(conversation)
             if under_way is not None and not under_way.finished:
                 return under_way
-            asking = Asking(uuid.uuid4().hex, conversation, question, model)
+            asking = Asking(uuid.uuid4().hex, conversation, question, model, scope)
             self._askings[conversation] = asking
             cancellation = self._cancellations[conversation] = Cancellation()
         threading.Thread(target=self._run, args=(asking, cancellation), name="lectern-answering", daemon=True).start()
@@ -98,8 +102,9 @@ class AskingBoard:
     def _run(self, asking: Asking, cancellation: Cancellation) -> None:
         try:
             pieces = self._library().stream(
-                asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation
-            )
+                asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
+                scope=asking.scope,
+            )  # fmt: skip
             for piece in pieces:
                 self._take(asking, piece)
         except LecternError as error:

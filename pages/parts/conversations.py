@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from rag_core.domain import Conversation
+from rag_core.domain import Conversation, Scope
+from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -39,10 +40,33 @@ def show(conversation: str | None) -> None:
     """Turn to a conversation, or to a blank one."""
     st.session_state["chat_current"] = conversation
     st.session_state.pop("chat_passage", None)
+    st.session_state.pop("chat_scope", None)
     if conversation is None:
         st.query_params.pop("c", None)
     else:
         st.query_params["c"] = conversation
+
+
+def scope(library: Library, conversation: str | None) -> Scope:
+    """What a conversation is narrowed to. One that has not begun keeps it in this tab."""
+    if conversation is None:
+        chosen: Scope = st.session_state.get("chat_scope", Scope())
+        return chosen
+    asking = resources.questions().of(conversation)
+    if asking is not None and asking.scope is not None and not asking.finished:
+        return asking.scope  # it may not be kept yet
+    return library.scope(conversation)
+
+
+def narrow(conversation: str | None, scope: Scope) -> None:
+    """Search that and nothing else for this conversation's questions from now on."""
+    if conversation is None:
+        st.session_state["chat_scope"] = scope
+        return
+    try:
+        resources.library().set_scope(conversation, scope)
+    except LecternError as error:
+        st.toast(f"Your choice was not kept: {words.plain(str(error))}", icon=":material/error:")
 
 
 def sidebar(library: Library, chosen: str | None) -> None:

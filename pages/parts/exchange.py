@@ -25,11 +25,13 @@ def draw(
     on_open: Callable[[], None],
     on_retry: Callable[[], None],
     on_rate: Callable[[], None] | None = None,
+    on_searched: Callable[[], None] | None = None,
 ) -> None:
     """Mount an exchange under a key that stays the same while its answer grows."""
     component("exchange")(
-        key=key, data=data, on_open_change=on_open, on_retry_change=on_retry, on_rate_change=on_rate or _nothing
-    )
+        key=key, data=data, on_open_change=on_open, on_retry_change=on_retry, on_rate_change=on_rate or _nothing,
+        on_searched_change=on_searched or _nothing,
+    )  # fmt: skip
 
 
 def growing(asking: Asking) -> dict[str, Any]:
@@ -46,7 +48,11 @@ def growing(asking: Asking) -> dict[str, Any]:
 def kept(message: Message, active: int | None) -> dict[str, Any]:
     """A message of the library; `active` is the number whose passage is open."""
     if message.answer is not None:
-        marks = {"rateable": not message.answer.stopped, "rating": message.rating}
+        marks = {
+            "rateable": not message.answer.stopped,
+            "rating": message.rating,
+            "searched": message.answer.trace.searched is not None,
+        }
         return whole(message.question, message.answer, active) | marks
     if message.error:
         return failed(message.question, LecternError(message.error))
@@ -115,11 +121,12 @@ def _frame(question: str, state: str) -> dict[str, Any]:
         "notes": [],
         "rateable": False,
         "rating": None,
+        "searched": False,
     }
 
 
 def _nothing() -> None:
-    """An answer that is not kept yet has no mark."""
+    """An answer that is not kept yet has neither mark nor search."""
 
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:

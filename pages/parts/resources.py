@@ -17,6 +17,7 @@ from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.jobs import JobBoard
 from pages.parts.opening import Opening
 from pages.parts.tasks import TaskBoard
+from pages.parts.thumbnails import Thumbnails
 from rag_core.domain import BackupReport, Progress, Report
 
 if TYPE_CHECKING:
@@ -85,6 +86,14 @@ def evaluations() -> RunBoard:
 def candidates() -> CandidateBoard:
     """The drafted questions that wait to be looked at."""
     return CandidateBoard(library)
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda pictures: pictures.close())
+def thumbnails() -> Thumbnails:
+    """Small pictures of pages."""
+    pictures = Thumbnails(library)
+    atexit.register(pictures.close)
+    return pictures
 
 
 def library() -> Library:

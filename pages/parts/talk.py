@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.parts import conversations, exchange, models, passage, resources, samples, words
+from pages.parts import conversations, exchange, models, passage, resources, samples, scoping, searched, words
 from pages.parts.asking import Asking
 from pages.parts.components import component
-from rag_core.domain import Citation, Document, Message, ModelStatus
+from rag_core.domain import Citation, Document, Message, ModelStatus, Trace
 from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
@@ -69,12 +69,14 @@ def suggestions(documents: Sequence[Document]) -> None:
             )
 
 
-def ask_line(conversation: str | None, chosen: ModelStatus) -> None:
-    """The line at the foot: a question, or a stop while one is being answered."""
+def ask_line(library: Library, documents: Sequence[Document], conversation: str | None, chosen: ModelStatus) -> None:
+    """The line at the foot: a question, or a stop while one is being answered; above it what is searched."""
     asking = resources.questions().of(conversation) if conversation else None
     under_way = asking is not None and not asking.finished
     with st.bottom.container(key="chat_foot", gap="xsmall"):
         models.remote_line(chosen)
+        if documents:
+            _scope_line(library, documents, conversation)
         with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="chat_ask", gap="small"):
             placeholder = "Lectern is answering" if under_way else "Ask your documents"
             st.chat_input(placeholder, key="chat_question", disabled=under_way, on_submit=_submit)
@@ -97,9 +99,33 @@ def open_passage(library: Library, conversation: str | None) -> None:
 
 def ask(question: str) -> None:
     """Begin to answer a question in the conversation shown, or in a new one."""
-    conversation = conversations.current() or conversations.begin()
-    resources.questions().ask(conversation, question, st.session_state.get("chat_model"))
+    conversation, scope = conversations.current(), None
+    if conversation is None:
+        scope = st.session_state.get("chat_scope")
+        conversation = conversations.begin()
+    resources.questions().ask(conversation, question, st.session_state.get("chat_model"), scope)
     st.session_state["chat_whole_page"] = True
+
+
+def what_was_searched(library: Library, conversation: str | None) -> None:
+    """The dialog behind an answer, if it was just asked for."""
+    asked_for = st.session_state.pop("chat_searched", None)
+    messages = library.messages(conversation) if asked_for and conversation else []
+    answer = next((message.answer for message in messages if message.id == asked_for), None)
+    if answer is not None and answer.trace.searched is not None:
+        _searched_dialog(answer.trace, library.documents())
+
+
+@st.dialog("What was searched", width="large", icon=":material/manage_search:")
+def _searched_dialog(trace: Trace, documents: Sequence[Document]) -> None:
+    searched.draw(trace, documents, "chat_searched")
+
+
+def _scope_line(library: Library, documents: Sequence[Document], conversation: str | None) -> None:
+    with st.container(key="chat_scope_line", horizontal=True, vertical_alignment="center", gap="small"):
+        scope = conversations.scope(library, conversation)
+        scoping.choose(library, documents, "chat", scope, partial(conversations.narrow, conversation), type="tertiary")
+        component("keys")(key="chat_keys", data={"selector": ".st-key-chat_question textarea"})
 
 
 def _stop_button(asking: Asking) -> None:
@@ -126,7 +152,7 @@ def _draw_message(conversation: str, index: int, message: Message, *, latest: bo
     data = exchange.kept(message, active) | {"latest": latest}
     exchange.draw(
         key, data, on_open=_opener(key, message.id), on_retry=partial(ask, message.question),
-        on_rate=_rater(key, message.id),
+        on_rate=_rater(key, message.id), on_searched=partial(_show_searched, message.id),
     )  # fmt: skip
 
 
@@ -166,6 +192,11 @@ def _opener(key: str, message_id: str) -> Callable[[], None]:
         st.session_state["chat_whole_page"] = True  # a click inside a fragment redraws that fragment alone
 
     return open_number
+
+
+def _show_searched(message_id: str) -> None:
+    st.session_state["chat_searched"] = message_id
+    st.session_state["chat_whole_page"] = True
 
 
 def _rater(key: str, message_id: str) -> Callable[[], None]:

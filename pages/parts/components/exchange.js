@@ -95,6 +95,11 @@ const drawMeta = (data) => {
     meta.append(element);
   });
   if (data.notes.length) meta.append(drawNotes(data.notes));
+  if (data.searched) {
+    const how = button("how", "What was searched");
+    how.dataset.searched = "true";
+    meta.append(how);
+  }
   if (data.rateable) meta.append(drawRating(data.rating));
   return meta;
 };
@@ -147,8 +152,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.stopped) after.push({ part: "stopped" });
   if (data.error) after.push({ part: "error", error: data.error });
   if (data.sources.length) after.push({ part: "sources", sources: data.sources, active: data.active });
-  const { facts, notes, rateable, rating } = data;
-  if (facts.length || notes.length || rateable) after.push({ part: "meta", facts, notes, rateable, rating });
+  const { facts, notes, rateable, rating, searched } = data;
+  if (facts.length || notes.length || rateable || searched) {
+    after.push({ part: "meta", facts, notes, rateable, rating, searched });
+  }
   const rated = root.getRootNode().activeElement?.dataset.rate;
   patch(parts.after, after, (item) => {
     if (item.part === "stopped") return make("p", "stopped quiet", "You stopped this answer here.");
@@ -167,6 +174,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const thumb = event.target.closest("[data-rate]");
     if (number && !number.disabled) setTriggerValue("open", Number(number.dataset.number));
     else if (thumb) setTriggerValue("rate", thumb.ariaPressed === "true" ? "none" : thumb.dataset.rate);
+    else if (event.target.closest("[data-searched]")) setTriggerValue("searched", true);
     else if (event.target.closest("[data-retry]")) setTriggerValue("retry", true);
   };
 }

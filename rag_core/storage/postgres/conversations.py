@@ -12,7 +12,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter
 
-from rag_core.domain import Answer, Box, Citation, Conversation, Message, Searched, Sentence, Trace
+from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Searched, Sentence, Trace
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import clean
 
@@ -24,6 +24,7 @@ _MESSAGES = "SELECT id, question, created_at, answer, error, rating, conversatio
 _TITLE_CHARS = 60
 # PostgreSQL's index takes 2,700 bytes, and a character may have four.
 _ID_CHARS = 500
+_SCOPE = TypeAdapter(Scope)
 _SEARCHED: TypeAdapter[Searched | None] = TypeAdapter(Searched | None)
 
 
@@ -33,12 +34,32 @@ class ConversationStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def ask(self, conversation_id: str | None, question: str) -> tuple[str, str]:
-        """Note a question; begins a conversation where there is none. Returns conversation and message ids."""
+    def ask(self, conversation_id: str | None, question: str, scope: Scope | None = None) -> tuple[str, str]:
+        """Note a question; begins a conversation where there is none. Returns conversation and message ids.
+
+        A `scope` becomes the conversation's own.
+        """
         conversation_id = _id(conversation_id or uuid.uuid4().hex)
         message_id = uuid.uuid4().hex
-        self._ask(conversation_id, message_id, question)
+        self._ask(conversation_id, message_id, question, scope)
         return conversation_id, message_id
+
+    @retried
+    def scope(self, conversation_id: str) -> Scope:
+        """What a conversation is narrowed to; everything where there is no such conversation."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "SELECT scope FROM conversations WHERE id = %s", (_id(conversation_id),)
+            ).fetchone()
+        return _SCOPE.validate_python(row[0]) if row and row[0] else Scope()
+
+    @retried
+    def set_scope(self, conversation_id: str, scope: Scope) -> None:
+        """Narrow a conversation, or widen it to everything again."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE conversations SET scope = %s WHERE id = %s", (_packed(scope), _id(conversation_id))
+            )
 
     @retried
     def answer(self, message_id: str, answer: Answer, mode: str, top_k: int) -> None:
@@ -135,13 +156,17 @@ class ConversationStore:
                 )
 
     @retried
-    def _ask(self, conversation_id: str, message_id: str, question: str) -> None:
+    def _ask(self, conversation_id: str, message_id: str, question: str, scope: Scope | None) -> None:
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO conversations (id, title) VALUES (%s, %s)"
                 " ON CONFLICT (id) DO UPDATE SET updated_at = now()",
                 (conversation_id, _title(question)),
             )
+            if scope is not None:
+                connection.execute(
+                    "UPDATE conversations SET scope = %s WHERE id = %s", (_packed(scope), conversation_id)
+                )
             connection.execute(
                 "INSERT INTO messages (id, conversation_id, question) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
                 (message_id, conversation_id, storable(question)),
@@ -167,6 +192,10 @@ def _messages(connection: Connection[TupleRow], rows: Sequence[TupleRow]) -> lis
         )
         for row in rows
     ]
+
+
+def _packed(scope: Scope) -> Jsonb | None:
+    return Jsonb(clean(_SCOPE.dump_python(scope, mode="json"))) if scope else None
 
 
 def _id(name: str) -> str:

@@ -1,0 +1,119 @@
+"""What is searched: the choice of documents, tags, years, sections and folders, for a search and for a conversation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Literal
+
+import streamlit as st
+
+from pages.parts import words
+from rag_core.domain import Document, Scope
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+EVERYTHING = "All documents"
+SECTIONS = 500
+_TITLE_CHARS = 38
+Change = Callable[[Scope], None]
+
+
+def choose(
+    library: Library,
+    documents: Sequence[Document],
+    page: str,
+    scope: Scope,
+    on_change: Change,
+    *,
+    type: Literal["secondary", "tertiary"] = "secondary",
+) -> None:
+    """A button that says what is searched and opens the filters; `on_change` takes what they then say.
+
+    The keys of the filters begin with `page`.
+    """
+    titles = _titles(documents)
+    filters: dict[str, tuple[str, Sequence[Any], Callable[[Any], str]]] = {
+        "documents": ("Documents", list(titles), lambda key: titles.get(key, "A removed document")),
+        "tags": ("Tags", [tag for tag, _ in library.tags()], str),
+        "years": ("Years", sorted({document.year for document in documents if document.year}, reverse=True), str),
+        "sections": ("Sections", _sections(documents, scope), str),
+        "folders": ("Folders", _folders(documents), str),
+    }
+    with st.popover(label(scope, titles), icon=":material/filter_list:", key=f"{page}_scope_menu", type=type):
+        for name, (title, options, shown) in filters.items():
+            chosen = list(getattr(scope, name))
+            every = [*options, *(value for value in chosen if value not in options)]
+            if every:
+                key = f"{page}_in_{name}"
+                st.session_state[key] = chosen
+                st.multiselect(
+                    title, every, key=key, format_func=shown, placeholder="All", on_change=_changed,
+                    args=(key, name, scope, on_change),
+                )  # fmt: skip
+        if scope:
+            st.button(EVERYTHING, icon=":material/close:", key=f"{page}_scope_all", on_click=on_change, args=(Scope(),))
+
+
+def label(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
+    """The same as `in_words`, for a label that is read as Markdown."""
+    return words.plain(in_words(scope, titles))
+
+
+def in_words(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
+    """`All documents`, `3 documents`, the title of the only one, `2 tags · 2020`."""
+    parts = [
+        _documents_words(scope.documents, titles or {}),
+        _some(scope.tags, "tag"),
+        _some(scope.years, "year"),
+        _some(scope.sections, "section"),
+        words.count(len(scope.folders), "folder") if scope.folders else "",
+        f"since {scope.added_since}" if scope.added_since else "",
+        f"until {scope.added_until}" if scope.added_until else "",
+    ]
+    return " · ".join(part for part in parts if part) or EVERYTHING
+
+
+def _documents_words(ids: Sequence[str], titles: Mapping[str, str]) -> str:
+    if len(ids) == 1 and ids[0] in titles:
+        return words.shorten(titles[ids[0]], _TITLE_CHARS)
+    return words.count(len(ids), "document") if ids else ""
+
+
+def _some(values: Sequence[object], one: str) -> str:
+    """Two of them by name, more as a number."""
+    return (
+        words.shorten(", ".join(map(str, values)), _TITLE_CHARS) if len(values) < 3 else words.count(len(values), one)
+    )
+
+
+def _changed(key: str, name: str, scope: Scope, on_change: Change) -> None:
+    changed: Any = {name: tuple(st.session_state[key])}
+    on_change(replace(scope, **changed))
+
+
+def _titles(documents: Sequence[Document]) -> dict[str, str]:
+    """The documents by title, namesakes with their file's name."""
+    often = Counter(document.title for document in documents)
+    return {
+        document.id: document.title
+        if often[document.title] == 1
+        else f"{document.title} ({PurePath(next(iter(document.sources), document.id[:8])).name})"
+        for document in sorted(documents, key=lambda document: document.title.casefold())
+    }
+
+
+def _sections(documents: Sequence[Document], scope: Scope) -> list[str]:
+    """Sections of the documents in question; of many documents they would be a list without end."""
+    inside = [document for document in documents if document.id in scope.documents]
+    if not inside and len(documents) <= 3:
+        inside = list(documents)
+    return list(dict.fromkeys(section.title for document in inside for section in document.sections))[:SECTIONS]
+
+
+def _folders(documents: Sequence[Document]) -> list[str]:
+    sources = (PurePath(source) for document in documents for source in document.sources)
+    return sorted({str(source.parent) for source in sources if source.parent != PurePath()})

@@ -1,0 +1,103 @@
+"""What was searched: what a search covered, how the question was understood, and what became of each candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import scoping, words
+from pages.parts.components import component
+from rag_core.domain import Considered, Document, Searched, Trace
+
+OUTCOMES = {
+    "passage": "Passage",
+    "rank": "Ranked too low",
+    "mmr": "Too like a better one",
+    "similar": "Near-duplicate",
+    "threshold": "Below the threshold",
+    "budget": "No room in the prompt",
+}
+_MODES = {
+    "hybrid": "words and meaning", "dense": "meaning", "lexical": "words", "scaler": "clusters first, then within them",
+}  # fmt: skip
+_COLUMNS = {
+    "dense": "Meaning", "piece": "Best sentence", "lexical": "Words", "document": "Document", "fused": "Fused",
+    "rerank": "Re-ranked", "mmr": "MMR",
+}  # fmt: skip
+SHOWN = 30
+_MEANT = 3
+
+
+def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
+    """All of it, as lines and a table. `documents` are those of the library, for their titles."""
+    searched = trace.searched
+    if searched is None:
+        return
+    titles = {document.id: document.title for document in documents}
+    for line in _lines(trace, searched, titles):
+        st.markdown(line)
+    if searched.candidates:
+        component("table")(key=f"{key}_candidates", data=_table(searched.candidates[:SHOWN]))
+    if len(searched.candidates) > SHOWN:
+        st.caption(f"and {words.count(len(searched.candidates) - SHOWN, 'more candidate')}")
+    if searched.latency_ms:
+        times = " · ".join(f"{name} {value:,.1f} ms" for name, value in searched.latency_ms.items())
+        st.caption(words.plain(times))
+
+
+def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[str]:
+    """What it went by, each line Markdown with its name first."""
+    meant = searched.understood
+    surest = sorted(meant.documents.items(), key=lambda item: -item[1])[:_MEANT]
+    covered = f"{words.count(searched.documents, 'document')}, {words.count(searched.chunks, 'chunk')}"
+    told = {
+        "Searched for": trace.query,
+        "Within": f"{scoping.in_words(searched.scope, titles)} ({covered})",
+        "Found by": _MODES.get(searched.mode, searched.mode),
+        "Question": meant.kind if meant.kind != "fact" else "",
+        "Names": ", ".join(meant.names),
+        "Years": ", ".join(map(str, meant.years)),
+        "Together": ", ".join(f"“{phrase}”" for phrase in meant.phrases),
+        "Without": ", ".join(meant.excluded),
+        "Documents meant": ", ".join(f"{titles.get(key, 'a removed one')} ({sure:.2f})" for key, sure in surest),
+        "Expanded by": searched.expansion,
+    }
+    return [f"**{name}**  {words.plain(value)}" for name, value in told.items() if value]
+
+
+def _table(candidates: tuple[Considered, ...]) -> dict[str, Any]:
+    used = [name for name in _COLUMNS if any(name in candidate.scores for candidate in candidates)]
+    columns = [
+        _column("candidate", "Candidate", "title"),
+        *(_column(name, _COLUMNS[name], "number") for name in used),
+        _column("outcome", "Outcome", "text"),
+    ]
+    rows = [
+        {
+            "id": candidate.chunk_id, "name": candidate.title, "ticked": False, "acts": [],
+            "cells": [
+                _cell(candidate.title, note=" · ".join(p for p in (f"p. {candidate.page}", candidate.section) if p)),
+                *(_cell(f"{candidate.scores[n]:.3f}" if n in candidate.scores else "–") for n in used),
+                _outcome(candidate.outcome),
+            ],
+        }
+        for candidate in candidates
+    ]  # fmt: skip
+    return {
+        "kind": "list", "label": "Candidates", "columns": columns, "rows": rows, "ticks": False, "sort": None,
+    }  # fmt: skip
+
+
+def _outcome(outcome: str) -> dict[str, Any]:
+    said = _cell(OUTCOMES.get(outcome, outcome))
+    return said | ({"badge": True, "tone": "good"} if outcome == "passage" else {"tone": "dim"})
+
+
+def _column(key: str, label: str, kind: str) -> dict[str, Any]:
+    return {"key": key, "label": label, "kind": kind, "sort": False}
+
+
+def _cell(text: str, note: str = "") -> dict[str, Any]:
+    return {"text": text, "note": note, "tone": "", "open": False, "badge": False, "help": ""}

@@ -1,0 +1,98 @@
+"""The search line with its filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import scoping
+from pages.parts.components import component
+from pages.parts.searching import address
+from rag_core.domain import Document, Scope, SearchMode
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+MODES: dict[SearchMode, str] = {
+    "auto": "Automatic",
+    "hybrid": "Words and meaning",
+    "dense": "Meaning",
+    "lexical": "Words",
+    "scaler": "Clusters first",
+}
+SORTS = {"rank": "Best first", "document": "By document", "newest": "Newest first"}
+HITS = (10, 20, 50, 100)
+# Values that outlive a change of page, with those they begin with; the widgets' own keys do not.
+_KEPT = {"search_question": "", "search_mode": "auto", "search_compare": False, "search_sort": "rank", "search_k": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is searched for. `compare`: all modes side by side. `sort` is a key of SORTS."""
+
+    question: str
+    scope: Scope
+    mode: SearchMode
+    compare: bool
+    sort: str
+    k: int
+
+
+def draw(library: Library, documents: Sequence[Document]) -> Wanted:
+    """The line, its filters, and what they say."""
+    _begin(documents)
+    with st.container(key="search_line", gap="small"):
+        question = st.text_input(
+            "Search", key="search_question", placeholder="Search your documents", icon=":material/search:",
+            label_visibility="collapsed", on_change=_asked_anew,
+        )  # fmt: skip
+        with st.container(horizontal=True, vertical_alignment="center", key="search_filters", gap="small"):
+            scope = st.session_state["search_scope"]
+            scoping.choose(library, documents, "search", scope, narrow, type="tertiary")
+            with st.popover(_how_words(), icon=":material/tune:", key="search_how", type="tertiary"):
+                mode, compare, sort, k = _how()
+        component("keys")(key="search_keys", data={"selector": ".st-key-search_question input"})
+    for name in _KEPT:
+        st.session_state[f"{name}_kept"] = st.session_state[name]
+    address.write(question or "", mode, scope)
+    return Wanted((question or "").strip(), scope, mode, compare, sort, k)
+
+
+def narrow(scope: Scope) -> None:
+    """Search that and nothing else from now on."""
+    st.session_state["search_scope"] = scope
+    _asked_anew()
+
+
+def _how() -> tuple[SearchMode, bool, str, int]:
+    mode = st.radio("Find by", list(MODES), format_func=MODES.__getitem__, key="search_mode")
+    compare = st.toggle("Modes side by side", key="search_compare", help="Shows what each way of searching finds.")
+    sort = st.radio("Order", list(SORTS), format_func=SORTS.__getitem__, key="search_sort")
+    k = st.select_slider("Passages", HITS, key="search_k")
+    return mode, compare, sort, k
+
+
+def _how_words() -> str:
+    chosen = st.session_state
+    words = ["All modes side by side" if chosen["search_compare"] else MODES[chosen["search_mode"]]]
+    return " · ".join([*words, *([SORTS[chosen["search_sort"]]] if chosen["search_sort"] != "rank" else [])])
+
+
+def _begin(documents: Sequence[Document]) -> None:
+    """Begin with what the address says, or with the search last shown in this tab."""
+    state = st.session_state
+    if "search_scope" not in state or address.question() not in ("", state.get("search_question_kept", "")):
+        state["search_question_kept"] = address.question()
+        state["search_mode_kept"] = mode if (mode := address.mode()) in MODES else "auto"
+        state["search_scope"] = address.scope(documents)
+    for name, first in _KEPT.items():
+        if name not in state:
+            state[name] = state.get(f"{name}_kept", first)
+
+
+def _asked_anew() -> None:
+    """Another search: the page that was opened from the last one is closed."""
+    st.session_state.pop("search_opened", None)

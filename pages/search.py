@@ -1,0 +1,49 @@
+"""The search page: the passages that fit best, ranked, with the page behind each one click away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import frame, resources, words
+from pages.parts.searching import line, opened, results, side_by_side
+from rag_core.errors import LecternError
+
+
+def main() -> None:
+    """Draw the page."""
+    frame.insist()
+    library = resources.library()
+    try:
+        with st.container(key="search_page"):
+            st.markdown("# Search")
+            documents = [document for document in library.documents() if document.state == "ready"]
+            if not documents:
+                nothing_to_search()
+                return
+            wanted = line.draw(library, documents)
+            if not wanted.question:
+                st.caption(
+                    "Words or a whole question. Quotation marks keep words together, a minus leaves a word out:"
+                    " “net sales” -warehouse"
+                )
+                return
+            if wanted.compare:
+                side_by_side.draw(library, wanted)
+            else:
+                results.draw(library, documents, wanted)
+        opened.draw(library)
+    except LecternError as error:
+        st.markdown(f"**{words.plain(str(error))}**")
+        st.caption(words.plain(error.help))
+
+
+def nothing_to_search() -> None:
+    """The way to the library, when there is no document to search yet."""
+    with st.container(key="search_empty", horizontal_alignment="center"):
+        st.markdown("## Nothing to search yet")
+        st.markdown("Add a document, or the sample library, and look for what you need.")
+        if st.button("Go to the library", icon=":material/library_books:", type="primary", key="search_to_library"):
+            st.switch_page("pages/upload.py")
+
+
+main()

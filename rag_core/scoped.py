@@ -1,0 +1,52 @@
+"""A question with what it is to be searched in: named in it, given with it, or kept with its conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rag_core.domain import Answer, Message, Scope
+from rag_core.errors import InvalidQuestion
+from rag_core.retrieval.mentions import read
+from rag_core.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Scoped:
+    """A question as it is searched and answered.
+
+    `text` is without the names after `@` that are its scope, and so are the questions of `history`. `changed` is the
+    scope that becomes the conversation's own, if any.
+    """
+
+    text: str
+    scope: Scope
+    changed: Scope | None
+    history: tuple[Message, ...]
+    notes: tuple[str, ...] = ()
+
+    def told(self, answer: Answer, question: str) -> Answer:
+        """The answer to the question as it was written, with what is worth knowing of its scope."""
+        notes = self.notes
+        if self.scope and answer.trace.searched is not None and not answer.trace.searched.documents:
+            notes += ("No document is within what this conversation is narrowed to.",)
+        return replace(answer, question=question, trace=replace(answer.trace, notes=(*answer.trace.notes, *notes)))
+
+
+def scoped(storage: Storage, question: str, conversation: str | None, scope: Scope | None) -> Scoped:
+    """The question read for its scope. Raises InvalidQuestion for one of names alone, StoreUnavailable."""
+    history = tuple(storage.conversations.messages(conversation)) if conversation else ()
+    documents = []
+    if "@" in question or any("@" in message.question for message in history):
+        documents = [document for document in storage.documents.all() if document.state == "ready"]
+        history = tuple(replace(message, question=read(message.question, documents).text) for message in history)
+    mentions = read(question, documents)
+    if not any(character.isalnum() for character in mentions.text):
+        raise InvalidQuestion("The question names documents and asks nothing of them.", help="Write what to look for.")
+    changed = scope if mentions.scope is None else mentions.scope
+    kept = storage.conversations.scope(conversation) if changed is None and conversation else Scope()
+    return Scoped(mentions.text, kept if changed is None else changed, changed, history, _notes(mentions.unknown))
+
+
+def _notes(unknown: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"No document or tag is called “{name}”: it was left in the question." for name in unknown)
