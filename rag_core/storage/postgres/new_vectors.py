@@ -86,7 +86,8 @@ class NewVectors:
         """Chunks without a new vector, in order, from behind one on."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT c.document_id, c.index, c.text, c.md5, coalesce(d.card->>'title', d.title), c.section FROM chunks c"
+                "SELECT c.document_id, c.index, c.text, c.md5, coalesce(d.card->>'title', d.title), c.section"
+                " FROM chunks c"
                 f" JOIN documents d ON d.id = c.document_id AND {_KEPT}"
                 " WHERE (c.document_id, c.index) > (%s, %s) AND NOT EXISTS"
                 " (SELECT FROM new_vectors n WHERE n.document_id = c.document_id AND n.index = c.index)"
