@@ -13,12 +13,14 @@ import pytest
 from rag_core import Settings
 from rag_core.domain import Chunk, Finding, Page, ParsedDocument, Report
 from rag_core.storage import Accepted, Storage, Stored
+from rag_core.storage import storage as storage_module
 from rag_core.storage.indexes import LexicalIndex, lexical, lexical_files
 from rag_core.storage.indexes.base import IndexUnavailable
 from rag_core.storage.maintenance.doctor import repair, verify
 from rag_core.text.lexical import terms
 from tests.rag_core.storage.filled import (
     PROFILE,
+    WITHOUT_CHROMA,
     cut_to,
     delete,
     empty,
@@ -37,10 +39,17 @@ TEXTS = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_chroma() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storage_module, "INDEXES", WITHOUT_CHROMA)
+        yield
+
+
 @pytest.fixture
 def storage(settings: Settings) -> Iterator[Storage]:
     opened = Storage(settings)
-    opened.stop_following()  # Chroma would take its seconds
+    opened.stop_following()
     yield opened
     opened.close()
 
@@ -117,7 +126,7 @@ def test_phrases_and_required_and_excluded_terms(storage: Storage, ids: list[str
     ferries, report, recipes = ids
     assert found(storage, "river", phrases=[terms("river bank")]) == [(recipes, 1)]
     assert set(found(storage, "", phrases=[terms("rye bread")])) == {(report, 1), (recipes, 0)}
-    assert found(storage, "ferry", required=terms("river")) == [(report, 1)]
+    assert found(storage, "ferry", required=terms("river")) == [(report, 1), (recipes, 1)]
     assert set(found(storage, "cattle", required=terms("bread"))) == {(report, 1), (recipes, 0)}
     assert (report, 1) not in found(storage, "ferry", excluded=terms("river"))
     assert found(storage, "ferry", excluded=terms("river"))[0][0] == ferries
