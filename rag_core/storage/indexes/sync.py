@@ -95,8 +95,8 @@ class Sync:
 
     def _step(self, index: DerivedIndex, outage: _Outage) -> bool:
         """Follow one batch. Returns whether there was any."""
-        batch = self._log.take(index.name, 1 if outage.attempts else BATCH)
-        if not batch.changes:
+        batch = self._log.take(index.name, 1 if outage.attempts else BATCH, texts=index.reads_texts)
+        if not batch.changes and not batch.passes:
             return False
         failed: dict[str, str] = {}
         try:
