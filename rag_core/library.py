@@ -430,7 +430,8 @@ class Library:
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
-            engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"], models=self.models(),
+            engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"],
+            lexical=told["lexical"], models=self.models(),
             notes=self._told(successor), successor=successor,
         )  # fmt: skip
 

@@ -22,7 +22,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
 from rag_core.storage.epoch import Epoch
-from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, DumpIndex
+from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, DumpIndex, LexicalIndex
 from rag_core.storage.indexes.base import Surroundings
 from rag_core.storage.indexes.dumps import DumpStore, Loaded
 from rag_core.storage.indexes.feeder import Feeder
@@ -296,6 +296,7 @@ class Storage:
         self.indexes = tuple(kind(surroundings) for kind in INDEXES)
         self.dumps = self.index(DumpIndex).store
         self.chroma = self.index(ChromaIndex).store
+        self.lexical = self.index(LexicalIndex)
         self.sync = Sync(database, self.documents, self.log, self.indexes)
         self.log.enrol([index.name for index in self.indexes])
         self._loaded = self._recover()

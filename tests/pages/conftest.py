@@ -180,7 +180,7 @@ class FakeLibrary:
     def status(self) -> LibraryStatus:
         return LibraryStatus(
             data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",
-            postgresql="PostgreSQL 18", chroma="Chroma", models=self.statuses,
+            postgresql="PostgreSQL 18", chroma="Chroma", lexical="tantivy", models=self.statuses,
             notes=("Chroma is made again.", *([self.successor.note] if self.successor else [])),
             successor=self.successor,
         )  # fmt: skip
