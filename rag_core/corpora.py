@@ -26,9 +26,12 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Retrieval
 from rag_core.retrieval.dense_indexes import DumpsIndex
+from rag_core.retrieval.memory_lexical import MemoryLexical
 from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
+from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import Within, documents_within, narrowed
+from rag_core.retrieval.understanding import positive, understand
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
@@ -85,10 +88,12 @@ class ChunkedAnew:
         self._documents: dict[str, Document] = {}
         self._chunks: dict[str, list[Chunk]] = {}
         self._labels: dict[tuple[str, int], str] = {}
+        self._lexical = MemoryLexical()
         name = f"{embedder.profile.id} {chunking.key}"
         self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
         self._dumps = DumpStore(self._folder)
         self._dumps.use(embedder.profile)
+        self._indexes = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Cut and embed the documents that are not yet, telling documents done and in all.
@@ -107,8 +112,7 @@ class ChunkedAnew:
 
     def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
         """The hits for each question. Raises ModelUnavailable, StoreUnavailable."""
-        indexes = OtherChunks(self._storage, self._dumps, self._chunks, self._labels)
-        return searched(indexes, self._embedder, questions, settings, scope)
+        return searched(self._indexes, self._embedder, questions, settings, scope)
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
@@ -131,6 +135,7 @@ class ChunkedAnew:
             vectors, _ = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
         self._dumps.show(document.id)
+        self._lexical.add(document.id, document.title, ((chunk.index, chunk.section, chunk.text) for chunk in chunks))
 
     def _fits(self, document_id: str, chunks: Sequence[Chunk]) -> bool:
         """Whether a dump of an earlier run holds these very chunks."""
@@ -151,11 +156,14 @@ class OtherChunks(Indexes):
         self,
         storage: Storage,
         dumps: DumpStore,
+        lexical: LexicalSearch,
         chunks: Mapping[str, Sequence[Chunk]],
         labels: Mapping[tuple[str, int], str],
     ) -> None:
         self._storage = storage
+        self._library = LibraryIndexes(storage)
         self._dumps = dumps
+        self._lexical = lexical
         self._chunks = chunks
         self._labels = labels
 
@@ -163,7 +171,7 @@ class OtherChunks(Indexes):
         """Their dumps alone."""
         if wanted not in ("auto", "dumps"):
             notes.append(f"Other chunks are searched in dumps, not by {wanted}.")
-        yield Sources(DumpsIndex(self._dumps, cast(Mode, scan)))
+        yield Sources(DumpsIndex(self._dumps, cast(Mode, scan)), self._lexical)
 
     def within(self, scope: Scope) -> Within | None:
         """The chunks that a scope leaves; None for all. Raises StoreUnavailable."""
@@ -186,6 +194,10 @@ class OtherChunks(Indexes):
         """Those that were not removed since they were cut."""
         return self._storage.documents.ready(ids)
 
+    def meant(self, questions: Sequence[str]) -> list[Mapping[str, float]]:
+        """The documents that each question may mean: they are the library's."""
+        return self._library.meant(questions)
+
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
         return len(self._chunks), sum(map(len, self._chunks.values()))
@@ -201,9 +213,12 @@ def searched(
     indexes: Indexes, embedder: Embedder, questions: Sequence[str], settings: RetrievalSettings, scope: Scope
 ) -> list[Retrieval]:
     """The hits for each question in some indexes, all with one scope."""
-    vectors, embed_ms = embedded(embedder, questions)
-    within = indexes.within(scope)
-    queries = [Query.of(text, vector, scope, within) for text, vector in zip(questions, vectors, strict=True)]
+    vectors, embed_ms = embedded(embedder, [positive(text, understand(text)) for text in questions])
+    within, meant = indexes.within(scope), indexes.meant(questions)
+    queries = [
+        Query.of(text, vector, scope, within, documents)
+        for text, vector, documents in zip(questions, vectors, meant, strict=True)
+    ]
     return Pipeline(indexes).search(queries, settings, embed_ms=embed_ms)
 
 

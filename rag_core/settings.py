@@ -133,12 +133,19 @@ class RetrievalSettings(Group):
         default="auto",
         description="exact finds the true nearest always, fast nearly always; auto by the library's size",
     )
+    fusion: Literal["convex", "reciprocal"] = Field(
+        default="convex", description="how a hybrid search joins its lists: by scores, or by ranks alone"
+    )
+    rerank: Literal["auto", "none"] = Field(
+        default="auto", description="whether the first candidates of a hybrid search are scored once more"
+    )
     backend: Literal["auto", "cpu", "coreml", "torch"] = Field(
         default="auto",
         description="what scores the dumps; auto takes the Neural Engine or a CUDA card where there is one",
     )
     k: int = Field(default=6, ge=1, le=100, description="hits returned")
-    fetch_k: int = Field(default=20, ge=1, le=10_000, description="candidates of each ranker")
+    k_by_kind: bool = Field(default=True, description="lists, comparisons and summaries are answered from more")
+    fetch_k: int = Field(default=100, ge=1, le=10_000, description="candidates of each ranker")
     mmr: bool = Field(default=False, description="a search thins its hits by maximal marginal relevance")
     mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from rag_core.domain import Scope, Understood
 from rag_core.retrieval.scope import Within
+from rag_core.retrieval.understanding import positive, understand
 from rag_core.text.terms import terms
 
 Ref = tuple[str, int]
@@ -20,7 +22,7 @@ class Query:
     """What is looked for.
 
     vector: float32 (d,), or None where a search goes by words alone. within: the chunks that `scope` leaves, None for
-    all. terms: stems of the question's content words.
+    all. terms: stems of the question's content words, without those that it excludes.
     """
 
     text: str
@@ -31,6 +33,24 @@ class Query:
     terms: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str, vector: NDArray[np.float32] | None, scope: Scope, within: Within | None) -> Query:
-        """A question as a person wrote it."""
-        return cls(text, vector, scope, within, Understood(), tuple(terms(text)))
+    def of(
+        cls,
+        text: str,
+        vector: NDArray[np.float32] | None,
+        scope: Scope,
+        within: Within | None,
+        documents: Mapping[str, float] | None = None,
+    ) -> Query:
+        """A question as a person wrote it. `documents`: those that it may mean, with how surely, 0..1."""
+        understood = understand(text, documents)
+        return cls(text, vector, scope, within, understood, tuple(terms(positive(text, understood))))
+
+    @property
+    def phrases(self) -> list[list[str]]:
+        """The stems of each quoted phrase, in order."""
+        return [terms(phrase) for phrase in self.understood.phrases]
+
+    @property
+    def excluded(self) -> list[str]:
+        """The stems of the words that must not stand there."""
+        return [term for word in self.understood.excluded for term in terms(word)]

@@ -12,7 +12,7 @@ from rag_core import Settings
 from rag_core.storage import Storage
 from rag_core.storage import storage as storage_module
 from rag_core.storage.maintenance.doctor import repair, verify
-from rag_core.text.lexical import terms
+from rag_core.text.terms import terms
 from tests.faults.conftest import ALL
 from tests.faults.damages import by_rename
 from tests.rag_core.storage.filled import (

@@ -27,7 +27,7 @@ from rag_core.storage.indexes.comparison import Comparison
 from rag_core.storage.indexes.lexical_files import STAMP, files_fault, stamp, stamp_fault
 from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
 from rag_core.storage.postgres.truth import Rows
-from rag_core.text.lexical import terms as terms_of
+from rag_core.text.terms import terms as terms_of
 
 _log = logging.getLogger(__name__)
 FIELDS: Final = ("body", "title", "section")

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from rag_core.domain import Box
 from rag_core.storage.postgres.database import Database, retried
 
+_CARD_CHARS = 1_500
+# The generation too: a document that is read again may begin with another page.
+_DIGEST = "hashtextextended(concat_ws(' ', id, generation, title), 0)"
+
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
@@ -26,8 +30,19 @@ class PassageRow:
     md5: str
 
 
+@dataclass(frozen=True, slots=True)
+class CardRow:
+    """What a document's name can be known by. `first_page` is the beginning of its first page."""
+
+    document_id: str
+    title: str
+    authors: str
+    sources: tuple[str, ...]
+    first_page: str
+
+
 class Passages:
-    """Reads candidates of searches."""
+    """Reads what searches need: candidates, and what documents are called. Raises StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -45,6 +60,35 @@ class Passages:
                 ([ref[0] for ref in refs], [ref[1] for ref in refs]),
             ).fetchall()
         return {(row[0], row[1]): PassageRow(*row) for row in rows}
+
+    @retried
+    def counts(self) -> tuple[int, int, int]:
+        """Ready documents, their chunks, and a sum that differs when documents come, go or get another title."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                f"SELECT count(*), coalesce(sum(chunk_count), 0)::bigint, coalesce(bit_xor({_DIGEST}), 0)"
+                " FROM documents WHERE state = 'ready'".encode()
+            ).fetchone()
+        return row or (0, 0, 0)
+
+    @retried
+    def card_digests(self) -> dict[str, int]:
+        """What each ready document adds to that sum."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(f"SELECT id, {_DIGEST} FROM documents WHERE state = 'ready'".encode()).fetchall()
+        return {row[0]: row[1] for row in rows}
+
+    @retried
+    def cards(self, ids: Sequence[str]) -> list[CardRow]:
+        """What some documents are called."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT d.id, d.title, d.authors, ARRAY(SELECT name FROM sources WHERE document_id = d.id),"
+                " coalesce(left(p.text, %s), '') FROM documents d"
+                " LEFT JOIN pages p ON p.document_id = d.id AND p.number = 1 WHERE d.id = ANY(%s)",
+                (_CARD_CHARS, list(ids)),
+            ).fetchall()
+        return [CardRow(row[0], row[1], row[2], tuple(row[3]), row[4]) for row in rows]
 
 
 def boxes_of(row: PassageRow) -> tuple[Box, ...]:

@@ -17,7 +17,7 @@ from rag_core.storage import storage as storage_module
 from rag_core.storage.indexes import LexicalIndex, lexical, lexical_files
 from rag_core.storage.indexes.base import IndexUnavailable
 from rag_core.storage.maintenance.doctor import repair, verify
-from rag_core.text.lexical import terms
+from rag_core.text.terms import terms
 from tests.rag_core.storage.filled import (
     PROFILE,
     WITHOUT_CHROMA,
