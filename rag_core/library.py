@@ -239,6 +239,7 @@ class Library:
             document_id, " ".join((title or "").split())[:_TITLE_CHARS] or None
         ):
             raise KeyError(document_id)
+        self._storage.wake()
 
     def tag_documents(self, ids: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
         """Put tags on documents and take others off; ids that are not there are passed over.

@@ -294,6 +294,7 @@ class Storage:
         self.needed_turn = threading.RLock()
         surroundings = Surroundings(folder, settings, database, self.documents, self.log, self.needed_turn)
         self.indexes = tuple(kind(surroundings) for kind in INDEXES)
+        self.documents.cards.titled_in = [index.name for index in self.indexes if index.reads_texts]
         self.dumps = self.index(DumpIndex).store
         self.chroma = self.index(ChromaIndex).store
         self.lexical = self.index(LexicalIndex)
