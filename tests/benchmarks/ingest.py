@@ -3,8 +3,8 @@
     python -m tests.benchmarks.ingest --reference ../shared/bench/langchain_reference.py FILE.pdf ...
 
 Prints one JSON object per file. `total_s` ends when the document is ready: in PostgreSQL and its dump, and found by
-searches. `with_chroma_s` ends when Chroma holds it too, which happens in the background. `embedding_alone_s` is what the
-vectors of its chunks take by themselves.
+searches. `with_chroma_s` ends when Chroma holds it too, which happens in the background. `embedding_alone_s` is what
+the vectors of its chunks take by themselves.
 """
 
 from __future__ import annotations
