@@ -101,7 +101,7 @@ class Asking:
 
     def corpus(self, settings: Settings) -> LibraryCorpus | ChunkedAnew:
         """What a configuration is tried on."""
-        if settings.chunking == self._choices.settings.chunking:
+        if settings.chunking.key == self._choices.settings.chunking.key:
             return self._library
         return ChunkedAnew(self._storage, self._embedding.get(), settings.chunking, settings.storage.min_free_bytes)
 

@@ -60,12 +60,12 @@ class ReadingSettings(Group):
 class ChunkingSettings(Group):
     """How pages are cut into chunks. Whoever gives sizes in the unit of one strategy alone has chosen that strategy."""
 
-    strategy: Literal["characters", "sentences"] = Field(
-        default="characters",
+    strategy: Literal["sentences", "characters"] = Field(
+        default="sentences",
         description="sentences cuts between sentences, rows and sections; characters at paragraphs, lines and words",
     )
-    tokens: int = Field(default=200, ge=16, le=8192, description="longest chunk with its title and section, tokens")
-    overlap_tokens: int = Field(default=0, ge=0, description="whole sentences shared by neighbours, tokens")
+    tokens: int = Field(default=220, ge=16, le=8192, description="longest chunk of the sentences strategy, tokens")
+    overlap_tokens: int = Field(default=40, ge=0, description="whole sentences shared by neighbours, tokens")
     size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk of the characters strategy")
     overlap: int = Field(default=200, ge=0, description="characters shared by neighbours")
 
@@ -107,7 +107,7 @@ class EmbeddingSettings(Group):
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="engine for the model")
     batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
-    context: bool = Field(default=False, description="embed title and section before each chunk's text")
+    context: bool = Field(default=True, description="embed title and section before each chunk's text")
 
 
 class StorageSettings(Group):
