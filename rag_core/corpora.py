@@ -26,6 +26,7 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Retrieval
 from rag_core.retrieval.dense_indexes import DumpsIndex
+from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.memory_lexical import MemoryLexical
 from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
@@ -194,8 +195,8 @@ class OtherChunks(Indexes):
         """Those that were not removed since they were cut."""
         return self._storage.documents.ready(ids)
 
-    def meant(self, questions: Sequence[str]) -> list[Mapping[str, float]]:
-        """The documents that each question may mean: they are the library's."""
+    def meant(self, questions: Sequence[str]) -> list[Meant]:
+        """The documents that each question means: they are the library's."""
         return self._library.meant(questions)
 
     def size(self) -> tuple[int, int]:

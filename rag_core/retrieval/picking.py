@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from accelerator.mmr import maximal_marginal_relevance
@@ -11,8 +13,8 @@ from rag_core.retrieval.dense_indexes import all_unit
 from rag_core.retrieval.query import Query
 
 _MORE: dict[QuestionKind, float] = {"list": 1.5, "comparison": 1.5, "summary": 2.0}
-# A document is a side of a comparison when it is meant nearly as surely as the surest.
-_SIDE, _SIDES = 0.75, 4
+# So many times the hits are looked through for passages of each side.
+_DEEPER = 4
 
 
 def wanted(kind: QuestionKind, k: int) -> int:
@@ -22,9 +24,9 @@ def wanted(kind: QuestionKind, k: int) -> int:
 
 def picked(query: Query, candidates: Candidates, k: int, mmr_lambda: float | None) -> list[int]:
     """Places of k hits among the candidates, in order. mmr_lambda: None for the best."""
-    order = _order(query, candidates, k, mmr_lambda)
-    sides = _sides(query)
-    return _of_each(candidates, order, sides, k) if len(sides) > 1 else order
+    if not query.sides:
+        return _order(query, candidates, k, mmr_lambda)
+    return _in_turn(candidates, _order(query, candidates, _DEEPER * k, mmr_lambda), query.sides)[:k]
 
 
 def _order(query: Query, candidates: Candidates, k: int, mmr_lambda: float | None) -> list[int]:
@@ -38,22 +40,13 @@ def _order(query: Query, candidates: Candidates, k: int, mmr_lambda: float | Non
     )  # fmt: skip
 
 
-def _sides(query: Query) -> list[str]:
-    """The documents that a comparison compares."""
-    if query.understood.kind != "comparison":
-        return []
-    surest = max(query.understood.documents.values(), default=0.0)
-    return [key for key, surely in query.understood.documents.items() if surely >= _SIDE * surest][:_SIDES]
-
-
-def _of_each(candidates: Candidates, order: list[int], sides: list[str], k: int) -> list[int]:
-    """The order with room made for each side's best, where a side has too few among the k."""
-    least = max(1, k // (len(sides) + 1))
-    kept: list[int] = []
-    for side in sides:
-        own = [place for place, (key, _) in enumerate(candidates.refs) if key == side]
-        chosen = [place for place in order if place in own]
-        kept += [*chosen, *(place for place in own if place not in chosen)][:least]
-    rest = [place for place in order if place not in kept]
-    chosen = [*kept, *rest][:k]
-    return [*(place for place in order if place in chosen), *(place for place in sorted(chosen) if place not in order)]
+def _in_turn(candidates: Candidates, order: list[int], sides: Sequence[frozenset[str]]) -> list[int]:
+    """An order in which each side's best have their turn among the first; others keep their rank."""
+    seen = [0] * len(sides)
+    keys: list[tuple[int, int]] = []
+    for rank, place in enumerate(order):
+        side = next((number for number, side in enumerate(sides) if candidates.refs[place][0] in side), None)
+        keys.append((rank if side is None else seen[side], rank))
+        if side is not None:
+            seen[side] += 1
+    return [order[rank] for _, rank in sorted(keys)]

@@ -158,6 +158,8 @@ class _Run:
         return known.take([place for place in range(len(known)) if allowed(query, known, place)])
 
     def _reranked(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
+        if candidates.kind != "fused":  # their weights are of fused scores
+            return candidates
         for name in self._plan.rerankers:
             scores = RERANKERS[name]().scores(query, candidates)
             if scores is not None:
@@ -176,14 +178,13 @@ class _Run:
 
 
 def _meant(query: Query) -> Within | None:
-    """The documents that a question surely means, within its scope."""
+    """The documents that a question surely means, or sets side by side, within its scope."""
     surest = max(query.understood.documents.values(), default=0.0)
-    if surest < _SURE:
-        return None
-    sure = [key for key, surely in query.understood.documents.items() if surely >= _SURE * surest]
+    sure = [key for key, surely in query.understood.documents.items() if surely >= _SURE * max(surest, _SURE)]
+    named = [key for side in query.sides for key in sorted(side)[:_MEANT]]
     rows = {
         key: None if query.within is None else query.within.rows[key]
-        for key in sure[:_MEANT]
+        for key in dict.fromkeys([*sure[:_MEANT], *named])
         if query.within is None or key in query.within.rows
     }
     return Within(rows, 0) if rows else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Scope, Understood
+from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.scope import Within
 from rag_core.retrieval.understanding import positive, understand
 from rag_core.text.terms import terms
@@ -22,7 +22,8 @@ class Query:
     """What is looked for.
 
     vector: float32 (d,), or None where a search goes by words alone. within: the chunks that `scope` leaves, None for
-    all. terms: stems of the question's content words, without those that it excludes.
+    all. terms: stems of the question's content words, without those that it excludes. sides: documents that it names
+    apart, to be set side by side.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Query:
     within: Within | None
     understood: Understood
     terms: tuple[str, ...]
+    sides: tuple[frozenset[str], ...] = ()
 
     @classmethod
     def of(
@@ -39,11 +41,12 @@ class Query:
         vector: NDArray[np.float32] | None,
         scope: Scope,
         within: Within | None,
-        documents: Mapping[str, float] | None = None,
+        meant: Meant | None = None,
     ) -> Query:
-        """A question as a person wrote it. `documents`: those that it may mean, with how surely, 0..1."""
-        understood = understand(text, documents)
-        return cls(text, vector, scope, within, understood, tuple(terms(positive(text, understood))))
+        """A question as a person wrote it, and the documents that it means."""
+        meant = meant or Meant()
+        understood = understand(text, meant.documents)
+        return cls(text, vector, scope, within, understood, tuple(terms(positive(text, understood))), meant.sides)
 
     @property
     def phrases(self) -> list[list[str]]:

@@ -39,6 +39,8 @@ class CardRow:
     authors: str
     sources: tuple[str, ...]
     first_page: str
+    pages: int
+    chunks: int
 
 
 class Passages:
@@ -84,11 +86,11 @@ class Passages:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT d.id, d.title, d.authors, ARRAY(SELECT name FROM sources WHERE document_id = d.id),"
-                " coalesce(left(p.text, %s), '') FROM documents d"
+                " coalesce(left(p.text, %s), ''), d.page_count, d.chunk_count FROM documents d"
                 " LEFT JOIN pages p ON p.document_id = d.id AND p.number = 1 WHERE d.id = ANY(%s)",
                 (_CARD_CHARS, list(ids)),
             ).fetchall()
-        return [CardRow(row[0], row[1], row[2], tuple(row[3]), row[4]) for row in rows]
+        return [CardRow(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in rows]
 
 
 def boxes_of(row: PassageRow) -> tuple[Box, ...]:

@@ -44,10 +44,13 @@ def test_words_find_codes_and_names(library: Library, mode: str) -> None:
 def test_each_mode_has_its_scores(library: Library) -> None:
     kinds = {mode: library.search("fares to Tolsund", mode=mode)[0] for mode in ("dense", "lexical", "hybrid")}
     assert {mode: hit.score_kind for mode, hit in kinds.items()} == {
-        "dense": "cosine", "lexical": "bm25", "hybrid": "fused",
+        "dense": "cosine", "lexical": "bm25", "hybrid": "rerank",
     }  # fmt: skip
     assert all("dense" in hit.scores for hit in kinds.values())
-    assert {"dense", "lexical", "fused"} <= set(kinds["hybrid"].scores)
+    assert {"dense", "lexical", "fused", "rerank"} == set(kinds["hybrid"].scores)
+    assert library.search("fares to Tolsund", mode="hybrid")[0].scores["fused"] == kinds["hybrid"].scores["fused"]
+    plain = library.retrieve("fares to Tolsund", rerank="none").hits[0]
+    assert (plain.score_kind, plain.score) == ("fused", plain.scores["fused"])
     assert kinds["lexical"].score == kinds["lexical"].scores["lexical"]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.retrieval.identity import Cards, card_weights, identity_terms
+from rag_core.retrieval.identity import Cards, Meant, card_weights, identity_terms
 from rag_core.storage.postgres.passages import CardRow, Passages
 
 BODY = "Revenue grew. The risks of the business are many.\n"
@@ -37,7 +38,7 @@ def cards(library: Library) -> Cards:
 
 
 def first(library: Library, cards: Cards, question: str) -> str:
-    return library.document(next(iter(cards.meant(question)))).sources[0]
+    return library.document(next(iter(cards.meant(question).documents))).sources[0]
 
 
 def test_names_years_and_periods_become_terms() -> None:
@@ -49,12 +50,17 @@ def test_names_years_and_periods_become_terms() -> None:
 
 
 def test_a_card_weighs_its_title_and_names_above_its_first_page() -> None:
-    row = CardRow("a", "Annual report", "Ada Lund", ("mail/harbour-2019.pdf",), "Veyra Town Hall, 2018. The hall.")
+    row = CardRow(
+        "a", "Annual report", "Ada Lund", ("mail/harbour-2019.pdf",), "Veyra Town Hall, 2018. The hall.", 3, 9
+    )
     weights = card_weights(row)
     assert weights["harbour"] == weights["2019"] == weights["form10k"] == 1.0
-    assert weights["veyra"] == weights["2018"] == weights["lund"] == 0.4
+    assert weights["veyra"] == weights["2018"] == weights["lund"] == 0.25
     assert "hall" not in weights  # written in lower case too, so no name
     assert "pdf" not in weights
+    uncovered = card_weights(replace(row, pages=1))
+    assert "veyra" not in uncovered
+    assert uncovered["lund"] == 0.25
 
 
 @pytest.mark.parametrize(
@@ -63,17 +69,36 @@ def test_a_card_weighs_its_title_and_names_above_its_first_page() -> None:
         ("What did Apple earn in 2020?", "APPLE_2020_10K.txt"),
         ("What did Apple earn in fiscal 2019?", "APPLE_2019_10K.txt"),
         ("Nike's results of Q1 2023", "NIKE_2023Q1_earnings.txt"),
-        ("Who lets berths at Veyra?", "handbook.txt"),
+        ("Who lets berths, by the handbook?", "handbook.txt"),
     ],
 )
 def test_the_document_that_is_named_comes_first(library: Library, cards: Cards, question: str, source: str) -> None:
     assert first(library, cards, question) == source
-    assert all(0 < surely <= 1 for surely in cards.meant(question).values())
+    assert all(0 < surely <= 1 for surely in cards.meant(question).documents.values())
+
+
+def test_names_that_are_compared_are_sides(library: Library, cards: Cards) -> None:
+    of = {document.sources[0]: document.id for document in library.documents()}
+    apple = frozenset([of["APPLE_2019_10K.txt"], of["APPLE_2020_10K.txt"]])
+    nike = frozenset([of["NIKE_2023Q1_earnings.txt"]])
+    alone = Cards(Passages(library._storage.database))
+    alone.refresh()
+    assert alone.meant("Did Nike or the handbook change?").sides == (nike, frozenset([of["handbook.txt"]]))
+    assert alone.meant("What did Nike change?").sides == ()
+    assert apple not in alone.meant("Did Nike or Apple earn more?").sides  # half of so few documents are no side
+
+
+def test_a_word_that_other_chunks_hold_is_less_of_a_name(library: Library) -> None:
+    common = Cards(Passages(library._storage.database), lambda terms: dict.fromkeys(terms, 0.2))
+    rare = Cards(Passages(library._storage.database), lambda terms: dict.fromkeys(terms, 9.0))
+    for made in (common, rare):
+        made.refresh()
+    assert max(common.meant("Nike").documents.values()) < max(rare.meant("Nike").documents.values())
 
 
 def test_a_question_that_names_none_means_none(cards: Cards) -> None:
-    assert cards.meant("How long does it take?") == {}
-    assert cards.meant("") == {}
+    assert cards.meant("How long does it take?") == Meant()
+    assert cards.meant("") == Meant()
 
 
 def test_cards_follow_what_comes_and_goes(library: Library, cards: Cards) -> None:
@@ -85,18 +110,18 @@ def test_cards_follow_what_comes_and_goes(library: Library, cards: Cards) -> Non
     assert first(library, cards, "fares to Tolsund") == "TOLSUND_fares.txt"
     library.remove(last.document.id)
     assert cards.refresh() == before
-    assert cards.meant("Tolsund") == {}
+    assert cards.meant("Tolsund") == Meant()
 
 
 def test_this_document_is_the_only_one_there_is(settings: Settings) -> None:
     with Library.open(settings) as library:
         cards = Cards(Passages(library._storage.database))
         assert cards.refresh().documents == 0
-        assert cards.meant("What is this paper about?") == {}
+        assert cards.meant("What is this paper about?") == Meant()
         *_, last = library.add([Upload("one.txt", b"A paper on bread.\n")])
         assert last.document is not None
         cards.refresh()
-        assert cards.meant("What is this paper about?") == {last.document.id: 1.0}
+        assert cards.meant("What is this paper about?").documents == {last.document.id: 1.0}
 
 
 def test_the_document_that_is_meant_is_found_among_its_likes(library: Library) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from rag_core.domain import Scope
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.folding import folded
+from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.picking import picked, wanted
 from rag_core.retrieval.query import Query
 from rag_core.storage.postgres.passages import PassageRow
@@ -30,8 +29,9 @@ def candidates() -> Candidates:
     return Candidates(refs, score, "fused", {"fused": score}, np.array(DIRECTIONS, np.float32), rows)
 
 
-def query(text: str, documents: Mapping[str, float] | None = None) -> Query:
-    return Query.of(text, np.array([1.0, 0.5, 0.0], np.float32), Scope(), None, documents)
+def query(text: str, *sides: str) -> Query:
+    meant = Meant(sides=tuple(frozenset(side) for side in sides))
+    return Query.of(text, np.array([1.0, 0.5, 0.0], np.float32), Scope(), None, meant)
 
 
 def test_the_same_words_are_folded_and_other_numbers_are_not() -> None:
@@ -60,12 +60,10 @@ def test_mmr_goes_by_the_fused_scores() -> None:
 
 
 def test_a_comparison_gets_passages_of_each_side() -> None:
-    sides = {"a": 1.0, "c": 0.9, "b": 0.3}
-    assert 4 in picked(query("Compare the harbour with the bakery", sides), candidates(), 3, None)
-    assert picked(query("Where is the harbour?", sides), candidates(), 3, None) == [0, 1, 2]
-    assert picked(query("Compare the harbour with the bakery", {"a": 1.0}), candidates(), 3, None) == [0, 1, 2]
-    gone = {"a": 1.0, "nowhere": 1.0}
-    assert picked(query("Compare the harbour with the bakery", gone), candidates(), 3, None) == [0, 1, 2]
+    assert picked(query("Harbour or bakery?", "a", "c"), candidates(), 2, None) == [0, 4]
+    assert picked(query("Harbour or bakery?", "a", "c"), candidates(), 3, None) == [0, 4, 1]
+    assert 4 in picked(query("Harbour or bakery?", "a", "c"), candidates(), 3, 0.85)
+    assert picked(query("Harbour or nothing?", "a", "z"), candidates(), 3, None) == [0, 1, 2]
 
 
 def test_lists_and_comparisons_take_more_passages() -> None:

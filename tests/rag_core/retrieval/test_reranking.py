@@ -6,6 +6,7 @@ import numpy as np
 
 from rag_core.domain import Scope
 from rag_core.retrieval.candidates import Candidates
+from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.reranking import AUTOMATIC, RERANKERS
 from rag_core.retrieval.reranking.feedback import FeedbackReranker
@@ -20,8 +21,8 @@ def candidates(rows: np.ndarray[tuple[int, ...], np.dtype[np.float32]] | None = 
     return Candidates(refs, SCORE, "fused", {"fused": SCORE}, rows)
 
 
-def query(text: str) -> Query:
-    return Query.of(text, np.ones(2, np.float32), Scope(), None)
+def query(text: str, surely: float = 0.0) -> Query:
+    return Query.of(text, np.ones(2, np.float32), Scope(), None, Meant({"a": surely}))
 
 
 def test_the_automatic_ones_are_there() -> None:
@@ -37,7 +38,7 @@ def test_feedback_lifts_what_is_like_the_first() -> None:
     assert {"fused", "rerank"} <= set(found.scores)
 
 
-def test_feedback_leaves_short_questions_and_few_candidates_alone() -> None:
-    assert FeedbackReranker().scores(query("When does the ferry leave?"), candidates()) is None
+def test_feedback_leaves_questions_of_a_document_and_single_candidates_alone() -> None:
+    assert FeedbackReranker().scores(query(LONG, surely=1.0), candidates()) is None
     assert FeedbackReranker().scores(query(LONG), candidates(None)) is None
-    assert FeedbackReranker().scores(query(LONG), candidates().take([0, 1])) is None
+    assert FeedbackReranker().scores(query(LONG), candidates().take([0])) is None

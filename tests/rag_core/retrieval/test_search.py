@@ -83,7 +83,7 @@ def test_hits_carry_their_place(library: Library) -> None:
         page = library.page(hit.document.id, hit.page)
         assert page.text[hit.start : hit.end] == hit.text
         assert page.label == hit.page_label
-        assert hit.score_kind == "fused"
+        assert hit.score_kind in ("fused", "rerank")
         assert {"fused", "dense"} <= set(hit.scores)
         assert bool(hit.boxes) == (hit.document.media_type == "application/pdf")
 
