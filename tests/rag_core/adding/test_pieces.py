@@ -76,7 +76,7 @@ def test_an_older_library_goes_on_without_context_until_it_is_embedded_anew(sett
         add(library, guide)
         with library._storage.database.transaction() as connection:
             connection.execute("UPDATE chunks SET pieces = NULL")
-        assert all(item.pieces.shape == (0, 384) for item in held(library).values())
+        assert all(item.pieces is None for item in held(library).values())
         old = library._storage.documents.profile()
     with Library.open(settings.changed("embedding", context=True)) as library:
         assert library.search(QUESTION)
