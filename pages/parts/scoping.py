@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EVERYTHING = "All documents"
 SECTIONS = 500
-_TITLE_CHARS = 38
+_LABEL_CHARS = 48
 Change = Callable[[Scope], None]
 
 
@@ -36,6 +36,7 @@ def choose(
     The keys of the filters begin with `page`.
     """
     titles = _titles(documents)
+    edition = _edition(page, scope)
     filters: dict[str, tuple[str, Sequence[Any], Callable[[Any], str]]] = {
         "documents": ("Documents", list(titles), lambda key: titles.get(key, "A removed document")),
         "tags": ("Tags", [tag for tag, _ in library.tags()], str),
@@ -48,19 +49,19 @@ def choose(
             chosen = list(getattr(scope, name))
             every = [*options, *(value for value in chosen if value not in options)]
             if every:
-                key = f"{page}_in_{name}"
+                key = _key(page, name, edition)
                 st.session_state[key] = chosen
                 st.multiselect(
                     title, every, key=key, format_func=shown, placeholder="All", on_change=_changed,
-                    args=(key, name, scope, on_change),
+                    args=(page, edition, name, scope, on_change),
                 )  # fmt: skip
         if scope:
             st.button(EVERYTHING, icon=":material/close:", key=f"{page}_scope_all", on_click=on_change, args=(Scope(),))
 
 
 def label(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
-    """The same as `in_words`, for a label that is read as Markdown."""
-    return words.plain(in_words(scope, titles))
+    """The same as `in_words` on a button, whose label is read as Markdown."""
+    return words.plain(words.shorten(in_words(scope, titles), _LABEL_CHARS))
 
 
 def in_words(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
@@ -79,20 +80,38 @@ def in_words(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
 
 def _documents_words(ids: Sequence[str], titles: Mapping[str, str]) -> str:
     if len(ids) == 1 and ids[0] in titles:
-        return words.shorten(titles[ids[0]], _TITLE_CHARS)
+        return titles[ids[0]]
     return words.count(len(ids), "document") if ids else ""
 
 
 def _some(values: Sequence[object], one: str) -> str:
     """Two of them by name, more as a number."""
-    return (
-        words.shorten(", ".join(map(str, values)), _TITLE_CHARS) if len(values) < 3 else words.count(len(values), one)
-    )
+    return ", ".join(map(str, values)) if len(values) < 3 else words.count(len(values), one)
 
 
-def _changed(key: str, name: str, scope: Scope, on_change: Change) -> None:
-    changed: Any = {name: tuple(st.session_state[key])}
-    on_change(replace(scope, **changed))
+def _edition(page: str, scope: Scope) -> int:
+    """Counts how often the scope was changed elsewhere: by a name in a question, in another tab, by another page.
+
+    The browser does not take a new value into filters whose popover is closed, and sends the old one as if it had been
+    chosen. Filters with other keys are new to it.
+    """
+    drawn, edition = st.session_state.get(f"{page}_scope_drawn", (scope, 0))
+    edition += drawn != scope
+    st.session_state[f"{page}_scope_drawn"] = (scope, edition)
+    return int(edition)
+
+
+def _changed(page: str, edition: int, name: str, scope: Scope, on_change: Change) -> None:
+    if st.session_state[f"{page}_scope_drawn"][1] != edition:
+        return  # filters that are gone, of which the browser does not know yet
+    values: Any = {name: tuple(st.session_state[_key(page, name, edition)])}
+    changed = replace(scope, **values)
+    st.session_state[f"{page}_scope_drawn"] = (changed, edition)
+    on_change(changed)
+
+
+def _key(page: str, name: str, edition: int) -> str:
+    return f"{page}_in_{name}_{edition}"
 
 
 def _titles(documents: Sequence[Document]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from rag_core.domain import Considered, Document, Searched, Trace
 
 OUTCOMES = {
     "passage": "Passage",
-    "rank": "Ranked too low",
+    "rank": "Ranked lower",
     "mmr": "Too like a better one",
     "similar": "Near-duplicate",
     "threshold": "Below the threshold",
@@ -36,10 +36,11 @@ def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
     if searched is None:
         return
     titles = {document.id: document.title for document in documents}
-    for line in _lines(trace, searched, titles):
-        st.markdown(line)
+    with st.container(key=f"{key}_searched_lines", gap="xxsmall"):
+        for line in _lines(trace, searched, titles):
+            st.markdown(line)
     if searched.candidates:
-        component("table")(key=f"{key}_candidates", data=_table(searched.candidates[:SHOWN]))
+        component("table")(key=f"{key}_searched_candidates", data=_table(searched.candidates[:SHOWN]))
     if len(searched.candidates) > SHOWN:
         st.caption(f"and {words.count(len(searched.candidates) - SHOWN, 'more candidate')}")
     if searched.latency_ms:
@@ -72,7 +73,7 @@ def _table(candidates: tuple[Considered, ...]) -> dict[str, Any]:
     columns = [
         _column("candidate", "Candidate", "title"),
         *(_column(name, _COLUMNS[name], "number") for name in used),
-        _column("outcome", "Outcome", "text"),
+        _column("outcome", "Outcome", "outcome"),
     ]
     rows = [
         {

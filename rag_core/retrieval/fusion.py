@@ -30,8 +30,7 @@ def fused(query: Query, ranked: Mapping[str, Ranked], index: DenseIndex, how: st
     columns = {name: _column(refs, some) for name, some in ranked.items()}
     known = _with_cosines(query, refs, columns, ranked.get("dense"), index)
     low = {name: some.low for name, some in ranked.items()}
-    total = FUSIONS[how](known.scores, low) + _identity(query, refs)
-    return known.scored(total, "fused", "fused")
+    return known.scored(FUSIONS[how](known.scores, low) + identity(query, refs), "fused", "fused")
 
 
 def convex(scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores:
@@ -66,7 +65,7 @@ def scaled(scores: Scores, low: float) -> Scores:
     return np.maximum(found, 0)
 
 
-def _identity(query: Query, refs: list[Ref]) -> Scores:
+def identity(query: Query, refs: list[Ref]) -> Scores:
     """What a candidate gains by its document, float32 (n,)."""
     weight = weights()["fusion"]["identity"]
     meant = query.understood.documents

@@ -254,6 +254,8 @@ class Storage:
         if self._closed:
             return
         self._closed = True
+        if self.indexes:
+            self.sync.stop()
         for index in self.indexes:
             index.stop()
         self.stop_following()

@@ -44,9 +44,14 @@ const drawRow = (row) => {
   const head = button("open", row.title);
   head.dataset.open = row.id;
   const line = make("div", "head");
+  if (row.compact) line.append(make("span", "number quiet", `${row.number}.`));
   line.append(head, make("span", "place quiet", row.place));
   body.append(line);
-  if (row.section) body.append(make("p", "section quiet", row.section));
+  if (row.section) {
+    const section = make("p", "section quiet", row.section);
+    section.title = row.section;
+    body.append(section);
+  }
   body.append(drawMarked(row));
   const foot = make("div", "foot");
   foot.append(drawActs(row));

@@ -44,7 +44,7 @@ class Wanted:
 def draw(library: Library, documents: Sequence[Document]) -> Wanted:
     """The line, its filters, and what they say."""
     _begin(documents)
-    with st.container(key="search_line", gap="small"):
+    with st.container(key="search_line", gap="xsmall"):
         question = st.text_input(
             "Search", key="search_question", placeholder="Search your documents", icon=":material/search:",
             label_visibility="collapsed", on_change=_asked_anew,
@@ -54,7 +54,7 @@ def draw(library: Library, documents: Sequence[Document]) -> Wanted:
             scoping.choose(library, documents, "search", scope, narrow, type="tertiary")
             with st.popover(_how_words(), icon=":material/tune:", key="search_how", type="tertiary"):
                 mode, compare, sort, k = _how()
-        component("keys")(key="search_keys", data={"selector": ".st-key-search_question input"})
+    component("keys")(key="search_keys", data={"selector": ".st-key-search_question input"})
     for name in _KEPT:
         st.session_state[f"{name}_kept"] = st.session_state[name]
     address.write(question or "", mode, scope)

@@ -1,4 +1,4 @@
-"""Chroma: an index that can be made again from PostgreSQL at any time."""
+"""Chroma: an index that can be rebuilt from PostgreSQL at any time."""
 
 from __future__ import annotations
 

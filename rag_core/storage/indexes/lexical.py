@@ -73,7 +73,7 @@ class LexicalIndex(DerivedIndex):
         anywhere in the chunk, its section or its title, and none of `excluded`. Raises IndexUnavailable.
         """
         weights = terms if isinstance(terms, Mapping) else dict.fromkeys(terms, 1.0)
-        if k < 1 or not (weights or phrases or required) or (within is not None and not within):
+        if k < 1 or not (weights or any(phrases) or required) or (within is not None and not within):
             return []
         with self._guarded():
             clauses = list(self._clauses(weights, phrases, required, excluded, boosts))
@@ -106,9 +106,10 @@ class LexicalIndex(DerivedIndex):
                 if weight > 0
             ]
             # What must be there anyway need not hold any of the others.
-            yield (Occur.Should if phrases or required else Occur.Must), Query.boolean_query(some)
+            yield (Occur.Should if any(phrases) or required else Occur.Must), Query.boolean_query(some)
         for phrase in (*phrases, *([term] for term in required)):
-            yield Occur.Must, self._in_any(phrase)
+            if phrase:
+                yield Occur.Must, self._in_any(phrase)
         for term in excluded:
             yield Occur.MustNot, self._in_any([term])
 
@@ -157,7 +158,7 @@ class LexicalIndex(DerivedIndex):
 
     def tidy(self) -> None:
         """Finish merging, and let the writer's memory go."""
-        with self.turn, self._guarded():
+        with self.turn, self._guarded(writing=True):
             writer, self._writer = self._writer, None
             if writer is not None:
                 writer.wait_merging_threads()
@@ -309,25 +310,27 @@ class LexicalIndex(DerivedIndex):
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Any]:
         """The writer, for one commit."""
-        with self.turn, self._guarded():
-            index = self._opened()
+        with self.turn, self._guarded(writing=True):
             if self._writer is None:
-                self._writer = index.writer(_HEAP_BYTES, 1)
-            yield self._writer
+                self._writer = self._opened().writer(_HEAP_BYTES, 1)
+            writer = self._writer
+            yield writer
             reach("lexical.uncommitted")
-            self._writer.commit()
+            writer.commit()
             reach("lexical.committed")
-            index.reload()
+            self._opened().reload()
 
     @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guarded(self, *, writing: bool = False) -> Iterator[None]:
         """Tantivy's complaints as IndexUnavailable; an index that failed is looked over before it is used again."""
         try:
             with _translated():
                 yield
         except IndexUnavailable:
             with self._opening:
-                self._let_go()
+                self._index, self._judged = None, False
+                if writing:  # a writer that failed takes no more
+                    self._writer = None
             raise
 
     def _let_go(self) -> None:

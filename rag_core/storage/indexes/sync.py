@@ -8,6 +8,7 @@ An index that does not answer at all backs off as a whole, and holds back no oth
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,11 @@ class Sync:
         self._names = [index.name for index in self._needed]
         self._outages = {index.name: _Outage() for index in indexes}
         self._unacknowledged: set[str] = set()
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Follow no further than the batch that is under way: the library is being closed."""
+        self._stopped.set()
 
     def acknowledge(self, retry: Collection[str] = ()) -> None:
         """Have the indexes that an answer needs follow; what they all hold is ready then. `retry` does not back off.
@@ -74,12 +80,14 @@ class Sync:
                 return
             try:
                 index.prepare()
-                while self._step(index, outage):
-                    pass
+                followed = False
+                while not self._stopped.is_set() and self._step(index, outage):
+                    followed = True
                 index.tidy()
+                if followed:
+                    self._log.trim()
             except IndexUnavailable as error:
                 self._back_off(index, outage, str(error))
-            self._log.trim()
 
     def retry_now(self, index: DerivedIndex | None = None) -> None:
         """Make due what backs off, and dead letters: everything, or an index's."""

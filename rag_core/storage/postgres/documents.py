@@ -15,7 +15,6 @@ from psycopg.rows import TupleRow, dict_row
 from accelerator.faults import reach
 from rag_core.domain import Box, Chunk, Document, DocumentCard, Page, Profile, Section
 from rag_core.errors import StoreCorrupt
-from rag_core.storage.postgres.candidates import Candidate, fetched
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.database import Database, retried, storable
@@ -263,12 +262,6 @@ class DocumentStore:
                 binary=True,
             ).fetchall()
         return [(row[0], row[1], row[2].to_numpy()) for row in rows]
-
-    @retried
-    def candidates(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Candidate]:
-        """What is known of chunks of ready documents, pieces included, by (document id, index)."""
-        with self._database.transaction() as connection:
-            return fetched(connection, places)
 
     @retried
     def profile(self) -> Profile | None:

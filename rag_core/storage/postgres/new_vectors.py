@@ -13,9 +13,9 @@ from psycopg.rows import TupleRow
 from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage.postgres.candidates import kept_form
 from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.pieces import kept_form
 
 _PROFILE = "p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision"
 # Documents whose chunks are searched, or will be as soon as their dump is written.

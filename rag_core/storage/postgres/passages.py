@@ -16,7 +16,10 @@ _DIGEST = "hashtextextended(concat_ws(' ', id, generation, title), 0)"
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A chunk as a search needs it. `boxes` is the JSON text of its boxes, which few candidates' are read of."""
+    """A chunk as a search needs it. `boxes` is the JSON text of its boxes, which few candidates' are read of.
+
+    `pieces` are the vectors of its pieces as `pieces_of` reads them, None where it has none.
+    """
 
     document_id: str
     index: int
@@ -28,6 +31,7 @@ class PassageRow:
     boxes: str
     text: str
     md5: str
+    pieces: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +59,12 @@ class Passages:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT c.document_id, c.index, c.page, p.label, c.section, c.span_start, c.span_end, c.boxes::text,"
-                " c.text, c.md5 FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+                " c.text, c.md5, c.pieces FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
                 " JOIN chunks c USING (document_id, index)"
                 " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
                 " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
                 ([ref[0] for ref in refs], [ref[1] for ref in refs]),
+                binary=True,
             ).fetchall()
         return {(row[0], row[1]): PassageRow(*row) for row in rows}
 

@@ -17,8 +17,8 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from rag_core.domain import CARD_VERSION, Chunk, DocumentCard, ParsedDocument, Profile
-from rag_core.storage.postgres.candidates import kept_form
 from rag_core.storage.postgres.database import storable
+from rag_core.storage.postgres.pieces import kept_form
 
 # PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
 _SOURCE_CHARS = 500

@@ -9,7 +9,8 @@ import pytest
 
 from rag_core import Library, Settings
 from rag_core.embedding.pieces import unit_rows
-from rag_core.storage.postgres.candidates import Candidate
+from rag_core.storage.postgres.passages import PassageRow, Passages
+from rag_core.storage.postgres.pieces import pieces_of
 from rag_core.text.context import context_of
 from tests.conftest import PROJECT
 
@@ -26,8 +27,8 @@ def guide() -> Path:
     return PROJECT / "data" / "samples" / "water-works-guide.md"
 
 
-def held(library: Library) -> dict[tuple[str, int], Candidate]:
-    return library._storage.documents.candidates(
+def held(library: Library) -> dict[tuple[str, int], PassageRow]:
+    return Passages(library._storage.database).rows(
         [(item.id, index) for item in library.documents() for index in range(item.chunk_count)]
     )
 
@@ -39,17 +40,17 @@ def assert_as_made(library: Library) -> None:
     found = held(library)
     assert len(found) == document.chunk_count > 3
     texts = [found[document.id, index].text for index in range(document.chunk_count)]
-    contexts = [context_of(item.title, item.section) for item in found.values()]
+    contexts = [context_of(document.title, found[document.id, i].section) for i in range(document.chunk_count)]
     vectors, pieces = embedder.encode_with_pieces(texts, contexts)
     kept, _ = library._storage.documents.vectors(document.id)
     assert (kept * vectors).sum(axis=1).min() > 0.999
     for chunk, made in zip(library.chunks(document.id), pieces, strict=True):
         candidate = found[document.id, chunk.index]
         assert (candidate.text, candidate.section, candidate.page) == (chunk.text, chunk.section, chunk.page)
-        assert candidate.title == document.title
-        assert candidate.pieces.shape == made.shape
+        held_pieces = pieces_of(candidate.pieces, vectors.shape[1])
+        assert held_pieces.shape == made.shape
         assert len(made) == max(1, round(chunk.token_count / 48))
-        assert (unit_rows(candidate.pieces) * unit_rows(made)).sum(axis=1).min() > 0.99
+        assert (unit_rows(held_pieces) * unit_rows(made)).sum(axis=1).min() > 0.99
 
 
 @pytest.mark.parametrize("context", [True, False], ids=["context", "text alone"])
@@ -64,9 +65,10 @@ def test_pieces_are_kept_beside_their_chunks(settings: Settings, guide: Path, co
 def test_places_that_are_not_there_are_left_out(library: Library, guide: Path) -> None:
     add(library, guide)
     (document,) = library.documents()
-    found = library._storage.documents.candidates([("none", 0), (document.id, 0), (document.id, 9_999)])
+    passages = Passages(library._storage.database)
+    found = passages.rows([("none", 0), (document.id, 0), (document.id, 9_999)])
     assert list(found) == [(document.id, 0)]
-    assert library._storage.documents.candidates([]) == {}
+    assert passages.rows([]) == {}
 
 
 def test_an_older_library_goes_on_without_context_until_it_is_embedded_anew(settings: Settings, guide: Path) -> None:
@@ -74,7 +76,7 @@ def test_an_older_library_goes_on_without_context_until_it_is_embedded_anew(sett
         add(library, guide)
         with library._storage.database.transaction() as connection:
             connection.execute("UPDATE chunks SET pieces = NULL")
-        assert all(item.pieces.shape == (0, 384) for item in held(library).values())
+        assert all(item.pieces is None for item in held(library).values())
         old = library._storage.documents.profile()
     with Library.open(settings.changed("embedding", context=True)) as library:
         assert library.search(QUESTION)

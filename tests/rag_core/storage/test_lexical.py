@@ -138,6 +138,7 @@ def test_a_scope_leaves_its_documents_alone(storage: Storage, ids: list[str]) ->
     assert found(storage, "ferry", within=[report]) == [(report, 1)]
     assert {place[0] for place in found(storage, "ferry", within=[ferries, "f" * 32])} == {ferries}
     assert found(storage, "ferry", within=[]) == []
+    assert storage.lexical.search([], 5, phrases=[[]]) == []
     assert storage.lexical.search({}, 5) == storage.lexical.search(["ferry"], 0) == []
 
 
