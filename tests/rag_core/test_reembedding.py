@@ -195,13 +195,13 @@ def test_vectors_of_another_width(filled: Library, settings: Settings, tiny: Pat
 def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every text that is embedded from now on."""
     texts: list[str] = []
-    encode = Embedder.encode
+    encode = Embedder.encode_with_pieces
 
-    def spy(self: Embedder, given: list[str], **more: object) -> object:
+    def spy(self: Embedder, given: list[str], contexts: list[str], **more: object) -> object:
         texts.extend(given)
-        return encode(self, given, **more)
+        return encode(self, given, contexts, **more)
 
-    monkeypatch.setattr(Embedder, "encode", spy)
+    monkeypatch.setattr(Embedder, "encode_with_pieces", spy)
     return texts
 
 
