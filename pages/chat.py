@@ -23,7 +23,7 @@ def main() -> None:
                 conversations.heading(library.conversations(), chosen)
             begun = talk.exchanges(library, chosen)
             if not begun and ready:
-                talk.suggestions(ready)
+                talk.suggestions(ready, conversations.scope(library, chosen))
             elif not begun:
                 nothing_to_ask()
         if ready or begun:

@@ -41,6 +41,7 @@ def show(conversation: str | None) -> None:
     st.session_state["chat_current"] = conversation
     st.session_state.pop("chat_passage", None)
     st.session_state.pop("chat_scope", None)
+    st.session_state.pop("chat_searched_for", None)
     if conversation is None:
         st.query_params.pop("c", None)
     else:

@@ -11,13 +11,14 @@ import streamlit as st
 from pages.parts import conversations, exchange, models, passage, resources, samples, scoping, searched, words
 from pages.parts.asking import Asking
 from pages.parts.components import component
-from rag_core.domain import Citation, Document, Message, ModelStatus, Trace
+from rag_core.domain import Citation, Document, Message, ModelStatus, Scope, Trace
 from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
 REFRESH_S = 0.15
+SUGGESTIONS = 4
 WAIT_S = 0.5  # as long as a click may have to wait
 
 
@@ -51,14 +52,15 @@ def settled(messages: Sequence[Message], asking: Asking | None) -> list[Message]
     return [message for message, question in zip(shown, later, strict=False) if not _repeated(message, question)]
 
 
-def suggestions(documents: Sequence[Document]) -> None:
-    """Questions to begin with, each one click away."""
+def suggestions(documents: Sequence[Document], scope: Scope) -> None:
+    """Questions to begin with, each one click away; first of all what was searched for before."""
+    inside = [document for document in documents if document.id in scope.documents] or documents
+    searched_for = st.session_state.get("chat_searched_for")
+    questions = [*([searched_for] if searched_for else []), *samples.suggestions(inside)]
     with st.container(key="chat_suggestions", gap="small"):
         st.markdown("## What would you like to know?")
-        st.caption(
-            f"Lectern reads {words.count(len(documents), 'document')} and shows the passage behind each sentence."
-        )
-        for number, question in enumerate(samples.suggestions(documents)):
+        st.caption(f"Lectern reads {words.count(len(inside), 'document')} and shows the passage behind each sentence.")
+        for number, question in enumerate(questions[:SUGGESTIONS]):
             st.button(
                 words.plain(question),
                 key=f"chat_suggestion_{number}",

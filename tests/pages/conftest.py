@@ -20,8 +20,10 @@ from rag_core.domain import (
     Answer,
     BackupReport,
     Citation,
+    Considered,
     Conversation,
     Document,
+    Hit,
     LibraryStatus,
     Message,
     ModelStatus,
@@ -30,10 +32,14 @@ from rag_core.domain import (
     Piece,
     Progress,
     Report,
+    Scope,
+    Searched,
     Sentence,
     Successor,
+    Trace,
     Upload,
 )
+from rag_core.retrieval import Retrieval
 from tests.pages.fake_evaluation import FakeEvaluation
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -61,6 +67,21 @@ def an_answer(question: str = "Of what are bridges made?", **changes: Any) -> An
     return replace(answer, **changes)
 
 
+def a_hit(document: Document | None = None, **changes: Any) -> Hit:
+    hit = Hit(
+        chunk_id="bridges.txt:0", document=document or a_document(), index=0, page=2, page_label="ii", section="Steel",
+        text=TEXT, start=0, end=26, boxes=(), score=0.7, scores={"dense": 0.7, "lexical": 4.2}, matches=((0, 7),),
+    )  # fmt: skip
+    return replace(hit, **changes)
+
+
+def a_search(*considered: Considered, **changes: Any) -> Trace:
+    """What a search tells of itself."""
+    candidates = considered or (Considered("bridges.txt:0", "Bridges", 2, "Steel", {"dense": 0.7}, "passage"),)
+    searched = Searched(mode="hybrid", documents=1, chunks=5, candidates=candidates, latency_ms={"dense": 1.5})
+    return Trace(query="bridges", latency_ms={"search": 3.0}, searched=replace(searched, **changes))
+
+
 class FakeLibrary:
     """Plays the part of a library: `script` maps a file's name to the events that adding it brings."""
 
@@ -82,6 +103,9 @@ class FakeLibrary:
         self.evaluation = FakeEvaluation()
         self.old_chunks = 0
         self.chunked_otherwise = False
+        self.found: list[Hit] | Exception = []
+        self.searched = a_search()
+        self.scopes: dict[str, Scope] = {}
         self.written: BackupReport | Exception = BackupReport("/b", 12_300, NOW, 1, 5, 1, 2, ("Bridges is missing.",))
 
     def documents(self) -> list[Document]:
@@ -150,10 +174,25 @@ class FakeLibrary:
             raise ValueError("A tag has letters or figures.")
 
     def tags(self) -> list[tuple[str, int]]:
-        return [("sea", 1)]
+        tags = [tag for document in self.held for tag in document.tags]
+        return [(tag, tags.count(tag)) for tag in sorted(set(tags))]
+
+    def retrieve(self, question: str, **wanted: Any) -> Retrieval:
+        self.calls.append(("retrieve", (question, wanted)))
+        if isinstance(self.found, Exception):
+            raise self.found
+        return Retrieval(tuple(self.found), self.searched)
+
+    def scope(self, conversation_id: str) -> Scope:
+        return self.scopes.get(conversation_id, Scope())
+
+    def set_scope(self, conversation_id: str, scope: Scope) -> None:
+        self.scopes[conversation_id] = scope
 
     def stream(self, question: str, **wanted: Any) -> Iterator[Piece]:
         self.calls.append(("stream", (question, wanted.get("model"))))
+        if wanted.get("scope") is not None:
+            self.scopes[wanted["conversation"]] = wanted["scope"]
         for piece in self.pieces:
             self.gate.wait(10)
             if isinstance(piece, Exception):

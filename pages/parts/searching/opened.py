@@ -39,6 +39,7 @@ def _ask_about(document_id: str) -> None:
     """A new conversation over that document alone."""
     conversations.show(None)
     conversations.narrow(None, Scope(documents=(document_id,)))
+    st.session_state["chat_searched_for"] = st.session_state.get("search_question", "").strip()
     st.switch_page("pages/chat.py")
 
 
