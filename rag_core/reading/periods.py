@@ -121,7 +121,8 @@ def _reported(text: str) -> Period | None:
 def _dated(match: re.Match[str]) -> Period:
     if match["iso"]:
         return Period(match["iso"], int(match["iso_year"]))
-    return Period(" ".join(match["words"].split()), int(match["year"]))
+    words = " ".join(match["words"].split())
+    return Period(words.title() if words.isupper() else words, int(match["year"]))
 
 
 def _loose(title: str, named: str, pages: Front) -> Period:
