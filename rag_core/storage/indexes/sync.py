@@ -79,7 +79,7 @@ class Sync:
             if outage.attempts and time.monotonic() < outage.due and self._log.head() <= outage.head:
                 return
             try:
-                index.prepare()
+                _prepare(index)
                 followed = False
                 while not self._stopped.is_set() and self._step(index, outage):
                     followed = True
@@ -174,6 +174,16 @@ class Sync:
         """It answers again: what failed with it is due once more."""
         outage.attempts, outage.reason = 0, ""
         self._log.retry_after_outage(index.name)
+
+
+def _prepare(index: DerivedIndex) -> None:
+    """Have an index made ready. Whatever keeps it from that is an outage of this index alone."""
+    try:
+        index.prepare()
+    except (IndexUnavailable, ConnectionLost):
+        raise
+    except LecternError as error:
+        raise IndexUnavailable(str(error)) from error
 
 
 def _parts(changes: Iterable[Change]) -> Iterator[list[str]]:

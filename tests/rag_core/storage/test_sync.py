@@ -216,6 +216,19 @@ def test_an_index_that_is_away_backs_off_as_a_whole_and_holds_no_other_back(
     assert storage.sync.waiting("listing") == Waiting()
 
 
+def test_an_index_that_cannot_be_made_ready_holds_no_other_back(
+    storage: Storage, listing: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise StoreUnavailable("The data directory could not be written.")
+
+    monkeypatch.setattr(storage.lexical, "prepare", refuse)
+    commit(storage, 2)
+    storage.settle()
+    assert storage.sync.waiting("lexical") == Waiting(2, 0, "The data directory could not be written.")
+    assert len(listing.held) == 2
+
+
 def test_a_document_that_makes_an_index_fail_as_a_whole_becomes_a_dead_letter(
     storage: Storage, listing: Listing
 ) -> None:
