@@ -45,6 +45,14 @@ class Indexes(ABC):
         """The documents that each question means. Raises StoreUnavailable."""
 
     @abstractmethod
+    def languages(self) -> list[str]:
+        """The languages of the documents (ISO 639-1), the commonest first. Raises StoreUnavailable."""
+
+    @abstractmethod
+    def holds(self, term: str) -> bool:
+        """Whether any chunk holds a term; no where the index of words cannot say."""
+
+    @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
 
@@ -83,6 +91,18 @@ class LibraryIndexes(Indexes):
         """See the base class."""
         self._cards.refresh()
         return [self._cards.meant(question) for question in questions]
+
+    def languages(self) -> list[str]:
+        """See the base class."""
+        self._cards.refresh()
+        return self._cards.languages()
+
+    def holds(self, term: str) -> bool:
+        """See the base class."""
+        try:
+            return self._storage.lexical.holds(term)
+        except StoreUnavailable:
+            return False
 
     def size(self) -> tuple[int, int]:
         """See the base class."""

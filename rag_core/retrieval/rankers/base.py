@@ -27,7 +27,7 @@ class LexicalSearch(Protocol):
 
     def search(
         self,
-        terms: Mapping[str, float],
+        terms: Mapping[frozenset[str], float],
         k: int,
         within: Collection[str] | None = None,
         *,
@@ -36,9 +36,13 @@ class LexicalSearch(Protocol):
     ) -> list[tuple[str, int, float]]:
         """Document, index and BM25 score of the best k chunks of some documents, of all for None, best first.
 
-        terms: each with its weight. phrases: terms that must stand together, each of them. excluded: terms that must
-        not stand there. Raises StoreUnavailable or StoreCorrupt when it cannot answer.
+        terms: each as the set of its forms, of which the best counts, with its weight. phrases: terms that must stand
+        together, each of them. excluded: terms that must not stand there. Raises StoreUnavailable or StoreCorrupt when
+        it cannot answer.
         """
+
+    def holds(self, term: str) -> bool:
+        """Whether any chunk holds a term."""
 
 
 @dataclass(frozen=True, slots=True)

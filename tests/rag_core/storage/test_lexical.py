@@ -115,7 +115,7 @@ def test_terms_have_weights_and_fields_have_boosts(storage: Storage, ids: list[s
     (flour,) = terms("flour")
     (cattle,) = terms("cattle")
     for heavy, light, first in ((flour, cattle, (recipes, 0)), (cattle, flour, (ferries, 1))):
-        weighted = storage.lexical.search({heavy: 3.0, light: 0.1}, 5)
+        weighted = storage.lexical.search({frozenset({heavy}): 3.0, frozenset({light}): 0.1}, 5)
         assert weighted[0][:2] == first
     assert len(places(storage.lexical.search(terms("recipes"), 5))) == 2  # its title
     assert storage.lexical.search(terms("recipes"), 5, boosts={"body": 1.0}) == []
