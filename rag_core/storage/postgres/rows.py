@@ -94,7 +94,8 @@ def _what_was_read(item: Stored, profile: Profile) -> tuple[object, ...]:
         storable(card.title if card else parsed.title), storable(parsed.title),
         Jsonb(card_row(card)) if card else None, CARD_VERSION if card else 0,
         storable(parsed.authors), parsed.year, card.language if card else parsed.language, parsed.media_type,
-        len(parsed.pages), len(item.chunks), profile.id, Jsonb(clean(sections)), Jsonb(clean(parsed.notes)), item.document_id,
+        len(parsed.pages), len(item.chunks), profile.id, Jsonb(clean(sections)), Jsonb(clean(parsed.notes)),
+        item.document_id,
     )  # fmt: skip
 
 
