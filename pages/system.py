@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import backup, checking, frame, renewal, resources, system
+from pages.parts.evaluation import chunking
 
 
 def main() -> None:
@@ -15,6 +16,7 @@ def main() -> None:
         st.markdown("# System")
         system.facts(library)
         renewal.section(library, resources.renewals())
+        chunking.section(library)
         checking.section(resources.checks())
         backup.section(resources.backups())
 

@@ -31,6 +31,7 @@ class Asking:
         self._storage = storage
         self._choices = choices
         self._embedding = embedding
+        self._library = LibraryCorpus(storage, embedding.get)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
 
@@ -100,8 +101,8 @@ class Asking:
 
     def corpus(self, settings: Settings) -> LibraryCorpus | ChunkedAnew:
         """What a configuration is tried on."""
-        if settings.chunking == self._choices.settings.chunking:
-            return LibraryCorpus(self._storage, self._embedding.get)
+        if settings.chunking.key == self._choices.settings.chunking.key:
+            return self._library
         return ChunkedAnew(self._storage, self._embedding.get(), settings.chunking, settings.storage.min_free_bytes)
 
     def answer(
@@ -130,8 +131,7 @@ class Asking:
         return self._searched(question, for_passages(self._choices.settings), scope)
 
     def _searched(self, question: str, settings: RetrievalSettings, scope: Scope | None = None) -> Retrieval:
-        corpus = LibraryCorpus(self._storage, self._embedding.get)
-        return corpus.search([question], settings, scope or Scope())[0]
+        return self._library.search([question], settings, scope or Scope())[0]
 
     def _answers(self) -> Answerer:
         from rag_core.retrieval.langchain import LecternRetriever

@@ -21,6 +21,7 @@ def make_cards(storage: Storage, stopped: Callable[[], bool]) -> None:
     cards = storage.documents.cards
     while not stopped() and (found := cards.without(CARD_VERSION, _TOGETHER)):
         cards.put({item.document_id: make_card(item.parsed, item.names) for item in found}, CARD_VERSION)
+        storage.wake()
 
 
 def clean_tag(tag: str) -> str:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping
 
 from rag_core import rechunking
+from rag_core.domain import Profile
 from rag_core.errors import ConfigurationError
 from rag_core.settings import Settings, translated
 from rag_core.storage import Storage
@@ -55,10 +56,12 @@ class Choices:
             rechunking.begin(self._storage, self.settings.chunking.key)
         self._preferences.set_preference(_OWN, json.dumps(kept))
 
-    def embed_with(self, model: str, precision: str) -> None:
+    def embed_with(self, model: str, profile: Profile) -> None:
         """The library was embedded anew with another model."""
         with self._lock:
-            self.settings = self.settings.changed("embedding", model=model, precision=precision)
+            self.settings = self.settings.changed(
+                "embedding", model=model, precision=profile.precision, context=profile.in_context
+            )
 
     def use_gemini(self, key: str, *, keep: bool) -> None:
         """Take a key and the user's word; `keep` both beyond this process. Raises ConfigurationError."""

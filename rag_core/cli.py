@@ -200,7 +200,7 @@ def _status(library: Library, options: argparse.Namespace) -> int:
         emit(plain(status))
         return 0
     print(f"{status.documents} documents, {status.chunks} chunks, {status.pending} pending, {status.failed} failed")
-    for name in ("data_dir", "profile", "engine", "postgresql", "chroma"):
+    for name in ("data_dir", "profile", "engine", "postgresql", "chroma", "lexical"):
         print(f"{name.replace('_', ' '):12} {getattr(status, name)}")
     for model in status.models:
         print(f"{'model':12} {model.id}: {'ready' if model.ready else 'not ready. ' + model.reason}")

@@ -26,13 +26,18 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Retrieval
 from rag_core.retrieval.dense_indexes import DumpsIndex
+from rag_core.retrieval.identity import Meant
+from rag_core.retrieval.memory_lexical import MemoryLexical
 from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
+from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import Within, documents_within, narrowed
+from rag_core.retrieval.understanding import positive, understand
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.passages import PassageRow
+from rag_core.text.context import context_of
 
 FOLDER = "evaluation"
 # Chunkings that stay on the disk for good; another is embedded again when it is tried again.
@@ -84,10 +89,12 @@ class ChunkedAnew:
         self._documents: dict[str, Document] = {}
         self._chunks: dict[str, list[Chunk]] = {}
         self._labels: dict[tuple[str, int], str] = {}
+        self._lexical = MemoryLexical()
         name = f"{embedder.profile.id} {chunking.key}"
         self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
         self._dumps = DumpStore(self._folder)
         self._dumps.use(embedder.profile)
+        self._indexes = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Cut and embed the documents that are not yet, telling documents done and in all.
@@ -106,8 +113,7 @@ class ChunkedAnew:
 
     def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
         """The hits for each question. Raises ModelUnavailable, StoreUnavailable."""
-        indexes = OtherChunks(self._storage, self._dumps, self._chunks, self._labels)
-        return searched(indexes, self._embedder, questions, settings, scope)
+        return searched(self._indexes, self._embedder, questions, settings, scope)
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
@@ -125,9 +131,12 @@ class ChunkedAnew:
         if not self._fits(document.id, chunks):
             if shutil.disk_usage(self._folder).free < self._min_free_bytes:
                 raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
-            vectors = self._embedder.encode([chunk.text for chunk in chunks], cancelled=stopped)
+            contexts = [context_of(document.found_title, chunk.section) for chunk in chunks]
+            texts = [chunk.text for chunk in chunks]
+            vectors, _ = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
         self._dumps.show(document.id)
+        self._lexical.add(document.id, document.title, ((chunk.index, chunk.section, chunk.text) for chunk in chunks))
 
     def _fits(self, document_id: str, chunks: Sequence[Chunk]) -> bool:
         """Whether a dump of an earlier run holds these very chunks."""
@@ -148,11 +157,14 @@ class OtherChunks(Indexes):
         self,
         storage: Storage,
         dumps: DumpStore,
+        lexical: LexicalSearch,
         chunks: Mapping[str, Sequence[Chunk]],
         labels: Mapping[tuple[str, int], str],
     ) -> None:
         self._storage = storage
+        self._library = LibraryIndexes(storage)
         self._dumps = dumps
+        self._lexical = lexical
         self._chunks = chunks
         self._labels = labels
 
@@ -160,7 +172,7 @@ class OtherChunks(Indexes):
         """Their dumps alone."""
         if wanted not in ("auto", "dumps"):
             notes.append(f"Other chunks are searched in dumps, not by {wanted}.")
-        yield Sources(DumpsIndex(self._dumps, cast(Mode, scan)))
+        yield Sources(DumpsIndex(self._dumps, cast(Mode, scan)), self._lexical)
 
     def within(self, scope: Scope) -> Within | None:
         """The chunks that a scope leaves; None for all. Raises StoreUnavailable."""
@@ -183,6 +195,10 @@ class OtherChunks(Indexes):
         """Those that were not removed since they were cut."""
         return self._storage.documents.ready(ids)
 
+    def meant(self, questions: Sequence[str]) -> list[Meant]:
+        """The documents that each question means: they are the library's."""
+        return self._library.meant(questions)
+
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
         return len(self._chunks), sum(map(len, self._chunks.values()))
@@ -198,9 +214,12 @@ def searched(
     indexes: Indexes, embedder: Embedder, questions: Sequence[str], settings: RetrievalSettings, scope: Scope
 ) -> list[Retrieval]:
     """The hits for each question in some indexes, all with one scope."""
-    vectors, embed_ms = embedded(embedder, questions)
-    within = indexes.within(scope)
-    queries = [Query.of(text, vector, scope, within) for text, vector in zip(questions, vectors, strict=True)]
+    vectors, embed_ms = embedded(embedder, [positive(text, understand(text)) for text in questions])
+    within, meant = indexes.within(scope), indexes.meant(questions)
+    queries = [
+        Query.of(text, vector, scope, within, documents)
+        for text, vector, documents in zip(questions, vectors, meant, strict=True)
+    ]
     return Pipeline(indexes).search(queries, settings, embed_ms=embed_ms)
 
 
@@ -216,7 +235,7 @@ def embedded(embedder: Embedder, questions: Sequence[str]) -> tuple[NDArray[np.f
 
 def _parsed(document: Document, pages: Sequence[Page]) -> ParsedDocument:
     return ParsedDocument(
-        media_type=document.media_type, pages=tuple(pages), title=document.title, sections=document.sections
+        media_type=document.media_type, pages=tuple(pages), title=document.found_title, sections=document.sections
     )
 
 

@@ -48,7 +48,7 @@ class EmbeddingInUse:
         """Embed with another model from now on. The old one goes when the last of its users is done."""
         with self._lock:
             self.embedder = embedder
-        self._choices.embed_with(embedder.model, embedder.profile.precision)
+        self._choices.embed_with(embedder.model, embedder.profile)
 
     def close(self) -> None:
         """Let the model go."""

@@ -63,11 +63,13 @@ class Library:
         from rag_core.cards import make_cards
         from rag_core.choices import Choices
         from rag_core.embedding_in_use import EmbeddingInUse
+        from rag_core.rechunking import look
         from rag_core.storage.indexes.feeder import Feeder
 
         self._storage = storage
         self._reader = reader
         self._choices = Choices(settings, storage)
+        look(storage, self._choices.settings.chunking.key)
         self._embedding = EmbeddingInUse(storage, self._choices)
         self._asking = Asking(storage, self._choices, self._embedding)
         self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents)
@@ -237,6 +239,7 @@ class Library:
             document_id, " ".join((title or "").split())[:_TITLE_CHARS] or None
         ):
             raise KeyError(document_id)
+        self._storage.wake()
 
     def tag_documents(self, ids: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
         """Put tags on documents and take others off; ids that are not there are passed over.
@@ -290,9 +293,11 @@ class Library:
         The last step is "done" or "cancelled"; whoever is stopped or killed goes on with the next call. Raises
         LecternError while the library is embedded or cut anew already, StoreUnavailable.
         """
-        from rag_core.rechunking import cut_anew
+        from rag_core.rechunking import begin, cut_anew
 
         with self._remade():
+            if self.chunking_offered():
+                begin(self._storage, self.settings.chunking.key)
             yield from cut_anew(self._storage, self._adder, cancellation or Cancellation(), self._closing.is_set)
 
     def chunking_left(self) -> int:
@@ -301,10 +306,17 @@ class Library:
 
         return left(self._storage)
 
-    def forget_chunking(self) -> None:
-        """Leave the documents that were to be cut anew as they are."""
-        from rag_core.rechunking import forget
+    def chunking_offered(self) -> bool:
+        """Whether the documents were cut by another default than today's, and could be cut anew: `chunk_anew`."""
+        from rag_core.rechunking import offered
 
+        return offered(self._storage, self.settings.chunking.key)
+
+    def forget_chunking(self) -> None:
+        """Leave the documents that were, or could be, cut anew as they are."""
+        from rag_core.rechunking import forget, settle
+
+        settle(self._storage, self.settings.chunking.key)
         forget(self._storage)
 
     def backup(self, path: str | Path, *, replace: bool = False) -> BackupReport:
@@ -489,7 +501,8 @@ class Library:
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
-            engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"], models=self.models(),
+            engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"],
+            lexical=told["lexical"], models=self.models(),
             notes=self._told(successor), successor=successor,
         )  # fmt: skip
 

@@ -19,6 +19,9 @@ from rag_core.domain import Progress
 from rag_core.storage import Storage
 
 _LEFT = "chunk_anew"
+_CHUNKING = "chunking"
+# The strategy of libraries from before their chunking was noted.
+_FIRST = '"strategy": "characters"'
 _TOGETHER = 8
 _noting = threading.Lock()
 
@@ -32,10 +35,29 @@ class _Noted:
 
 
 def begin(storage: Storage, chunking: str = "") -> None:
-    """Note that every ready document is to be cut anew. `chunking` tells one time of asking from another."""
+    """Note that every ready document is to be cut anew by a chunking, told by its settings' `key`."""
     ids = tuple(sorted(storage.documents.ready_ids()))
+    settle(storage, chunking)
     with _noting:
         _note(storage, _Noted(chunking, ids))
+
+
+def settle(storage: Storage, chunking: str) -> None:
+    """Note that a library's documents are as they should be by these settings, or are to stay as they are."""
+    storage.conversations.set_preference(_CHUNKING, chunking)
+
+
+def look(storage: Storage, chunking: str) -> None:
+    """On opening a library: one without documents begins with the settings' chunking."""
+    if not any(storage.documents.counts()):
+        settle(storage, chunking)
+
+
+def offered(storage: Storage, chunking: str) -> bool:
+    """Whether the settings cut otherwise than the library's documents were cut, and nobody has decided about it."""
+    kept = storage.conversations.preference(_CHUNKING)
+    differs = _FIRST not in chunking if kept is None else kept != chunking
+    return differs and not left(storage) and bool(storage.documents.ready_ids())
 
 
 def left(storage: Storage) -> int:

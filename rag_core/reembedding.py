@@ -19,6 +19,7 @@ from rag_core.settings import EmbeddingSettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.new_vectors import Text
+from rag_core.text.context import context_of
 
 _BATCH = 128
 _FLOAT_BYTES = 4
@@ -116,12 +117,13 @@ class Reembedding:
     def _embed_batch(self, texts: list[Text], stopped: Callable[[], bool]) -> None:
         if stopped():
             raise Cancelled("Embedding anew was stopped.")
-        rows = self._embedder.encode([text.text for text in texts], cancelled=stopped)
+        contexts = [context_of(text.title, text.section) for text in texts]
+        rows, pieces = self._embedder.encode_with_pieces([text.text for text in texts], contexts, cancelled=stopped)
         for document_id in {text.document_id for text in texts}:
             # First of all, so that a dump is never older than the vectors in PostgreSQL.
             self._dumps.remove(document_id)
             self._written.pop(document_id, None)
-        self._vectors.put(self.profile, self._embedder.model, texts, rows)
+        self._vectors.put(self.profile, self._embedder.model, texts, rows, pieces)
 
     def _write_dumps(self, stopped: Callable[[], bool]) -> Iterator[Progress]:
         """Write the dumps that are not there yet. Raises Cancelled."""
@@ -185,7 +187,9 @@ def target(storage: Storage, wanted: EmbeddingSettings) -> EmbeddingSettings:
         return wanted
     if unfinished is not None:
         other, model = unfinished
-        return wanted.model_copy(update={"model": model, "precision": other.precision, "backend": "auto"})
+        return wanted.model_copy(
+            update={"model": model, "precision": other.precision, "backend": "auto", "context": other.in_context}
+        )
     return wanted.model_copy(update={"precision": profile.precision})
 
 
@@ -196,15 +200,15 @@ def successor(storage: Storage, wanted: EmbeddingSettings) -> Successor | None:
     if profile is None or (unfinished is None and not _is_another(wanted, profile)):
         return None
     done, total = storage.new_vectors.counts()
-    present = f"{profile.name} ({profile.precision})"
+    present = _told(profile.name, profile.precision, profile.in_context)
     if unfinished is not None and (not _is_another(wanted, profile) or not _is_another(wanted, unfinished[0])):
-        name = f"{unfinished[0].name} ({unfinished[0].precision})"
+        name = _told(unfinished[0].name, unfinished[0].precision, unfinished[0].in_context)
         note = (
             f"The library is being embedded anew with {name}: {done} of {total} chunks are done. If that was"
             f" interrupted, it goes on from there: {_WAYS}"
         )
         return Successor(present, name, done, total, begun=True, note=note)
-    name = _short(wanted.model) + ("" if wanted.precision == "auto" else f" ({wanted.precision})")
+    name = _told(_short(wanted.model), wanted.precision, wanted.context)
     note = (
         f"The settings ask for the embedding model {name}; this library was made with {present}, which goes on"
         f" answering until it is embedded anew: {_WAYS}"
@@ -214,12 +218,22 @@ def successor(storage: Storage, wanted: EmbeddingSettings) -> Successor | None:
 
 def _is_another(wanted: EmbeddingSettings, profile: Profile) -> bool:
     """Whether settings ask for another model than a library's, as far as names tell."""
-    return _short(wanted.model) != profile.name or wanted.precision not in ("auto", profile.precision)
+    return (
+        _short(wanted.model) != profile.name
+        or wanted.precision not in ("auto", profile.precision)
+        or wanted.context != profile.in_context
+    )
 
 
 def _short(model: str) -> str:
     """The name that a profile gives to a model of the settings."""
     return PACKAGED if model == PACKAGED else Path(model).expanduser().resolve().name
+
+
+def _told(name: str, precision: str, in_context: bool) -> str:
+    """A model as people are told of it: with what it does beyond its name."""
+    said = [*([] if precision == "auto" else [precision]), *(["titles and sections"] if in_context else [])]
+    return f"{name} ({', '.join(said)})" if said else name
 
 
 def _named(profile: Profile) -> str:

@@ -60,12 +60,12 @@ class ReadingSettings(Group):
 class ChunkingSettings(Group):
     """How pages are cut into chunks. Whoever gives sizes in the unit of one strategy alone has chosen that strategy."""
 
-    strategy: Literal["characters", "sentences"] = Field(
-        default="characters",
+    strategy: Literal["sentences", "characters"] = Field(
+        default="sentences",
         description="sentences cuts between sentences, rows and sections; characters at paragraphs, lines and words",
     )
-    tokens: int = Field(default=200, ge=16, le=8192, description="longest chunk with its title and section, tokens")
-    overlap_tokens: int = Field(default=0, ge=0, description="whole sentences shared by neighbours, tokens")
+    tokens: int = Field(default=220, ge=16, le=8192, description="longest chunk of the sentences strategy, tokens")
+    overlap_tokens: int = Field(default=40, ge=0, description="whole sentences shared by neighbours, tokens")
     size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk of the characters strategy")
     overlap: int = Field(default=200, ge=0, description="characters shared by neighbours")
 
@@ -107,7 +107,7 @@ class EmbeddingSettings(Group):
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="engine for the model")
     batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
-    context: bool = Field(default=False, description="embed title and section before each chunk's text")
+    context: bool = Field(default=True, description="embed title and section before each chunk's text")
 
 
 class StorageSettings(Group):
@@ -133,12 +133,19 @@ class RetrievalSettings(Group):
         default="auto",
         description="exact finds the true nearest always, fast nearly always; auto by the library's size",
     )
+    fusion: Literal["convex", "reciprocal"] = Field(
+        default="convex", description="how a hybrid search joins its lists: by scores, or by ranks alone"
+    )
+    rerank: Literal["auto", "none"] = Field(
+        default="auto", description="whether the first candidates of a hybrid search are scored once more"
+    )
     backend: Literal["auto", "cpu", "coreml", "torch"] = Field(
         default="auto",
         description="what scores the dumps; auto takes the Neural Engine or a CUDA card where there is one",
     )
     k: int = Field(default=6, ge=1, le=100, description="hits returned")
-    fetch_k: int = Field(default=20, ge=1, le=10_000, description="candidates of each ranker")
+    k_by_kind: bool = Field(default=True, description="lists, comparisons and summaries are answered from more")
+    fetch_k: int = Field(default=100, ge=1, le=10_000, description="candidates of each ranker")
     mmr: bool = Field(default=False, description="a search thins its hits by maximal marginal relevance")
     mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import passage, words
+from pages.parts import naming, passage, words
 from pages.parts.components import component
 from rag_core.domain import Chunk, Document
 from rag_core.errors import LecternError
@@ -36,10 +36,11 @@ def draw(library: Library, document_id: str) -> None:
 
 
 def _heading(library: Library, document: Document) -> None:
-    st.markdown(f"## {words.plain(document.title)}")
+    naming.heading(document, [name for name, _ in library.tags()])
+    authors = document.card.authors if document.card else document.authors
     facts = [
-        words.plain(document.authors),
-        str(document.year or ""),
+        words.plain(authors),
+        words.plain(naming.about(document)),
         words.count(document.page_count, "page"),
         words.count(document.chunk_count, "chunk"),
         words.size(document.byte_size),

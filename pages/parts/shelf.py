@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import naming, resources, words
 from pages.parts.components import component
 from rag_core.domain import Document
 from rag_core.errors import LecternError
@@ -26,22 +26,24 @@ STATES = {
 def draw(documents: Sequence[Document], on_board: frozenset[str]) -> None:
     """The table. Documents whose names are `on_board` have a line of progress and are left out until they are done."""
     shown = [document for document in documents if document.state == "ready" or not on_board & {*document.sources}]
-    found = _filtered(shown)
+    known = sorted({tag for document in documents for tag in document.tags}, key=str.casefold)
+    found = _tagged(_filtered(shown), known)
     limit = st.session_state.setdefault("upload_limit", PAGE_SIZE)
     if shown and not found:
         st.caption("No document matches.")
     elif found:
-        data = {"rows": [row(document) for document in found[:limit]]}
+        data = {"rows": [row(document) for document in found[:limit]], "tags": known}
         component("shelf")(
-            key="upload_shelf", data=data, on_open_change=_open, on_remove_change=_ask, on_retry_change=_retry
-        )
+            key="upload_shelf", data=data, on_open_change=_open, on_remove_change=_ask, on_retry_change=_retry,
+            on_rename_change=lambda: naming.rename(st.session_state["upload_shelf"]["rename"]),
+            on_tag_change=lambda: naming.tag(st.session_state["upload_shelf"]["tag"]),
+        )  # fmt: skip
     if len(found) > limit:
         st.button(f"Show more of {len(found):,}", key="upload_more", on_click=_more)
     removing = st.session_state.pop("upload_removing", None)
     if document := next((document for document in documents if document.id == removing), None):
         _confirm(document)
-    if problem := st.session_state.pop("upload_problem", None):
-        st.markdown(f":red[:material/error:] {words.plain(problem)}")
+    naming.problem()
 
 
 def row(document: Document) -> dict[str, Any]:
@@ -51,6 +53,9 @@ def row(document: Document) -> dict[str, Any]:
     return {
         "id": document.id,
         "title": document.title or source or "Untitled",
+        "found": naming.found(document),
+        "about": naming.about(document),
+        "tags": list(document.tags),
         "source": source if document.title else "",
         "pages": f"{document.page_count:,}" if document.page_count else "",
         "chunks": f"{document.chunk_count:,}" if document.chunk_count else "",
@@ -77,17 +82,28 @@ def _filtered(documents: Sequence[Document]) -> Sequence[Document]:
         return documents
     wanted = st.text_input(
         "Filter",
-        placeholder="Filter by title or file name",
+        placeholder="Filter by title, author, kind, year, tag or file name",
         key="upload_filter",
         label_visibility="collapsed",
         icon=":material/search:",
     )
     parts = wanted.casefold().split()
-    return [
-        document
-        for document in documents
-        if all(part in " ".join((document.title, document.authors, *document.sources)).casefold() for part in parts)
-    ]
+    return [document for document in documents if all(part in _words(document) for part in parts)]
+
+
+def _words(document: Document) -> str:
+    """What the filter looks at, in small letters."""
+    card = document.card
+    known = (card.title, card.organisation, card.authors, card.kind, card.period, str(card.year or "")) if card else ()
+    return " ".join((document.title, document.authors, *known, *document.tags, *document.sources)).casefold()
+
+
+def _tagged(documents: Sequence[Document], known: Sequence[str]) -> Sequence[Document]:
+    """Those with one of the tags that are chosen above the table."""
+    if not known:
+        return documents
+    wanted = st.pills("Tags", known, selection_mode="multi", key="upload_tags", label_visibility="collapsed")
+    return [document for document in documents if not wanted or set(wanted) & set(document.tags)]
 
 
 def _open() -> None:
@@ -120,5 +136,5 @@ def _confirm(document: Document) -> None:
             try:
                 resources.library().remove(document.id)
             except LecternError as error:
-                st.session_state["upload_problem"] = f"{error} {error.help}"
+                naming.tell(error)
             st.rerun()

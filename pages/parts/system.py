@@ -51,6 +51,7 @@ def lines(status: LibraryStatus) -> list[tuple[str, str]]:
         ("Search", words.plain(status.engine)),
         ("Database", words.plain(status.postgresql)),
         ("Index", words.plain(status.chroma)),
+        ("Lexical index", words.plain(status.lexical)),
     ]
     for number, model in enumerate(status.models):
         ready = "ready" if model.ready else f"not ready. {model.reason}"

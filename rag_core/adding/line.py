@@ -79,11 +79,13 @@ class Line:
 
         texts = [chunk.text for work in works for chunk in work.chunks]
         tell(0, len(texts))
-        vectors = embedder.encode(texts, progress=tell, cancelled=lambda: self._course.stopped(alone))
-        rows = parts(vectors, works)
+        contexts = [work.context(chunk) for work in works for chunk in work.chunks]
+        vectors, pieces = embedder.encode_with_pieces(
+            texts, contexts, progress=tell, cancelled=lambda: self._course.stopped(alone)
+        )
         batch = [
-            Stored(work.document.id, work.parsed, work.chunks, part)
-            for work, part in zip(works, rows, strict=True)
+            Stored(work.document.id, work.parsed, work.chunks, vectors[part], pieces[part])
+            for work, part in zip(works, parts(works), strict=True)
             if work.parsed is not None
         ]
         return embedder.profile, batch

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rag_core.domain import Chunk, Document, ParsedDocument
+from rag_core.text.context import context_of
 
 WINDOW_CHUNKS = 256
 WINDOW_DOCUMENTS = 128
@@ -27,6 +25,10 @@ class Work:
     def names(self) -> tuple[str, ...]:
         """The document's file names, the first it came by first; what it is told of by may be a title."""
         return self.document.sources or (self.source,)
+
+    def context(self, chunk: Chunk) -> str:
+        """What is embedded before one of its chunks."""
+        return context_of((self.parsed or self.document).found_title, chunk.section)
 
 
 class Window:
@@ -56,9 +58,9 @@ class Window:
         return works
 
 
-def parts(vectors: NDArray[np.float32], works: Sequence[Work]) -> Iterator[NDArray[np.float32]]:
-    """The rows of each document in a window. vectors: float32 (chunks of all, d)."""
+def parts(works: Sequence[Work]) -> Iterator[slice]:
+    """Where the chunks of each document stand among those of all."""
     first = 0
     for work in works:
-        yield vectors[first : first + len(work.chunks)]
+        yield slice(first, first + len(work.chunks))
         first += len(work.chunks)

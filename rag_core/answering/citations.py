@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from rag_core.domain import Citation, Hit, Sentence
 from rag_core.generation.passages import Quote, citation, merge_hits, quotes
 from rag_core.generation.prompts import NOT_FOUND
-from rag_core.text.lexical import coverage, numbers, terms
+from rag_core.text.numbers import numbers
 from rag_core.text.sentences import split_sentences
+from rag_core.text.terms import coverage, terms
 
 # [1], [1, 2], [1-3], [passage 2], and what some models make of them: 【1】, [^1].
 _MARKER = re.compile(r"[\[【]\^?(?:passages?\s*)?(\d{1,3}(?:\s*(?:,|;|-|–|and|&)\s*\d{1,3})*)[\]】]", re.IGNORECASE)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rag_core.domain import Message
 from rag_core.generation.prompts import EARLIER, TURN
-from rag_core.text.lexical import terms
+from rag_core.text.terms import terms
 
 _OPENING = re.compile(
     r"(?:and|but|or|so|also|then|ok(?:ay)?|what about|how about|what else|why|how so|really|more)\b[\s,]*", re.I

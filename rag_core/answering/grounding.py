@@ -17,7 +17,8 @@ from rag_core.answering.citations import Passages, Register, Written
 from rag_core.domain import Citation, Sentence
 from rag_core.generation.extractive import Encode
 from rag_core.generation.passages import Quote
-from rag_core.text.lexical import coverage, numbers, terms
+from rag_core.text.numbers import numbers
+from rag_core.text.terms import coverage, terms
 
 SUPPORTED_FROM = 0.62
 """Least score of a supported sentence; see `Support.score`."""

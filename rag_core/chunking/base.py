@@ -16,15 +16,11 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a page's text, `text[start:end]`, that stands in one section.
-
-    `context` is what is embedded before a chunk of this part, and takes of its room.
-    """
+    """A part of a page's text, `text[start:end]`, that stands in one section."""
 
     start: int
     end: int
     section: str = ""
-    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

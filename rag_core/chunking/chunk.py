@@ -13,7 +13,6 @@ from rag_core.chunking.base import CountTokens, PageText, Part, Strategy
 from rag_core.chunking.characters import Characters
 from rag_core.chunking.sentences import Sentences
 from rag_core.domain import Box, Chunk, Page, ParsedDocument, Section
-from rag_core.text.context import context_of
 
 if TYPE_CHECKING:
     from rag_core.settings import ChunkingSettings
@@ -32,7 +31,7 @@ def chunk_document(
     count_tokens: the tokens of each of many texts in the embedding model's own; whatever it raises is raised.
     """
     sections = sorted(parsed.sections, key=_place)
-    pages = [PageText(page.text, tuple(_parts(page, sections, parsed.title))) for page in parsed.pages]
+    pages = [PageText(page.text, tuple(_parts(page, sections))) for page in parsed.pages]
     spans = STRATEGIES[settings.strategy](settings, count_tokens).cut(pages)
     chunks = [
         _chunk(document_id, page, start, end, _section(text.parts, start, end))
@@ -46,7 +45,7 @@ def chunk_document(
     ]
 
 
-def _parts(page: Page, sections: Sequence[Section], title: str) -> Iterator[Part]:
+def _parts(page: Page, sections: Sequence[Section]) -> Iterator[Part]:
     """The page in parts, one for each section that it has text of."""
     first = bisect_left(sections, (page.number, 1), key=_place)
     last = bisect_left(sections, (page.number + 1, 0), key=_place)
@@ -54,7 +53,7 @@ def _parts(page: Page, sections: Sequence[Section], title: str) -> Iterator[Part
     starts = [(0, sections[first - 1].title if first else ""), *here, (len(page.text), "")]
     for (start, section), (end, _) in pairwise(starts):
         if start < end:
-            yield Part(start, end, section, context_of(title, section))
+            yield Part(start, end, section)
 
 
 def _section(parts: Sequence[Part], start: int, end: int) -> str:

@@ -1,19 +1,27 @@
-"""Cutting between sentences, table rows and headings within sections, sized in the embedding model's own tokens."""
+"""Cutting between sentences, rows and headings within paragraphs and sections, sized in the model's own tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 from rag_core.chunking.base import PageText, Part, Span, Strategy
 from rag_core.text.sentences import split_sentences
 
 # Sentences are looked for in this many characters at a time, so that the work grows with a text's length and no faster.
 _STRETCH = 20_000
-# A section of less than this share of a chunk stands with its neighbour's text: alone it would say next to nothing.
-_TINY_SHARE = 0.2
-# A title and section that leave a chunk less than this share of its tokens are not made room for any further.
-_LEAST_ROOM = 0.6
+# Shares of a chunk: from this length on what stands before a new section, or before a paragraph that does not fit, is a
+# chunk by itself; less would say too little to be found. The last part of a paragraph reaches back to half a chunk.
+_BEFORE_SECTION, _BEFORE_PARAGRAPH, _LAST = 0.4, 0.25, 0.5
+
+
+class _Opens(IntEnum):
+    """What begins with a unit."""
+
+    SENTENCE = 0
+    PARAGRAPH = 1
+    SECTION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,80 +30,74 @@ class _Unit:
 
     start: int
     end: int
-    room: int
+    opens: _Opens = _Opens.SENTENCE
     is_heading: bool = False
     tokens: int = 0
 
 
 class Sentences(Strategy):
-    """At most `tokens` tokens with title and section, neighbours sharing up to `overlap_tokens` of whole sentences.
-
-    A new section begins a new chunk unless it is tiny, and a heading stands with what follows it.
-    """
+    """At most `tokens` tokens. Whole paragraphs stand together as long as they fit; where one must be cut, its chunks
+    share up to `overlap_tokens` of whole sentences. A section begins a chunk unless little stands before it."""
 
     def cut(self, pages: Sequence[PageText]) -> list[list[Span]]:
         """Cut each page; tokens are counted for the units of all pages at a time."""
-        rooms = self._rooms({part.context for page in pages for part in page.parts})
-        parts = [(number, part) for number, page in enumerate(pages) for part in page.parts]
-        units = [list(_units(pages[number].text, part, rooms[part.context])) for number, part in parts]
-        measured = self._measured([pages[number].text for number, _ in parts], units)
-        by_page: list[list[list[_Unit]]] = [[] for _ in pages]
-        for (number, _), found in zip(parts, measured, strict=True):
-            by_page[number].append(found)
-        return [list(self._spans(page.text, found)) for page, found in zip(pages, by_page, strict=True)]
-
-    def _rooms(self, contexts: set[str]) -> dict[str, int]:
-        """The tokens that each context leaves to a chunk's text."""
-        known = list(contexts)
-        least = round(_LEAST_ROOM * self._settings.tokens)
-        return {
-            context: max(self._settings.tokens - count, least)
-            for context, count in zip(known, self._count_tokens(known), strict=True)
-        }
+        units = [[unit for part in page.parts for unit in _units(page.text, part)] for page in pages]
+        measured = self._measured([page.text for page in pages], units)
+        return [list(self._spans(page.text, found)) for page, found in zip(pages, measured, strict=True)]
 
     def _measured(self, texts: Sequence[str], units: Sequence[list[_Unit]]) -> list[list[_Unit]]:
         """The units of each text with their tokens, those that are longer than a chunk cut at blanks until they fit."""
-        flat = [(place, unit) for place, found in enumerate(units) for unit in found]
-        while unknown := [index for index, (_, unit) in enumerate(flat) if not unit.tokens]:
-            counts = self._count_tokens([texts[flat[i][0]][flat[i][1].start : flat[i][1].end] for i in unknown])
-            fitted: list[tuple[int, _Unit]] = []
-            done = 0
-            for index, count in zip(unknown, counts, strict=True):
-                fitted += flat[done:index]
-                place, unit = flat[index]
-                fitted += [(place, part) for part in _fitting(texts[place], unit, max(count, 1))]
-                done = index + 1
-            flat = fitted + flat[done:]
-        found: list[list[_Unit]] = [[] for _ in units]
-        for place, unit in flat:
-            found[place].append(unit)
-        return found
+        known: list[list[_Unit]] = [list(found) for found in units]
+        while unknown := [(place, unit) for place, found in enumerate(known) for unit in found if not unit.tokens]:
+            counts = iter(self._count_tokens([texts[place][unit.start : unit.end] for place, unit in unknown]))
+            known = [
+                [
+                    part
+                    for unit in found
+                    for part in ([unit] if unit.tokens else self._fitting(text, unit, max(next(counts), 1)))
+                ]
+                for text, found in zip(texts, known, strict=True)
+            ]
+        return known
 
-    def _spans(self, text: str, sections: Sequence[list[_Unit]]) -> Iterator[Span]:
-        """Chunks of one page, from the units of each of its sections."""
-        tiny = _TINY_SHARE * self._settings.tokens
-        blocks: list[list[_Unit]] = []
-        for units in sections:
-            if blocks and min(_tokens(blocks[-1]), _tokens(units)) < tiny:
-                blocks[-1] += units
-            else:
-                blocks.append(list(units))
-        for block in blocks:
-            for first, last in _packed(block, self._settings.overlap_tokens):
-                start, end = _strip(text, block[first].start, block[last - 1].end)
+    def _fitting(self, text: str, unit: _Unit, tokens: int) -> list[_Unit]:
+        """The unit with its tokens, or parts of it that are yet to be counted."""
+        length, room = unit.end - unit.start, self._settings.tokens
+        if tokens <= room or length == 1:
+            return [replace(unit, tokens=tokens)]
+        size = max(1, length * room // (tokens + room))
+        parts: list[_Unit] = []
+        start = unit.start
+        while start < unit.end:
+            end = min(start + size, unit.end)
+            blank = -1 if end == unit.end else max(text.rfind(mark, start + 1, end + 1) for mark in " \n\t")
+            end = blank if blank > start else end
+            parts.append(replace(unit, start=start, end=end, opens=_Opens.SENTENCE if parts else unit.opens))
+            start = end
+        return parts
+
+    def _spans(self, text: str, units: Sequence[_Unit]) -> Iterator[Span]:
+        """The chunks of one page."""
+        for group in _groups(units, self._settings.tokens):
+            for first, last in _packed(group, self._settings.tokens, self._settings.overlap_tokens):
+                start, end = _strip(text, group[first].start, group[last - 1].end)
                 if start < end:
                     yield start, end
 
 
-def _units(text: str, part: Part, room: int) -> Iterator[_Unit]:
+def _units(text: str, part: Part) -> Iterator[_Unit]:
     """The units of a part: each ends where the next begins, so that nothing between sentences is left out."""
+    opens = _Opens.SECTION
     for start, end in _stretches(text, part.start, part.end):
         spans = split_sentences(text[start:end])
-        starts = [start, *(start + span.start for span in spans[1:])]
-        kinds = [span.kind == "heading" for span in spans] or [False]
-        for first, last, is_heading in zip(starts, [*starts[1:], end], kinds, strict=True):
-            if first < last:
-                yield _Unit(first, last, room, is_heading)
+        ends = [*(start + span.start for span in spans[1:]), end]
+        for number, last in enumerate(ends):
+            is_heading = bool(spans) and spans[number].kind == "heading"
+            if start < last:
+                yield _Unit(start, last, opens, is_heading)
+            gap = text[start + len(text[start:last].rstrip()) : last]
+            opens = _Opens.PARAGRAPH if gap.count("\n") > 1 and not is_heading else _Opens.SENTENCE
+            start = last
 
 
 def _stretches(text: str, start: int, end: int) -> Iterator[Span]:
@@ -109,35 +111,44 @@ def _stretches(text: str, start: int, end: int) -> Iterator[Span]:
         yield start, end
 
 
-def _fitting(text: str, unit: _Unit, tokens: int) -> list[_Unit]:
-    """The unit with its tokens, or parts of it that are yet to be counted."""
-    length = unit.end - unit.start
-    if tokens <= unit.room or length == 1:
-        return [replace(unit, tokens=tokens)]
-    size = max(1, length * unit.room // (tokens + unit.room))
-    parts, start = [], unit.start
-    while start < unit.end:
-        end = min(start + size, unit.end)
-        blank = -1 if end == unit.end else max(text.rfind(mark, start + 1, end + 1) for mark in " \n\t")
-        end = blank if blank > start else end
-        parts.append(replace(unit, start=start, end=end))
-        start = end
-    return parts
+def _groups(units: Sequence[_Unit], room: int) -> Iterator[list[_Unit]]:
+    """Paragraphs that stand together, as many as there is room for; a longer one alone, or with little before it."""
+    group: list[_Unit] = []
+    held = 0
+    for paragraph in _paragraphs(units):
+        count = _tokens(paragraph)
+        is_full = held + count > room and held >= _BEFORE_PARAGRAPH * room
+        if group and (is_full or (paragraph[0].opens is _Opens.SECTION and held >= _BEFORE_SECTION * room)):
+            yield group
+            group, held = [], 0
+        group = group + paragraph
+        held += count
+    if group:
+        yield group
 
 
-def _packed(units: Sequence[_Unit], overlap: int) -> list[Span]:
-    """Runs of units, by index, each of as many as its room holds: parts of equal length were found less often."""
-    room = min((unit.room for unit in units), default=1)
-    runs: list[Span] = []
+def _paragraphs(units: Sequence[_Unit]) -> Iterator[list[_Unit]]:
+    paragraph: list[_Unit] = []
+    for unit in units:
+        if paragraph and unit.opens:
+            yield paragraph
+            paragraph = []
+        paragraph.append(unit)
+    if paragraph:
+        yield paragraph
+
+
+def _packed(units: Sequence[_Unit], room: int, overlap: int) -> Iterator[Span]:
+    """Runs of units, by index, each as full as it can be: parts of equal length were found less often."""
     first = held = 0
     for index, unit in enumerate(units):
         if index > first and held + unit.tokens > room:
             stop = _without_headings(units, first, index, room)
-            runs.append((first, stop))
-            first = _overlapped(units, first, stop, overlap, room - _tokens(units[stop : index + 1]))
+            yield first, stop
+            first = _reaching_back(units, stop, first + 1, min(overlap, room - _tokens(units[stop : index + 1])))
             held = _tokens(units[first:index])
         held += unit.tokens
-    return [*runs, (first, len(units))] if units else runs
+    yield _reaching_back(units, first, 0, round(_LAST * room) - held), len(units)
 
 
 def _without_headings(units: Sequence[_Unit], first: int, stop: int, room: int) -> int:
@@ -148,10 +159,10 @@ def _without_headings(units: Sequence[_Unit], first: int, stop: int, room: int) 
     return end if end > first else stop
 
 
-def _overlapped(units: Sequence[_Unit], first: int, stop: int, overlap: int, room: int) -> int:
-    """Where a run begins that shares units with the one before it."""
-    begin, shared = stop, 0
-    while begin > first + 1 and (shared := shared + units[begin - 1].tokens) <= min(overlap, room):
+def _reaching_back(units: Sequence[_Unit], begin: int, least: int, room: int) -> int:
+    """Where a run begins that takes units before it along as far as there is room."""
+    shared = 0
+    while begin > least and (shared := shared + units[begin - 1].tokens) <= room:
         begin -= 1
     return begin
 

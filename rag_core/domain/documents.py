@@ -86,6 +86,11 @@ class ParsedDocument:
     notes: tuple[str, ...] = ()
     card: DocumentCard | None = None
 
+    @property
+    def found_title(self) -> str:
+        """The title that its card says, whatever the user calls it: what vectors are made with."""
+        return self.card.title if self.card else self.title
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -149,6 +154,11 @@ class Document:
     added_at: datetime | None = None
     card: DocumentCard | None = None
     tags: tuple[str, ...] = ()
+
+    @property
+    def found_title(self) -> str:
+        """The title that its card says, whatever the user calls it: what vectors are made with."""
+        return self.card.title if self.card else self.title
 
 
 @dataclass(frozen=True, slots=True)

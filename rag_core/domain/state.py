@@ -48,6 +48,7 @@ class LibraryStatus:
     engine: str
     postgresql: str
     chroma: str
+    lexical: str
     models: tuple[ModelStatus, ...]
     notes: tuple[str, ...] = ()
     successor: Successor | None = None
@@ -55,7 +56,7 @@ class LibraryStatus:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Where a store differs from what it should hold. `store` is "PostgreSQL", "Dumps", "Files" or "Chroma".
+    """Where a store differs from what it should hold. `store` is "PostgreSQL", "Files", or an index's name.
 
     `document_id` is empty where the whole store is meant. What is not `repairable` says in `help` what the user can do.
     """

@@ -19,7 +19,7 @@ from rag_core.evaluation.measuring.answers import answer_metrics
 from rag_core.evaluation.measuring.ranking import ranked
 from rag_core.retrieval import Retrieval, for_passages
 from rag_core.settings import Settings
-from rag_core.text.lexical import terms
+from rag_core.text.terms import terms
 
 _PORTION = 128
 """Questions searched in one pass, and kept together."""

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from rag_core.domain import Hit
 from rag_core.generation.cues import answer_type, holds_answer
 from rag_core.generation.passages import Passage, Quote, merge_hits, quotes
-from rag_core.text.lexical import Bm25, coverage, numbers, terms
+from rag_core.text.bm25 import Bm25
+from rag_core.text.numbers import numbers
+from rag_core.text.terms import coverage, terms
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to vectors of unit length, float32 (n, d)."""

@@ -26,7 +26,7 @@ def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
     title = find_title(parsed, names, front)
     kind = find_kind(title, names, front)
     organisation = find_organisation(front, title, names, parsed.authors)
-    period = find_period(kind.period, title, names, front.text)
+    period = find_period(kind.period, title, names, front)
     return DocumentCard(
         title=_called(title, kind, organisation, period),
         organisation=organisation,

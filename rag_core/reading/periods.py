@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from rag_core.reading.front import Front
+
 PeriodKind = Literal["year", "quarter", "date", "none"]
 
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
@@ -46,8 +48,16 @@ _ANY_YEAR = re.compile(rf"(?<![\d.,$€£/-]){_YEAR}(?![\d,]|\.\d)")
 _COPYRIGHT = re.compile(
     rf"(?:©|\(c\)|copyright)\D{{0,12}}(?:(?:19|20)\d\d\s*[-–,]\s*)*{_YEAR}(?!\s*[-–,]\s*(?:19|20)\d\d)", re.IGNORECASE
 )
+_REVISED = re.compile(
+    rf"(?:updated|up to date|revised|revision|edition|published|effective|in force|dated|as of|made on)\b\D{{0,40}}?"
+    rf"(?:{DATE})?{_YEAR}(?!\d)",
+    re.IGNORECASE,
+)
 # How far into the text dates are those of the document.
 _HEAD_CHARS = 1500
+# Lines at the top that are looked at, and the words of one that is no sentence.
+_LINES, _TOP_LINES = 30, 6
+_SHORT = 14
 _HEADLINE_CHARS = 250
 
 
@@ -58,22 +68,23 @@ class Period(NamedTuple):
     year: int | None = None
 
 
-def find_period(kind: PeriodKind, title: str, names: Sequence[str], front: str) -> Period:
-    """The period of a document of this kind, from its title, its names and the text of its first pages.
+def find_period(kind: PeriodKind, title: str, names: Sequence[str], pages: Front) -> Period:
+    """The period of a document of this kind, from its title, its names and its first pages.
 
     What is said of the period comes before dates that stand alone; the title and the names before the text.
     """
     named = " ".join(name.replace("_", " ") for name in names)
+    front = pages.text
+    loose = _loose(title, named, pages)
     if kind == "quarter":
         found = _quarter((title, front[:_HEADLINE_CHARS], named, front)) or _ended(
             _QUARTER_ENDED, front, "quarter ended "
         )
-        return found or _ended(_FISCAL_YEAR, front) or _loose(title, named, front)
+        return found or _ended(_FISCAL_YEAR, front) or loose
     if kind == "date":
-        return _reported(front) or _loose(title, named, front)
+        return _reported(front) or loose
     if kind == "year":
-        fiscal = _year_of(_FISCAL, front)
-        return _ended(_FISCAL_YEAR, front) or (Period("", fiscal) if fiscal else _loose(title, named, front))
+        return _ended(_FISCAL_YEAR, front) or (loose if loose.year else Period("", _year_of(_FISCAL, front)))
     return Period()
 
 
@@ -110,17 +121,23 @@ def _reported(text: str) -> Period | None:
 def _dated(match: re.Match[str]) -> Period:
     if match["iso"]:
         return Period(match["iso"], int(match["iso_year"]))
-    return Period(" ".join(match["words"].split()), int(match["year"]))
+    words = " ".join(match["words"].split())
+    return Period(words.title() if words.isupper() else words, int(match["year"]))
 
 
-def _loose(title: str, named: str, front: str) -> Period:
-    """A year in the title or a name, with a date of it; else a date near the beginning, the year of its copyright."""
-    head = front[:_HEAD_CHARS]
+def _loose(title: str, named: str, pages: Front) -> Period:
+    """A year in the title or a name, with a date of it; else a date in a line of its own, or a year said to be its own.
+
+    Dates and years within sentences are those of what is told.
+    """
+    short = [line.text for line in pages.first[:_LINES] if line.text.count(" ") < _SHORT]
+    head = " \n".join(short)
     said = _year_of(_ANY_YEAR, title) or _year_of(_ANY_YEAR, named)
     dates = [_dated(match) for match in _ANY_DATE.finditer(head)]
     if found := next((date for date in dates if said in (None, date.year)), None):
         return found
-    return Period("", said or _year_of(_COPYRIGHT, front) or _year_of(_ANY_YEAR, head[: _HEAD_CHARS // 3]))
+    year = said or _year_of(_REVISED, pages.text[:_HEAD_CHARS]) or _year_of(_COPYRIGHT, pages.text)
+    return Period("", year or _year_of(_ANY_YEAR, " ".join(short[:_TOP_LINES])))
 
 
 def _year_of(pattern: re.Pattern[str], text: str) -> int | None:

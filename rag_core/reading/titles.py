@@ -91,7 +91,7 @@ def likeness(text: str) -> float:
     like = 0.6 if count < 2 else 1.0 if count <= 14 else 0.6 if count <= 24 else 0.1
     letters = sum(character.isalpha() for character in text)
     like *= 1.0 if letters >= 0.6 * len(text.replace(" ", "")) else 0.4
-    like *= 0.2 if _SENTENCE.search(text) and not is_legal_name(text) else 1.0
+    like *= 0.15 if _SENTENCE.search(text) and not is_legal_name(text) else 1.0
     like *= 0.3 if _NUMBERED.match(text) else 1.0
     like *= 0.4 if _LEFT_OVER.search(text) else 1.0
     like *= 0.2 if _FILE_NAME.fullmatch(text) else 1.0
@@ -106,7 +106,7 @@ def readable(name: str) -> str:
     stem = _COPIES.sub("", stem) or stem
     if " " not in _COPIES.sub("", PurePosixPath(base).stem):
         stem = _HYPHEN.sub(" ", stem)
-    return stem[:1].upper() + stem[1:] if stem.islower() else stem
+    return stem[:1].upper() + stem[1:] if stem.islower() and " " in stem else stem
 
 
 def _is_possible(text: str) -> bool:

@@ -1,12 +1,14 @@
-"""Candidates of several rankers to one list.
+"""Candidates of several rankers to one list, in one of two ways.
 
-Convex combination of scores scaled by their least value in theory and their greatest for the question, after Bruch, Gai
-and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM TOIS 2023.
+`convex`: scores between their least value in theory and their greatest for the question, weighed; after Bruch, Gai and
+Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM TOIS 2023. `reciprocal`: ranks alone; Cormack,
+Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009. To both is added how surely a question means a candidate's
+document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -14,11 +16,10 @@ from rag_core.retrieval.candidates import Candidates, Scores, best_first
 from rag_core.retrieval.dense_indexes import DenseIndex, cosines
 from rag_core.retrieval.query import Query, Ref
 from rag_core.retrieval.rankers import RANKERS, Ranked
+from rag_core.retrieval.weights import weights
 
-DENSE_WEIGHT = 0.6
 
-
-def fused(query: Query, ranked: Mapping[str, Ranked], index: DenseIndex) -> Candidates:
+def fused(query: Query, ranked: Mapping[str, Ranked], index: DenseIndex, how: str = "convex") -> Candidates:
     """The candidates of all rankers, best first. `ranked` has at least one; the list of a single one stays as it is.
 
     Whatever ranker found a chunk, its cosine is known where the question has a vector.
@@ -26,12 +27,33 @@ def fused(query: Query, ranked: Mapping[str, Ranked], index: DenseIndex) -> Cand
     if len(ranked) == 1:
         return _single(query, *next(iter(ranked.items())), index)
     refs: list[Ref] = list(dict.fromkeys(ref for some in ranked.values() for ref in some.refs))
-    known = _with_cosines(query, refs, {name: _column(refs, some) for name, some in ranked.items()}, ranked, index)
-    total = np.zeros(len(refs), dtype=np.float32)
-    for name, weight in (("dense", DENSE_WEIGHT), ("lexical", 1 - DENSE_WEIGHT)):
-        if name in known.scores:
-            total += np.float32(weight) * scaled(known.scores[name], ranked[name].low)
-    return known.scored(total, "fused", "fused")
+    columns = {name: _column(refs, some) for name, some in ranked.items()}
+    known = _with_cosines(query, refs, columns, ranked.get("dense"), index)
+    low = {name: some.low for name, some in ranked.items()}
+    return known.scored(FUSIONS[how](known.scores, low) + identity(query, refs), "fused", "fused")
+
+
+def convex(scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores:
+    """The weighed sum of scaled scores, float32 (n,), on 0..1."""
+    dense = np.float32(weights()["fusion"]["dense"])
+    return dense * scaled(scores["dense"], low["dense"]) + (1 - dense) * scaled(scores["lexical"], low["lexical"])
+
+
+def reciprocal(scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores:
+    """The sum of 1 / (k + rank) over the rankers that found a candidate, float32 (n,), scaled to at most 1."""
+    constant = weights()["fusion"]["reciprocal_k"]
+    total = np.zeros(len(next(iter(scores.values()))), dtype=np.float32)
+    for values in scores.values():
+        ranks = np.empty(len(values))
+        ranks[np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")] = np.arange(1, len(values) + 1)
+        total += np.where(np.isnan(values), 0, 1 / (constant + ranks)).astype(np.float32)
+    return total * np.float32((constant + 1) / len(scores))
+
+
+FUSIONS: dict[str, Callable[[Mapping[str, Scores], Mapping[str, float]], Scores]] = {
+    "convex": convex,
+    "reciprocal": reciprocal,
+}
 
 
 def scaled(scores: Scores, low: float) -> Scores:
@@ -40,30 +62,34 @@ def scaled(scores: Scores, low: float) -> Scores:
     if high <= low:
         return np.zeros_like(scores)
     found: Scores = np.nan_to_num((scores - np.float32(low)) / np.float32(high - low), nan=0.0)
-    return found
+    return np.maximum(found, 0)
+
+
+def identity(query: Query, refs: list[Ref]) -> Scores:
+    """What a candidate gains by its document, float32 (n,)."""
+    weight = weights()["fusion"]["identity"]
+    meant = query.understood.documents
+    return np.array([weight * meant.get(document_id, 0.0) for document_id, _ in refs], dtype=np.float32)
 
 
 def _single(query: Query, name: str, ranked: Ranked, index: DenseIndex) -> Candidates:
-    kind = RANKERS[name].score_kind
-    known = _with_cosines(query, ranked.refs, {name: ranked.scores}, {name: ranked}, index)
-    order = best_first(known.refs, ranked.scores)
-    found = Candidates(known.refs, ranked.scores, kind, known.scores, known.vectors)
-    return found.take(order)
+    known = _with_cosines(query, ranked.refs, {name: ranked.scores}, ranked if name == "dense" else None, index)
+    found = Candidates(known.refs, ranked.scores, RANKERS[name].score_kind, known.scores, known.vectors)
+    return found.take(best_first(known.refs, ranked.scores))
 
 
 def _with_cosines(
-    query: Query, refs: list[Ref], scores: dict[str, Scores], ranked: Mapping[str, Ranked], index: DenseIndex
+    query: Query, refs: list[Ref], scores: dict[str, Scores], dense: Ranked | None, index: DenseIndex
 ) -> Candidates:
     """Candidates with their vectors and, where the question has one, cosines; unordered yet."""
-    at_hand = ranked.get("dense")
-    if at_hand is not None and at_hand.vectors is not None and len(at_hand.refs) == len(refs):
-        return Candidates(refs, scores["dense"], "cosine", scores, at_hand.vectors)
     if not refs:
         return Candidates(refs, np.empty(0, np.float32), "cosine", scores)
-    first = at_hand.vectors if at_hand is not None else None  # the union begins with the dense ranker's own
-    known = 0 if first is None else len(first)
+    at_hand = dense.vectors if dense is not None else None  # `refs` begin with the dense ranker's own
+    known = 0 if at_hand is None else len(at_hand)
+    if known == len(refs) and at_hand is not None:
+        return Candidates(refs, scores["dense"], "cosine", scores, at_hand)
     rest = index.vectors(refs[known:])
-    vectors = rest if first is None else np.concatenate([first, rest])
+    vectors = rest if at_hand is None else np.concatenate([at_hand, rest])
     if query.vector is not None:
         scores = {**scores, "dense": cosines(vectors, query.vector)}
     return Candidates(refs, np.zeros(len(refs), np.float32), "cosine", scores, vectors)

@@ -10,20 +10,31 @@ from rag_core.domain import Considered, Hit
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.query import Query
 from rag_core.storage.postgres.passages import boxes_of
-from rag_core.text.lexical import terms
+from rag_core.text.terms import terms
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 
 
-def hit(query: Query, candidates: Candidates, place: int) -> Hit:
-    """A candidate as a hit."""
+def hit(query: Query, candidates: Candidates, place: int, similar: int) -> Hit:
+    """A candidate as a hit that stands for so many similar ones."""
     row = candidates.rows[place]
     return Hit(
         chunk_id=f"{row.document_id}:{row.index}", document=candidates.documents[row.document_id], index=row.index,
         page=row.page, page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
         boxes=boxes_of(row), score=float(candidates.score[place]), score_kind=candidates.kind,
-        scores=_scores(candidates, place), matches=matches(row.text, frozenset(query.terms)),
+        scores=_scores(candidates, place), matches=matches(row.text, frozenset(query.terms)), similar=similar,
     )  # fmt: skip
+
+
+def allowed(query: Query, candidates: Candidates, place: int) -> bool:
+    """Whether a candidate holds every quoted phrase as it is, and none of the excluded words."""
+    row = candidates.rows[place]
+    title = candidates.documents[row.document_id].title
+    held = _plain(f"{row.text}\n{row.section}\n{title}")
+    if not all(_plain(phrase) in held for phrase in query.understood.phrases):
+        return False
+    excluded = query.excluded
+    return not excluded or set(excluded).isdisjoint(terms(f"{row.text} {row.section} {title}"))
 
 
 def considered(candidates: Candidates, place: int, outcome: str) -> Considered:
@@ -32,6 +43,10 @@ def considered(candidates: Candidates, place: int, outcome: str) -> Considered:
     scores = {name: round(score, 4) for name, score in _scores(candidates, place).items()}
     title = candidates.documents[row.document_id].title
     return Considered(f"{row.document_id}:{row.index}", title, row.page, row.section, scores, outcome)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def matches(text: str, wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:

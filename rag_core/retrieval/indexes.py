@@ -8,7 +8,9 @@ from typing import cast
 
 from accelerator.scanner import Mode
 from rag_core.domain import Document, Scope
+from rag_core.errors import StoreUnavailable
 from rag_core.retrieval.dense_indexes import DENSE_INDEXES
+from rag_core.retrieval.identity import Cards, Meant
 from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.scope import Within, documents_within, narrowed, sections_within
@@ -39,6 +41,10 @@ class Indexes(ABC):
         """Those of some documents that are ready. Raises StoreUnavailable."""
 
     @abstractmethod
+    def meant(self, questions: Sequence[str]) -> list[Meant]:
+        """The documents that each question means. Raises StoreUnavailable."""
+
+    @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
 
@@ -49,11 +55,12 @@ class LibraryIndexes(Indexes):
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._passages = Passages(storage.database)
+        self._cards = Cards(self._passages, self._rarities)
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
         """See the base class: what was asked for, then the dumps, then pgvector."""
         for name in self._order(wanted, notes):
-            yield Sources(DENSE_INDEXES[name](self._storage, cast(Mode, scan)))
+            yield Sources(DENSE_INDEXES[name](self._storage, cast(Mode, scan)), self._storage.lexical)
 
     def within(self, scope: Scope) -> Within | None:
         """See the base class."""
@@ -72,9 +79,21 @@ class LibraryIndexes(Indexes):
         """See the base class."""
         return self._storage.documents.ready(ids)
 
+    def meant(self, questions: Sequence[str]) -> list[Meant]:
+        """See the base class."""
+        self._cards.refresh()
+        return [self._cards.meant(question) for question in questions]
+
     def size(self) -> tuple[int, int]:
         """See the base class."""
-        return self._storage.documents.counts()[:2]
+        counts = self._cards.refresh()
+        return counts.documents, counts.chunks
+
+    def _rarities(self, terms: Sequence[str]) -> Mapping[str, float]:
+        try:
+            return self._storage.lexical.idf(terms)
+        except StoreUnavailable:  # how far words are names is then not known
+            return {}
 
     def _order(self, wanted: str, notes: list[str]) -> list[str]:
         names = ["dumps", "pgvector"] if wanted == "auto" else list(dict.fromkeys([wanted, "dumps", "pgvector"]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from rag_core.domain import Document, Scope
-from rag_core.text.lexical import words
+from rag_core.text.tokens import words
 
 # The preposition that would be left hanging, the name, and its genitive. An address (a@b.org) is no mention.
 _MENTION = re.compile(

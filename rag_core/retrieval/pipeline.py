@@ -10,24 +10,26 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from accelerator.mmr import maximal_marginal_relevance
-from rag_core.domain import Hit, Searched, Trace
+from rag_core.domain import Considered, Hit, Searched, Trace
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.retrieval.candidates import Candidates
-from rag_core.retrieval.dense_indexes import all_unit
+from rag_core.retrieval.folding import folded
 from rag_core.retrieval.fusion import fused
-from rag_core.retrieval.hits import considered, hit
+from rag_core.retrieval.hits import allowed, considered, hit
 from rag_core.retrieval.indexes import Indexes
+from rag_core.retrieval.picking import picked, wanted
 from rag_core.retrieval.plan import Plan, planned
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers import RANKERS, Ranked, Sources
 from rag_core.retrieval.reranking import RERANKERS
+from rag_core.retrieval.scope import Within
 from rag_core.settings import RetrievalSettings
 
 # Candidates that a trace tells of: it is kept with every answer.
 _TOLD = 50
+# Documents that a question may mean are searched by themselves when they are so sure, and there are more than these.
+_SURE, _FEW = 0.6, 3
+_MEANT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,49 +109,63 @@ class _Run:
         searched = Searched(mode, query.scope, query.understood, *covered)
         if not ranked:
             return self._retrieval(query, (), searched, stages)
-        candidates = fused(query, ranked, self._sources.index)
+        candidates = fused(query, self._widened(query, ranked, covered[0]), self._sources.index, self._plan.fusion)
         stages.lap("fuse")
-        candidates = self._with_texts(candidates.take(list(range(min(len(candidates), self._plan.fetch_k)))))
+        candidates = self._with_texts(query, candidates.take(list(range(min(len(candidates), self._plan.fetch_k)))))
         stages.lap("texts")
         candidates = self._reranked(query, candidates, stages)
-        picks = self._picked(query, candidates)
+        standing, similar = folded(candidates)
+        stages.lap("fold")
+        k = wanted(query.understood.kind, self._plan.k) if self._plan.k_by_kind else self._plan.k
+        places = [standing[at] for at in picked(query, candidates.take(standing), k, self._plan.mmr_lambda)]
         stages.lap("pick")
-        hits = tuple(hit(query, candidates, place) for place in picks)
-        for one, place in zip(hits, picks, strict=True):
+        hits = tuple(hit(query, candidates, place, similar.get(place, 0)) for place in places)
+        for one, place in zip(hits, places, strict=True):
             self._sources.index.check((one.document.id, one.index), candidates.rows[place].md5)
+        told = self._told(candidates, set(places), set(standing))
         stages.lap("hits")
-        outcomes = dict.fromkeys(picks, "passage")
-        left_out = "rank" if self._plan.mmr_lambda is None else "mmr"
-        told = [considered(candidates, place, outcomes.get(place, left_out)) for place in range(len(candidates))]
-        return self._retrieval(query, hits, replace(searched, candidates=tuple(told[:_TOLD])), stages)
+        return self._retrieval(query, hits, replace(searched, candidates=told), stages)
 
-    def _with_texts(self, candidates: Candidates) -> Candidates:
-        """What was removed meanwhile is left out."""
+    def _widened(self, query: Query, ranked: Mapping[str, Ranked], documents: int) -> Mapping[str, Ranked]:
+        """With the best of the documents that a question means, which may lie deep in a large library's lists."""
+        within = _meant(query)
+        if within is None or documents <= _FEW:
+            return ranked
+        inner = replace(query, within=within)
+        found = dict(ranked)
+        for name, some in ranked.items():
+            (more,) = RANKERS[name](self._sources).rank([inner], self._plan.fetch_k // 2)
+            found[name] = some.joined(more)
+        return found
+
+    def _told(self, candidates: Candidates, picks: set[int], standing: set[int]) -> tuple[Considered, ...]:
+        """What became of the first candidates."""
+        left_out = "rank" if self._plan.mmr_lambda is None else "mmr"
+        return tuple(
+            considered(candidates, place, "passage" if place in picks else left_out if place in standing else "similar")
+            for place in range(min(len(candidates), _TOLD))
+        )
+
+    def _with_texts(self, query: Query, candidates: Candidates) -> Candidates:
+        """What was removed meanwhile is left out, and what a question's phrases and excluded words rule out."""
         rows = self._indexes.rows(candidates.refs) if candidates.refs else {}
         documents = self._indexes.documents({ref[0] for ref in rows})
         there = [place for place, ref in enumerate(candidates.refs) if ref in rows and ref[0] in documents]
         kept = candidates.take(there)
-        return replace(kept, rows=[rows[ref] for ref in kept.refs], documents=documents)
+        known = replace(kept, rows=[rows[ref] for ref in kept.refs], documents=documents)
+        if not (query.understood.phrases or query.understood.excluded):
+            return known
+        return known.take([place for place in range(len(known)) if allowed(query, known, place)])
 
     def _reranked(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
+        if candidates.kind != "fused":  # their weights are of fused scores
+            return candidates
         for name in self._plan.rerankers:
-            reranker = RERANKERS[name]()
-            first = candidates.take(list(range(min(len(candidates), reranker.most))))
-            candidates = first.scored(reranker.scores(query, first), "rerank", "rerank")
+            scores = RERANKERS[name]().scores(query, candidates)
+            if scores is not None:
+                candidates = candidates.scored(scores, "rerank", "rerank")
             stages.lap(name)
         return candidates
-
-    def _picked(self, query: Query, candidates: Candidates) -> list[int]:
-        """Places of the hits among the candidates, in order."""
-        k, mmr_lambda = self._plan.k, self._plan.mmr_lambda
-        if mmr_lambda is None or candidates.vectors is None:
-            return list(range(min(k, len(candidates))))
-        by_cosine = candidates.kind == "cosine" and query.vector is not None
-        vector = query.vector if query.vector is not None else np.zeros(candidates.vectors.shape[1], np.float32)
-        return maximal_marginal_relevance(
-            vector / max(float(np.linalg.norm(vector)), 1e-30), candidates.vectors, k, mmr_lambda,
-            unit=all_unit(candidates.vectors), relevance=None if by_cosine else candidates.score,
-        )  # fmt: skip
 
     def _retrieval(self, query: Query, hits: tuple[Hit, ...], searched: Searched, stages: _Stages) -> Retrieval:
         searched = replace(searched, latency_ms=stages.latency_ms)
@@ -159,6 +175,19 @@ class _Run:
             searched=searched,
         )  # fmt: skip
         return Retrieval(hits, trace)
+
+
+def _meant(query: Query) -> Within | None:
+    """The documents that a question surely means, or sets side by side, within its scope."""
+    surest = max(query.understood.documents.values(), default=0.0)
+    sure = [key for key, surely in query.understood.documents.items() if surely >= _SURE * max(surest, _SURE)]
+    named = [key for side in query.sides for key in sorted(side)[:_MEANT]]
+    rows = {
+        key: None if query.within is None else query.within.rows[key]
+        for key in dict.fromkeys([*sure[:_MEANT], *named])
+        if query.within is None or key in query.within.rows
+    }
+    return Within(rows, 0) if rows else None
 
 
 class _Stages:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rag_core.retrieval.rankers import MODES
+from rag_core.retrieval.reranking import AUTOMATIC
 from rag_core.settings import RetrievalSettings, Settings
 
 
@@ -12,7 +13,8 @@ from rag_core.settings import RetrievalSettings, Settings
 class Plan:
     """A search's course. `rankers` and `rerankers` are names in their registries.
 
-    `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None.
+    `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None. `k_by_kind`:
+    more of them where a question asks for a list, a comparison or a summary.
     """
 
     rankers: tuple[str, ...]
@@ -21,6 +23,8 @@ class Plan:
     k: int
     fetch_k: int
     mmr_lambda: float | None
+    fusion: str
+    k_by_kind: bool
     rerankers: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -30,10 +34,17 @@ def planned(settings: RetrievalSettings) -> Plan:
     mode = "hybrid" if settings.mode in ("auto", "scaler") else settings.mode
     notes = ("There is no SCALER yet; the hybrid search answered.",) if settings.mode == "scaler" else ()
     return Plan(
-        rankers=MODES[mode], index=settings.index, scan=settings.scan, k=settings.k,
-        fetch_k=max(settings.fetch_k, settings.k), mmr_lambda=settings.mmr_lambda if settings.mmr else None,
+        rankers=MODES[mode],
+        index=settings.index,
+        scan=settings.scan,
+        k=settings.k,
+        fetch_k=max(settings.fetch_k, settings.k),
+        mmr_lambda=settings.mmr_lambda if settings.mmr else None,
+        fusion=settings.fusion,
+        k_by_kind=settings.k_by_kind and settings.mmr,
+        rerankers=AUTOMATIC if mode == "hybrid" and settings.rerank == "auto" else (),
         notes=notes,
-    )  # fmt: skip
+    )
 
 
 def for_passages(settings: Settings) -> RetrievalSettings:

@@ -22,7 +22,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
 from rag_core.storage.epoch import Epoch
-from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, DumpIndex
+from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, DumpIndex, LexicalIndex
 from rag_core.storage.indexes.base import Surroundings
 from rag_core.storage.indexes.dumps import DumpStore, Loaded
 from rag_core.storage.indexes.feeder import Feeder
@@ -254,6 +254,8 @@ class Storage:
         if self._closed:
             return
         self._closed = True
+        if self.indexes:
+            self.sync.stop()
         for index in self.indexes:
             index.stop()
         self.stop_following()
@@ -294,8 +296,10 @@ class Storage:
         self.needed_turn = threading.RLock()
         surroundings = Surroundings(folder, settings, database, self.documents, self.log, self.needed_turn)
         self.indexes = tuple(kind(surroundings) for kind in INDEXES)
+        self.documents.cards.titled_in = [index.name for index in self.indexes if index.reads_texts]
         self.dumps = self.index(DumpIndex).store
         self.chroma = self.index(ChromaIndex).store
+        self.lexical = self.index(LexicalIndex)
         self.sync = Sync(database, self.documents, self.log, self.indexes)
         self.log.enrol([index.name for index in self.indexes])
         self._loaded = self._recover()

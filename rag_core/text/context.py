@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from rag_core.text.sentences import tidy
 
-# A title that is a paragraph, or a section's that is a sentence, would outweigh what stands below it.
-_LONGEST_NAME = 120
+# Both together take some 34 tokens at most, which a chunk of 220 leaves of a window of 256.
+_LONGEST_NAME = 72
+# Names that were given by a counter tell documents apart and say nothing of what is in them.
+_NUMBERED = re.compile(r"(?:[a-z]+-)?\d*")
 
 
 def context_of(title: str, section: str) -> str:
-    """Title and section as sentences of a line, ending in a blank; empty where there is neither."""
-    names = dict.fromkeys(tidy(name)[:_LONGEST_NAME].strip() for name in (title, section))
-    return "".join(f"{name.rstrip('.')}. " for name in names if name)
+    """Title and section as sentences of a line, ending in a blank; empty where neither says anything."""
+    names = dict.fromkeys(_short(tidy(name)) for name in (title, section))
+    return "".join(f"{name.rstrip('.')}. " for name in names if not _NUMBERED.fullmatch(name))
+
+
+def _short(name: str) -> str:
+    if len(name) <= _LONGEST_NAME:
+        return name
+    head, _, _ = name[: _LONGEST_NAME + 1].rpartition(" ")
+    return head or name[:_LONGEST_NAME]

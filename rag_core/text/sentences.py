@@ -42,6 +42,7 @@ _NUMBERED_TITLE = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|[IVX]{1,5}\.|(?:chapter|part|section|item)\s+\w+)\s", re.I
 )
 _CELL_GAP = re.compile(r"\s*\|\s*|\t+|\s{3,}")
+_WIDE_GAP = re.compile(r"\S {3,}\S")
 _FIGURE = re.compile(r"(?<!\w)[($€£+-]*\d[\d.,]*[%)]*(?!\w)")
 _DATE = re.compile(
     r"(?:\d{1,2}\s+)?(?:January|February|March|April|May|June|July|August|September|October|November|December)\s+"
@@ -130,8 +131,10 @@ def _breaks(text: str, before: tuple[int, int], after: tuple[int, int], width: i
 
 def _is_row(line: str) -> bool:
     """Whether a line looks like a row of a table: cells, or mostly figures."""
-    if line.count("|") >= 2 or "\t" in line or re.search(r"\S {3,}\S", line):
+    if line.count("|") >= 2 or "\t" in line or ("   " in line and _WIDE_GAP.search(line)):
         return True
+    if len(_FIGURE.findall(line)) < 2:
+        return False
     # "December 31, 2018" is no figure: a row of dates is a table's head, and a title may hold one.
     figures = len(_FIGURE.findall(_DATE.sub("", line)))
     return figures >= 2 and figures >= 0.3 * len(line.split()) and line[-1] not in ".!?"

@@ -1,6 +1,8 @@
-"""Closed lists of English words that splitting and scoring go by."""
+"""Closed lists of words that splitting and scoring go by; English where nothing else is said."""
 
 from __future__ import annotations
+
+from rag_core.text.function_words import FUNCTION_WORDS
 
 
 def _set(text: str) -> frozenset[str]:
@@ -17,6 +19,15 @@ these they this those through to too type under until up upon us used using very
 which while who whom whose why will with within without would you your yours yourself
 """)
 """Words that say nothing of what a question is about."""
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """Words of a language (ISO 639-1) that are no search terms; none where there is no list."""
+    return STOP_WORDS if language == "en" else FUNCTION_WORDS.get(language, frozenset())
+
+
+DECIMAL_COMMA = _set("bg ca cs da de el es fi fr hu id it nl no pl pt ro ru sr sv tr uk vi")
+"""Languages that write 1.577,5 or 1 577,5 where English writes 1,577.5."""
 
 _UNITS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""

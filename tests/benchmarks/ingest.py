@@ -3,7 +3,8 @@
     python -m tests.benchmarks.ingest --reference ../shared/bench/langchain_reference.py FILE.pdf ...
 
 Prints one JSON object per file. `total_s` ends when the document is ready: in PostgreSQL and its dump, and found by
-searches. `with_chroma_s` ends when Chroma holds it too, which happens in the background.
+searches. `with_chroma_s` ends when Chroma holds it too, which happens in the background. `embedding_alone_s` is what
+the vectors of its chunks take by themselves.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rag_core import Library, Settings, Upload
+from rag_core import Document, Library, Settings, Upload
+from rag_core.text.context import context_of
 from tests.benchmarks.measure import PeakMemory, emit
 
 
@@ -41,11 +43,26 @@ def lectern(file: Path) -> dict[str, Any]:
             library._storage.settle()
             settled = time.perf_counter() - started
             (document,) = [d for d in library.documents() if file.name in d.sources]
+            alone = embedding_alone_s(library, document)
         return {
             "total_s": round(total, 3), "with_chroma_s": round(settled, 3), "stage_begins_s": stages,
             "pages": document.page_count, "chunks": document.chunk_count,
+            "embedding_alone_s": round(alone, 3), "share_of_embedding_alone": round(total / alone, 2),
             "peak_rss_mb": round(memory.peak_bytes / 2**20),
         }  # fmt: skip
+
+
+def embedding_alone_s(library: Library, document: Document) -> float:
+    """Seconds for the vectors of a document's chunks, and nothing else: no reading, no pieces, no storing."""
+    embedder = library._embedding.get()
+    named = document.title if embedder.profile.in_context else None
+    texts = [
+        chunk.text if named is None else context_of(named, chunk.section) + chunk.text
+        for chunk in library.chunks(document.id)
+    ]
+    started = time.perf_counter()
+    embedder.encode(texts)
+    return time.perf_counter() - started
 
 
 def main() -> None:

@@ -132,3 +132,40 @@ def test_a_library_in_use_is_explained(browser, server: Server, tmp_path: Path) 
         expect(page.get_by_text("The library cannot be opened")).to_be_visible(timeout=30_000)
         assert "Traceback" not in page.content()
         page.close()
+
+
+def test_a_title_is_changed_where_it_stands_and_the_found_one_comes_back(open_page: Open, filled: None) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Rename Keeper's guide").click()
+    page.locator(".shelf .edit").fill("Never mind")
+    page.keyboard.press("Escape")
+    expect(row(page, "Keeper's guide to the Veyra water works")).to_be_visible()
+    page.get_by_role("button", name="Rename Keeper's guide").click()
+    page.locator(".shelf .edit").fill("Water works")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Water works", exact=True).click()
+    expect(page.locator(".naming .name")).to_contain_text("Water works")
+    page.get_by_role("button", name="Rename Water works").click()
+    page.get_by_role("button", name="Found title: Keeper's guide").click()
+    expect(page.locator(".naming .name")).to_contain_text("Keeper's guide to the Veyra water works")
+    page.get_by_text("All documents").click()
+    expect(row(page, "Keeper's guide")).to_contain_text("2024 · water-works-guide.md")
+
+
+def test_tags_are_put_on_chosen_documents_and_narrow_the_table(open_page: Open, filled: None) -> None:
+    page = open_page()
+    for name in ("Handbook of the Veyra Ferry", "Keeper's guide"):
+        row(page, name).get_by_role("checkbox").check()
+    bar = page.get_by_role("toolbar", name="Chosen documents")
+    expect(bar).to_contain_text("2 chosen")
+    bar.get_by_role("button", name="Add a tag").click()
+    bar.locator(".edit").fill("island")
+    page.keyboard.press("Enter")
+    expect(page.locator(".shelf td .tag", has_text="island")).to_have_count(2)
+    page.locator(".st-key-upload_tags").get_by_role("button", name="island").click()
+    expect(page.locator(".shelf tbody tr")).to_have_count(2)
+    page.locator(".st-key-upload_tags").get_by_role("button", name="island").click()
+    expect(page.locator(".shelf tbody tr")).to_have_count(3)
+    for name in ("Handbook of the Veyra Ferry", "Keeper's guide"):
+        row(page, name).get_by_role("button", name="Take the tag island off").click()
+        expect(row(page, name).locator(".tag")).to_have_count(0)

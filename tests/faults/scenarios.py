@@ -9,7 +9,6 @@ from pathlib import Path
 from accelerator import segments
 from rag_core import Library, rechunking
 from rag_core.settings import EmbeddingSettings
-from rag_core.storage.indexes import ChromaIndex
 from tests.faults.journal import Journal
 from tests.faults.shelf import Shelf
 from tests.faults.worker import Plan, Said
@@ -50,13 +49,14 @@ def change(library: Library, shelf: Shelf, journal: Journal) -> None:
 
 
 def rebuild(library: Library, shelf: Shelf, journal: Journal) -> None:
-    """Set Chroma's index aside and make it again."""
-    library._storage.index(ChromaIndex).rebuild("a test says so")
+    """Have every index begin anew."""
+    for index in library._storage.indexes:
+        index.rebuild("a test says so")
     library._storage.settle()
 
 
 def mend(library: Library, shelf: Shelf, journal: Journal) -> None:
-    """Repair a library that lost a dump and rows of Chroma."""
+    """Repair a library that lost a dump, rows of Chroma and chunks of the lexical index."""
     storage = library._storage
     storage.settle()
     lost = shelf.items[3]
@@ -64,6 +64,7 @@ def mend(library: Library, shelf: Shelf, journal: Journal) -> None:
     profile = storage.documents.profile()
     assert profile is not None
     storage.chroma.remove_rows(profile, [f"{lost.id}:{index}" for index in range(len(lost.texts))])
+    storage.lexical.remove([lost.id])
     library.repair()
 
 

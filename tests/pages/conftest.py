@@ -102,6 +102,7 @@ class FakeLibrary:
         self.steps: list[Progress | Exception] = []
         self.evaluation = FakeEvaluation()
         self.old_chunks = 0
+        self.chunked_otherwise = False
         self.found: list[Hit] | Exception = []
         self.searched = a_search()
         self.scopes: dict[str, Scope] = {}
@@ -163,6 +164,15 @@ class FakeLibrary:
     def remove(self, document_id: str) -> None:
         self.calls.append(("remove", document_id))
 
+    def rename_document(self, document_id: str, title: str | None) -> None:
+        self.calls.append(("rename_document", (document_id, title)))
+        self.document(document_id)
+
+    def tag_documents(self, ids: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
+        self.calls.append(("tag_documents", (list(ids), list(add), list(remove))))
+        if "" in add:
+            raise ValueError("A tag has letters or figures.")
+
     def tags(self) -> list[tuple[str, int]]:
         tags = [tag for document in self.held for tag in document.tags]
         return [(tag, tags.count(tag)) for tag in sorted(set(tags))]
@@ -222,7 +232,7 @@ class FakeLibrary:
     def status(self) -> LibraryStatus:
         return LibraryStatus(
             data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",
-            postgresql="PostgreSQL 18", chroma="Chroma", models=self.statuses,
+            postgresql="PostgreSQL 18", chroma="Chroma", lexical="tantivy", models=self.statuses,
             notes=("Chroma is made again.", *([self.successor.note] if self.successor else [])),
             successor=self.successor,
         )  # fmt: skip
@@ -233,13 +243,18 @@ class FakeLibrary:
     def chunking_left(self) -> int:
         return self.old_chunks
 
+    def chunking_offered(self) -> bool:
+        return self.chunked_otherwise
+
     def forget_chunking(self) -> None:
         self.old_chunks = 0
+        self.chunked_otherwise = False
 
     def chunk_anew(self, *, cancellation: Cancellation) -> Iterator[Progress]:
         yield Progress("chunking", 0, self.old_chunks)
         self.gate.wait(10)
         self.old_chunks = 0
+        self.chunked_otherwise = False
         yield Progress("done", 1, 1, "1 document keeps its chunks.")
 
     def verify(self, deep: bool = False) -> Report:

@@ -178,6 +178,16 @@ def test_old_chunks_can_be_left_or_cut_anew(library: FakeLibrary) -> None:
     assert library.old_chunks == 0
 
 
+def test_another_default_of_chunking_is_offered(library: FakeLibrary) -> None:
+    filled(library)
+    library.chunked_otherwise = True
+    test = draw()
+    assert "found better when they are re-chunked" in said(test)
+    press(test, "evaluation_chunk_anew")
+    until(lambda: not resources.rechunkings().busy)
+    assert not library.chunked_otherwise
+
+
 def test_the_questions_of_a_set_are_looked_through(library: FakeLibrary) -> None:
     set_id = filled(library, 60)
     library.evaluation.problems = (RowProblem(2, "gold", "There is no page 9.", kept=True),)

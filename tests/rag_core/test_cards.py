@@ -153,3 +153,16 @@ def test_the_command_line_tags_and_renames(
     assert run("tag", "a.txt")[0] == 2
     assert run("tag", "a.txt", "--add", "–")[0] == 2
     assert run("documents", "--tag", "none")[1] == "No document has these tags.\n"
+
+
+def test_indexes_that_hold_titles_follow_a_change_of_title(library: Library) -> None:
+    document = add_text(library, "a.txt", LETTER)
+    storage = library._storage
+    storage.settle()
+    assert storage.documents.cards.titled_in
+    storage.documents.cards.rename(document.id, "Mine")
+    assert all(storage.log.waiting_ids(name) == {document.id} for name in storage.documents.cards.titled_in)
+    assert not storage.log.waiting_ids("dumps"), "which has no titles"
+    storage.settle()
+    storage.documents.cards.rename(document.id, "Mine")
+    assert not storage.log.waiting_ids("chroma"), "nothing changed"

@@ -111,6 +111,54 @@ def test_what_is_left_is_known_after_a_restart_and_can_be_left_so(
         assert all(size > 100 for size in longest(library))
 
 
+@pytest.fixture
+def older(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Settings:
+    """A library from before chunkings were noted, with a document, opened with another default."""
+    folder = tmp_path_factory.mktemp("older")
+    own = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
+    with Library.open(own.changed("chunking", strategy="characters")) as library:
+        add_text(library, "d1.txt", text_of(1))
+        library._storage.conversations.set_preference("chunking", None)
+    return own.changed("chunking", tokens=64)
+
+
+def test_another_default_is_offered_and_taken(older: Settings) -> None:
+    with Library.open(older) as library:
+        (before,) = [library.chunks(item.id) for item in library.documents()]
+        assert library.chunking_offered()
+        assert library.chunking_left() == 0
+        add_text(library, "d2.txt", text_of(2))
+        assert library.chunking_offered()
+        first, second = (library.chunks(item.id) for item in reversed(library.documents()))
+        assert first == before
+        assert max(chunk.token_count for chunk in second) <= 64 < max(chunk.token_count for chunk in first)
+        assert list(library.chunk_anew())[-1] == Progress("done", 2, 2)
+        assert not library.chunking_offered()
+        assert all(chunk.token_count <= 64 for item in library.documents() for chunk in library.chunks(item.id))
+    with Library.open(older) as library:
+        assert not library.chunking_offered()
+
+
+def test_another_default_is_offered_and_left(older: Settings) -> None:
+    with Library.open(older.changed("chunking", strategy="characters")) as library:
+        assert not library.chunking_offered()
+    with Library.open(older) as library:
+        library.forget_chunking()
+        assert not library.chunking_offered()
+    with Library.open(older.changed("chunking", tokens=90)) as library:
+        assert library.chunking_offered()
+
+
+def test_a_library_without_documents_has_the_default_of_the_day(older: Settings) -> None:
+    with Library.open(older) as library:
+        for document in library.documents():
+            library.remove(document.id)
+        library._storage.settle()
+    with Library.open(older) as library:
+        add_text(library, "d3.txt", text_of(3))
+        assert not library.chunking_offered()
+
+
 def test_an_adoption_in_the_middle_has_every_document_cut_by_it(library: Library) -> None:
     adopt(library, 260)
     steps = library.chunk_anew()

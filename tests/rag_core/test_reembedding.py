@@ -19,6 +19,7 @@ from rag_core.settings import EmbeddingSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.new_vectors import NewVectors
+from rag_core.text.context import context_of
 from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
 
@@ -79,7 +80,9 @@ def assert_stores_agree(library: Library, wanted: str) -> None:
         assert document.state == "ready"
         kept, sums = storage.documents.vectors(document.id)
         assert kept.shape == (document.chunk_count, present.dimensions)
-        with_model = library._embedding.get().encode([chunk.text for chunk in library.chunks(document.id)])
+        chunks = library.chunks(document.id)
+        contexts = [context_of(document.title, chunk.section) for chunk in chunks]
+        with_model, _ = library._embedding.get().encode_with_pieces([chunk.text for chunk in chunks], contexts)
         assert (kept * with_model).sum(axis=1).min() > 0.999
         dump = Dump.open(storage.folder / "dumps" / f"{document.id}.dump", profile=wanted)
         dump.verify()
@@ -192,13 +195,13 @@ def test_vectors_of_another_width(filled: Library, settings: Settings, tiny: Pat
 def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every text that is embedded from now on."""
     texts: list[str] = []
-    encode = Embedder.encode
+    encode = Embedder.encode_with_pieces
 
-    def spy(self: Embedder, given: list[str], **more: object) -> object:
+    def spy(self: Embedder, given: list[str], contexts: list[str], **more: object) -> object:
         texts.extend(given)
-        return encode(self, given, **more)
+        return encode(self, given, contexts, **more)
 
-    monkeypatch.setattr(Embedder, "encode", spy)
+    monkeypatch.setattr(Embedder, "encode_with_pieces", spy)
     return texts
 
 

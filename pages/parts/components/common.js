@@ -15,6 +15,8 @@ const ICONS = {
   retry: "M19 12a7 7 0 1 1-2.2-5.1 M19.5 3.5v4h-4",
   back: "M9 6 4 11l5 5 M4 11h10a6 6 0 0 1 6 6v1",
   page: "M6.5 3.5h7.5l4 4v13h-11.5z M13.5 3.5v4.5h4.5",
+  pencil: "M5 19l1-4L15.5 5.5a1.8 1.8 0 0 1 3 3L9 18l-4 1z M14 7l3 3",
+  plus: "M12 6v12 M6 12h12",
   up: "M7 14l5-5 5 5",
   down: "M7 10l5 5 5-5",
   good: "M4 10.5h3.5v9H4z M7.5 10.5 11 4.2c1.4 0 2.3 1 2.1 2.4l-.5 3.4h5.2c1.2 0 2 1.1 1.7 2.2l-1.4 5.7c-.2.9-1 1.6-2 1.6H7.5",
@@ -57,4 +59,78 @@ const patch = (parent, items, draw) => {
     else parent.append(fresh);
   });
   while (parent.children.length > items.length) parent.lastElementChild.remove();
+};
+
+// A field in the place of what it changes. Enter saves, Escape and leaving it keep what was; `back` offers an older value.
+const edit = (host, { value, label, back = null, options = [], save, stop }) => {
+  const field = make("input", "edit");
+  field.value = value;
+  field.setAttribute("aria-label", label);
+  field.placeholder = label;
+  let over = false;
+  const end = (act) => {
+    if (over) return;
+    over = true;
+    act();
+  };
+  field.onkeydown = (event) => {
+    event.stopPropagation(); // letters are shortcuts of the page
+    if (event.isComposing) return;
+    if (event.key === "Enter") end(() => (field.value.trim() ? save(field.value.trim()) : stop()));
+    if (event.key === "Escape") end(stop);
+  };
+  field.onblur = () => end(stop);
+  host.replaceChildren(field);
+  if (options.length) {
+    const list = make("datalist");
+    list.id = `options-${Math.random().toString(36).slice(2)}`;
+    options.forEach((option) => list.append(Object.assign(make("option"), { value: option })));
+    field.setAttribute("list", list.id);
+    host.append(list);
+  }
+  if (back) {
+    const again = button("again quiet", back.label, "back");
+    again.onpointerdown = (event) => event.preventDefault(); // the field keeps the focus
+    again.onclick = (event) => {
+      event.stopPropagation();
+      end(back.act);
+    };
+    host.append(again);
+  }
+  field.focus();
+  field.select();
+};
+
+const drawTags = (names, act) => {
+  const line = make("span", "tags");
+  names.forEach((name) => {
+    const chip = make("span", "tag");
+    chip.append(make("span", "", name));
+    const off = button("off", `Take the tag ${name} off`, "close", true);
+    off.onclick = () => act({ remove: [name] });
+    chip.append(off);
+    line.append(chip);
+  });
+  return line;
+};
+
+// Tags as chips that can be taken off, and a button that becomes a field for another one.
+const tagLine = (names, known, act) => {
+  const line = drawTags(names, act);
+  const add = make("span", "adding");
+  const rest = () => {
+    const plus = button("plus quiet", names.length ? "Add another tag" : "Add a tag", "plus", names.length > 0);
+    plus.onclick = () =>
+      edit(add, {
+        value: "", label: "New tag", options: known.filter((name) => !names.includes(name)), stop: rest,
+        save: (name) => {
+          rest();
+          act({ add: [name] });
+        },
+      });
+    add.replaceChildren(plus);
+  };
+  rest();
+  line.append(add);
+  return line;
 };

@@ -15,9 +15,23 @@ const sorted = (rows, order) => {
   return [...rows].sort((a, b) => (down ? -compare(a, b) : compare(a, b)));
 };
 
-const drawHead = (order) => {
+const drawTick = (label, checked, change) => {
+  const box = make("input");
+  box.type = "checkbox";
+  box.checked = checked;
+  box.setAttribute("aria-label", label);
+  box.onchange = () => change(box.checked);
+  return box;
+};
+
+const drawHead = (root, data) => {
+  const order = root.order;
   const head = make("thead");
   const row = make("tr");
+  const all = make("th", "tick");
+  const every = data.rows.length > 0 && data.rows.every((other) => root.chosen.has(other.id));
+  all.append(drawTick("Choose all", every, (on) => choose(root, on ? data.rows.map((other) => other.id) : [])));
+  row.append(all);
   COLUMNS.forEach(([name, label, kind]) => {
     const cell = make("th", kind);
     cell.scope = "col";
@@ -36,13 +50,42 @@ const drawHead = (order) => {
   return head;
 };
 
-const drawTitle = (row) => {
-  const cell = make("td", "title");
+const drawName = (row, root) => {
+  const line = make("span", "name");
   const open = button("open", row.title);
   open.dataset.open = row.id;
   open.disabled = !row.openable;
-  cell.append(open);
-  if (row.source) cell.append(make("span", "source quiet", row.source));
+  const change = button("change", `Rename ${row.title}`, "pencil", true);
+  change.onclick = () =>
+    edit(line, {
+      value: row.title, label: "Title", stop: () => restore(line, row, root),
+      save: (title) => rename(line, row, root, title),
+      back: row.found ? { label: `Found title: ${row.found}`, act: () => rename(line, row, root, null) } : null,
+    });
+  line.append(open, change);
+  return line;
+};
+
+const restore = (line, row, root) => {
+  const fresh = drawName(row, root);
+  line.replaceWith(fresh);
+  fresh.querySelector(".change").focus();
+};
+
+const rename = (line, row, root, title) => {
+  line.closest("tr").dataKey = ""; // drawn again with what the library says
+  restore(line, { ...row, title: title ?? row.found }, root);
+  if (title !== row.title) root.tell("rename", { id: row.id, title });
+};
+
+const drawTitle = (row, root) => {
+  const cell = make("td", "title");
+  cell.append(drawName(row, root));
+  const facts = [row.about, row.source].filter(Boolean).join(" · ");
+  const line = make("span", "facts");
+  if (facts) line.append(make("span", "quiet", facts));
+  line.append(tagLine(row.tags, root.known, (change) => root.tell("tag", { ids: [row.id], ...change })));
+  cell.append(line);
   if (row.problem) {
     cell.append(make("span", "problem", row.problem));
     if (row.help) cell.append(make("span", "source quiet", row.help));
@@ -50,9 +93,12 @@ const drawTitle = (row) => {
   return cell;
 };
 
-const drawRow = (row) => {
+const drawRow = (row, root) => {
   const line = make("tr");
-  line.append(drawTitle(row));
+  const tick = make("td", "tick");
+  const change = (on) => choose(root, on ? [...root.chosen, row.id] : [...root.chosen].filter((id) => id !== row.id));
+  tick.append(drawTick(`Choose ${row.title}`, root.chosen.has(row.id), change));
+  line.append(tick, drawTitle(row, root));
   const cell = (name, value) => {
     const element = make("td", `${name === "added" ? "" : "number "}${name}`, value);
     if (name === "pages") element.dataset.unit = row.sort.pages === 1 ? "page" : "pages";
@@ -77,19 +123,50 @@ const drawRow = (row) => {
   return line;
 };
 
+// What can be done to the chosen documents at once.
+const drawBar = (root, data) => {
+  const rows = data.rows.filter((row) => root.chosen.has(row.id));
+  root.bar.hidden = rows.length < 1;
+  const names = [...new Set(rows.flatMap((row) => row.tags))];
+  const key = JSON.stringify([rows.map((row) => row.id), names]);
+  if (root.bar.dataKey === key) return;
+  root.bar.dataKey = key;
+  const none = button("none quiet", "Choose none", "close", true);
+  none.onclick = () => choose(root, []);
+  const act = (change) => root.tell("tag", { ids: rows.map((row) => row.id), ...change });
+  root.bar.replaceChildren(make("span", "count", `${rows.length} chosen`), tagLine(names, root.known, act), none);
+};
+
+const choose = (root, ids) => {
+  root.chosen = new Set(ids);
+  draw(root, root.data);
+};
+
 const draw = (root, data) => {
   if (!root.table) {
+    root.chosen = new Set();
+    root.bar = make("div", "bar");
+    root.bar.setAttribute("role", "toolbar");
+    root.bar.setAttribute("aria-label", "Chosen documents");
     root.table = make("table");
-    root.append(root.table);
+    root.append(root.bar, root.table);
   }
+  root.data = data;
+  root.known = data.tags;
+  root.chosen = new Set(data.rows.map((row) => row.id).filter((id) => root.chosen.has(id)));
   const body = root.table.querySelector("tbody") || make("tbody");
   root.table.querySelector("thead")?.remove();
-  root.table.replaceChildren(drawHead(root.order), body);
-  patch(body, sorted(data.rows, root.order), drawRow);
+  root.table.replaceChildren(drawHead(root, data), body);
+  patch(body, sorted(data.rows, root.order), (row) => drawRow(row, root));
+  body.querySelectorAll("tr").forEach((line) => {
+    line.querySelector(".tick input").checked = root.chosen.has(line.querySelector("[data-remove]").dataset.remove);
+  });
+  drawBar(root, data);
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".shelf");
+  root.tell = setTriggerValue;
   draw(root, data);
   root.onclick = (event) => {
     const target = event.target.closest("button");

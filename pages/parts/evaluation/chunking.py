@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 KIND = "chunk"
+WHY = (
+    "Documents added from now on are cut in another way than those that are here, which are found better when they are"
+    " re-chunked too. They stay searchable meanwhile."
+)
 
 
 def section(library: Library) -> None:
-    """Nothing, unless documents have chunks of an earlier setting or are being cut anew."""
+    """Nothing, unless documents have chunks of an earlier setting or default, or are being cut anew."""
     board = resources.rechunkings()
     busy = board.busy
     st.fragment(renewed, run_every=REFRESH_S if busy else None)(
@@ -68,11 +72,14 @@ def _draw(library: Library, board: TaskBoard[Progress]) -> None:
         st.caption(f":material/info: {words.plain(task.result.note)}")
     left = library.chunking_left()
     if left:
-        _offer(library, left)
+        have = words.count(left, "document has", "documents have")
+        _offer(library, f":orange[:material/warning:] {have} other chunks.")
+    elif library.chunking_offered():
+        _offer(library, f":material/info: {WHY}")
 
 
-def _offer(library: Library, left: int) -> None:
+def _offer(library: Library, why: str) -> None:
     with st.container(key="evaluation_chunking_left", horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f":orange[:material/warning:] {words.count(left, 'document has', 'documents have')} other chunks.")
-        st.button("Cut them anew", type="tertiary", key="evaluation_chunk_anew", on_click=begin)
+        st.caption(why)
+        st.button("Re-chunk", type="tertiary", key="evaluation_chunk_anew", on_click=begin)
         st.button("Leave them so", type="tertiary", key="evaluation_chunk_forget", on_click=library.forget_chunking)

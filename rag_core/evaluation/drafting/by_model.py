@@ -19,8 +19,9 @@ from rag_core.errors import Cancelled
 from rag_core.evaluation.asking import fitted, replies
 from rag_core.evaluation.files.row_questions import given_id
 from rag_core.generation import LanguageModel, prompts
-from rag_core.text.lexical import coverage, terms, words
 from rag_core.text.sentences import split_sentences, tidy
+from rag_core.text.terms import coverage, terms
+from rag_core.text.tokens import words
 
 PASSAGE_CHARS = 1_600
 LEAST_CHARS = 200

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rag_core.answering.citations import without_markers
 from rag_core.domain import Question, Result
 from rag_core.generation.extractive import Encode
-from rag_core.text.lexical import words
+from rag_core.text.tokens import words
 
 ANSWER_KEYS = (
     "correct", "abstention", "contains", "exact_match", "token_f1", "rouge_1", "rouge_2", "rouge_l", "similarity",
@@ -62,7 +62,7 @@ def rouge(prediction: str, references: Sequence[str]) -> tuple[float, float, flo
     """F measures of ROUGE-1, -2 and -L (Lin 2004), each for its best reference, by rouge-score without stemming.
 
     rouge-score sees a-z and 0-9 alone: "café" is "caf" to it, and Greek is nothing. Where a reference has letters and
-    none of them is Latin, its words are told apart by rag_core.text.lexical instead.
+    none of them is Latin, its words are told apart by rag_core.text.tokens instead.
     """
     scores = [_scorer(not_latin(reference)).score(reference, prediction) for reference in references]
     first, second, longest = (max((float(s[kind].fmeasure) for s in scores), default=0.0) for kind in _ROUGE)

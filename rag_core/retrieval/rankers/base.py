@@ -8,7 +8,7 @@ A new one is a file here with a subclass of Ranker, and its name in RANKERS of `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from rag_core.domain import ScoreKind
 from rag_core.retrieval.dense_indexes import DenseIndex
 from rag_core.retrieval.query import Query, Ref
-from rag_core.retrieval.scope import Within
 
 Vectors = NDArray[np.float32]
 
@@ -26,14 +25,20 @@ Vectors = NDArray[np.float32]
 class LexicalSearch(Protocol):
     """An index of words."""
 
-    def search(self, terms: Sequence[str], k: int, *, within: Within | None = None) -> list[tuple[str, int, float]]:
-        """Document, index and BM25 score of the best k chunks, best first.
+    def search(
+        self,
+        terms: Mapping[str, float],
+        k: int,
+        within: Collection[str] | None = None,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        excluded: Sequence[str] = (),
+    ) -> list[tuple[str, int, float]]:
+        """Document, index and BM25 score of the best k chunks of some documents, of all for None, best first.
 
-        Raises StoreUnavailable or StoreCorrupt when it cannot answer.
+        terms: each with its weight. phrases: terms that must stand together, each of them. excluded: terms that must
+        not stand there. Raises StoreUnavailable or StoreCorrupt when it cannot answer.
         """
-
-    def idf(self, terms: Sequence[str]) -> Mapping[str, float]:
-        """How rare each term is: its inverse document frequency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,16 @@ class Ranked:
     scores: NDArray[np.float32]
     low: float
     vectors: Vectors | None = None
+
+    def joined(self, more: Ranked) -> Ranked:
+        """With further chunks, scored alike, that it has not yet; best first no longer."""
+        held = set(self.refs)
+        new = [place for place, ref in enumerate(more.refs) if ref not in held]
+        vectors = None
+        if self.vectors is not None and more.vectors is not None:
+            vectors = np.concatenate([self.vectors, more.vectors[new]])
+        scores = np.concatenate([self.scores, more.scores[new]])
+        return Ranked([*self.refs, *(more.refs[place] for place in new)], scores, self.low, vectors)
 
 
 class Ranker(ABC):

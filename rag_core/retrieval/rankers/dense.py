@@ -9,6 +9,10 @@ import numpy as np
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers.base import Ranked, Ranker
 
+# The cosine of what has nothing in common. Below it there is nothing to tell apart, though -1 is the least in theory:
+# counted from there, the nearest and the merely near would differ too little.
+_UNRELATED = 0.0
+
 
 class DenseRanker(Ranker):
     """The nearest vectors of whatever index of vectors answers."""
@@ -22,4 +26,4 @@ class DenseRanker(Ranker):
         if any(vector is None for vector in vectors):
             raise ValueError("A query without a vector cannot be ranked by meaning.")
         found = self._sources.index.nearest(np.stack([v for v in vectors if v is not None]), k, queries[0].within)
-        return [Ranked(some.refs, some.scores, -1.0, some.vectors) for some in found]
+        return [Ranked(some.refs, some.scores, _UNRELATED, some.vectors) for some in found]

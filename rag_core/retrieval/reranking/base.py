@@ -10,19 +10,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rag_core.retrieval.candidates import Candidates
+from rag_core.retrieval.candidates import Candidates, Scores
 from rag_core.retrieval.query import Query
 
 
 class Reranker(ABC):
-    """Scores candidates. `most` of them at most are given."""
+    """Scores candidates, whose texts and documents are known."""
 
     name: ClassVar[str]
-    most: ClassVar[int]
 
     @abstractmethod
-    def scores(self, query: Query, candidates: Candidates) -> NDArray[np.float32]:
-        """A score for each candidate, float32 (n,): greater is better."""
+    def scores(self, query: Query, candidates: Candidates) -> Scores | None:
+        """A score for each candidate, float32 (n,): greater is better. None to leave them as they are."""

@@ -3,8 +3,9 @@
 from rag_core.storage.indexes.base import DerivedIndex
 from rag_core.storage.indexes.chroma_index import ChromaIndex
 from rag_core.storage.indexes.dump_index import DumpIndex
+from rag_core.storage.indexes.lexical import LexicalIndex
 
-INDEXES: tuple[type[DerivedIndex], ...] = (DumpIndex, ChromaIndex)
+INDEXES: tuple[type[DerivedIndex], ...] = (DumpIndex, ChromaIndex, LexicalIndex)
 """Every derived index of a library."""
 
-__all__ = ["INDEXES", "ChromaIndex", "DerivedIndex", "DumpIndex"]
+__all__ = ["INDEXES", "ChromaIndex", "DerivedIndex", "DumpIndex", "LexicalIndex"]

@@ -1,6 +1,6 @@
 """What every derived index can do. One is added by one file and one line, in `INDEXES` of `indexes/__init__.py`:
 
-    INDEXES = (DumpIndex, ChromaIndex, LexicalIndex, MyIndex)
+    INDEXES: tuple[type[DerivedIndex], ...] = (DumpIndex, ChromaIndex, LexicalIndex, MyIndex)
 
 A subclass says in its class data what it is called and what it reads, and takes and lets go of documents; `sync.py`
 calls it with what was committed, in order, and deals with what fails. From then on it is synced, verified, repaired,

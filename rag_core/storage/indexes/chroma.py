@@ -1,4 +1,4 @@
-"""Chroma: an index that can be made again from PostgreSQL at any time."""
+"""Chroma: an index that can be rebuilt from PostgreSQL at any time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import ConfigurationError
 from rag_core.storage.indexes.base import IndexUnavailable
-from rag_core.storage.postgres.contents import IndexedDocument
+from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
 
 # Chroma takes at most 5461 rows in one call.
 _BATCH = 5000
@@ -41,17 +41,20 @@ class ChromaUnavailable(IndexUnavailable):
 
 @dataclass(slots=True)
 class ChromaBatch:
-    """Chunks on their way to Chroma, under ids `document:index`, with their vectors, float32 (n, d) each."""
+    """Chunks on their way to Chroma, under ids `document:index`, with their vectors, float32 (n, d) each.
+
+    `metadatas` say of each its document, title, source, page, page_label, section and index.
+    """
 
     ids: list[str] = field(default_factory=list)
-    documents: list[str] = field(default_factory=list)
+    metadatas: list[dict[str, str | int]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     vectors: list[NDArray[np.float32]] = field(default_factory=list)
 
     def add(self, document: IndexedDocument) -> None:
         """Add all chunks of a document in order."""
         self.ids += [f"{document.id}:{chunk.index}" for chunk in document.chunks]
-        self.documents += [document.id] * len(document.chunks)
+        self.metadatas += [_metadata(document, chunk) for chunk in document.chunks]
         self.texts += [chunk.text for chunk in document.chunks]
         self.vectors.append(document.vectors)
 
@@ -144,7 +147,7 @@ class ChromaStore:
                     ids=batch.ids[part],
                     embeddings=vectors[part],
                     documents=batch.texts[part],
-                    metadatas=[{"document": document} for document in batch.documents[part]],
+                    metadatas=batch.metadatas[part],  # type: ignore[arg-type]
                 )
                 reach("chroma.added")
 
@@ -268,6 +271,14 @@ class ChromaStore:
         with contextlib.suppress(AttributeError):
             client._server._session.timeout = _TIMEOUT_S  # type: ignore[attr-defined]
         return client
+
+
+def _metadata(document: IndexedDocument, chunk: IndexedChunk) -> dict[str, str | int]:
+    """What a client of LangChain filters by and cites."""
+    return {
+        "document": document.id, "title": document.title, "source": document.source, "page": chunk.page,
+        "page_label": chunk.page_label, "section": chunk.section, "index": chunk.index,
+    }  # fmt: skip
 
 
 def collection_name(profile: Profile) -> str:

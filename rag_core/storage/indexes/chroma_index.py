@@ -92,7 +92,7 @@ class ChromaIndex(DerivedIndex):
             except ChromaUnavailable:
                 return False  # said when it is asked for more than a count
             self._counted = True
-            if held >= self._documents.chunks_followed(self.name):
+            if held >= self._documents.followed(self.name)[0]:
                 return False
             _log.warning("Chroma has lost chunks: every document is given to it again.")
             self._take_all()

@@ -1,4 +1,4 @@
-"""Threads that work behind the others' backs, so that nobody waits for it: Chroma is fed, dumps are gathered."""
+"""Threads that work in the background, so that nobody waits for it: indexes follow, dumps are compacted."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _EVERY_S = 30.0
 
 
 class Feeder:
-    """Calls `carry` when woken, and now and then for what was put off, until stopped. `what` says what it does."""
+    """Calls `work` when woken, and now and then for what backs off, until stopped. `what` says what it does."""
 
-    def __init__(self, what: str, carry: Callable[[], None]) -> None:
+    def __init__(self, what: str, work: Callable[[], None]) -> None:
         self._what = what
-        self._carry = carry
+        self._work = work
         self._woken = threading.Event()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lectern-feeder", daemon=True)
         self._thread.start()
 
     def wake(self) -> None:
-        """There is something to carry."""
+        """There is something to do."""
         self._woken.set()
 
     def stop(self) -> None:
-        """End the thread after the batch it is carrying."""
+        """End the thread after what it is doing."""
         self._stopped.set()
         self._woken.set()
         self._thread.join()
@@ -40,7 +40,7 @@ class Feeder:
         while not self._stopped.is_set():
             self._woken.clear()
             try:
-                self._carry()
+                self._work()
             except LecternError as error:
                 _log.warning("%s later: %s", self._what, error)
             self._woken.wait(_EVERY_S)

@@ -8,6 +8,7 @@ An index that does not answer at all backs off as a whole, and holds back no oth
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,11 @@ class Sync:
         self._names = [index.name for index in self._needed]
         self._outages = {index.name: _Outage() for index in indexes}
         self._unacknowledged: set[str] = set()
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Follow no further than the batch that is under way: the library is being closed."""
+        self._stopped.set()
 
     def acknowledge(self, retry: Collection[str] = ()) -> None:
         """Have the indexes that an answer needs follow; what they all hold is ready then. `retry` does not back off.
@@ -73,13 +79,15 @@ class Sync:
             if outage.attempts and time.monotonic() < outage.due and self._log.head() <= outage.head:
                 return
             try:
-                index.prepare()
-                while self._step(index, outage):
-                    pass
+                _prepare(index)
+                followed = False
+                while not self._stopped.is_set() and self._step(index, outage):
+                    followed = True
                 index.tidy()
+                if followed:
+                    self._log.trim()
             except IndexUnavailable as error:
                 self._back_off(index, outage, str(error))
-            self._log.trim()
 
     def retry_now(self, index: DerivedIndex | None = None) -> None:
         """Make due what backs off, and dead letters: everything, or an index's."""
@@ -95,8 +103,8 @@ class Sync:
 
     def _step(self, index: DerivedIndex, outage: _Outage) -> bool:
         """Follow one batch. Returns whether there was any."""
-        batch = self._log.take(index.name, 1 if outage.attempts else BATCH)
-        if not batch.changes:
+        batch = self._log.take(index.name, 1 if outage.attempts else BATCH, texts=index.reads_texts)
+        if not batch.changes and not batch.passes:
             return False
         failed: dict[str, str] = {}
         try:
@@ -166,6 +174,16 @@ class Sync:
         """It answers again: what failed with it is due once more."""
         outage.attempts, outage.reason = 0, ""
         self._log.retry_after_outage(index.name)
+
+
+def _prepare(index: DerivedIndex) -> None:
+    """Have an index made ready. Whatever keeps it from that is an outage of this index alone."""
+    try:
+        index.prepare()
+    except (IndexUnavailable, ConnectionLost):
+        raise
+    except LecternError as error:
+        raise IndexUnavailable(str(error)) from error
 
 
 def _parts(changes: Iterable[Change]) -> Iterator[list[str]]:

@@ -32,7 +32,7 @@ TABLES = (
     "embedding_profiles", "documents", "sources", "document_tags", "pages", "chunks", "conversations", "messages",
     "citations", "queries", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
 )  # fmt: skip
-# What is on its way, or made again: not in an archive.
+# What is on its way, or rebuilt: not in an archive.
 PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors")
 
 _BLOCK_BYTES = 2**20

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from psycopg import Connection
+from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from rag_core.domain import DocumentCard, Page, ParsedDocument, Section
+from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import card_row
 
@@ -34,6 +37,8 @@ class CardStore:
     def __init__(self, database: Database, forget: Callable[..., None]) -> None:
         self._database = database
         self._forget = forget
+        self.titled_in: Sequence[str] = ()
+        """The names of the indexes that hold documents' titles."""
 
     @retried
     def rename(self, document_id: str, title: str | None) -> bool:
@@ -43,9 +48,7 @@ class CardStore:
                 "UPDATE documents SET title_by_user = %s WHERE id = %s AND state <> 'removing' RETURNING id",
                 (title and storable(title), storable(document_id)),
             ).fetchone()
-            connection.execute(
-                f"UPDATE documents SET title = {_TITLE} WHERE id = %s".encode(), (storable(document_id),)
-            )
+            self._retitle(connection, [storable(document_id)])
         self._forget(document_id)
         return found is not None
 
@@ -118,5 +121,14 @@ class CardStore:
                 "UPDATE documents SET card = %s, card_version = %s WHERE id = %s AND card_version < %s",
                 [(Jsonb(card_row(card)), version, key, version) for key, card in cards.items()],
             )
-            cursor.execute(f"UPDATE documents SET title = {_TITLE} WHERE id = ANY(%s)".encode(), (list(cards),))
+            self._retitle(connection, list(cards))
         self._forget(*cards)
+
+    def _retitle(self, connection: Connection[TupleRow], ids: Sequence[str]) -> None:
+        """Write what documents are called now, and have the indexes that hold titles take those that changed."""
+        rows = connection.execute(
+            f"UPDATE documents SET title = {_TITLE} WHERE id = ANY(%s) AND title <> {_TITLE} RETURNING id".encode(),
+            (list(ids),),
+        ).fetchall()
+        if rows:
+            queue(connection, self.titled_in, [row[0] for row in rows])

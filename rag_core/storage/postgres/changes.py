@@ -20,7 +20,8 @@ from psycopg.rows import TupleRow
 from accelerator.faults import reach
 from rag_core.storage.postgres.database import Database, retried, storable
 
-Action = Literal["put", "remove"]
+Action = Literal["put", "remove", "describe"]
+"""What happened: it came, it went, or its title or another word about it changed, which vectors do not hold."""
 
 ATTEMPTS = 12
 BATCH = 256
@@ -63,10 +64,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Changes for one index, one for each document, and where its cursor stands once they are followed."""
+    """Changes for one index, one for each document, and where its cursor stands once they are followed.
+
+    `passes` where the cursor moves, be it without any change.
+    """
 
     changes: tuple[Change, ...]
     cursor: int
+    passes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +110,29 @@ class ChangeLog:
         return new
 
     @retried
-    def take(self, name: str, limit: int = BATCH) -> Batch:
-        """What an index is to do next: up to `limit` changes of the log, and as many of its backlog that are due."""
+    def take(self, name: str, limit: int = BATCH, *, texts: bool = True) -> Batch:
+        """What an index is to do next: up to `limit` changes of the log, and as many of its backlog that are due.
+
+        One that does not hold `texts` passes over changes of titles.
+        """
         with self._database.transaction() as connection:
             row = connection.execute("SELECT change_id FROM index_cursors WHERE index_name = %s", (name,)).fetchone()
             cursor = row[0] if row else 0
             logged = connection.execute(
-                "SELECT id, document_id, action = 'remove' FROM changes WHERE id > %s ORDER BY id LIMIT %s",
+                "SELECT id, document_id, action <> 'put', action FROM changes WHERE id > %s ORDER BY id LIMIT %s",
                 (cursor, limit),
             ).fetchall()
+            followed = [row for row in logged if texts or row[3] != "describe"]
             due = connection.execute(
                 "(SELECT document_id, removes FROM index_backlog WHERE index_name = %s AND next_attempt_at <= now()"
                 " ORDER BY queued LIMIT %s) UNION"
                 " SELECT document_id, removes FROM index_backlog WHERE index_name = %s AND document_id = ANY(%s)",
-                (name, 0 if len(logged) >= limit else limit, name, [row[1] for row in logged]),
+                (name, 0 if len(logged) >= limit else limit, name, [row[1] for row in followed]),
             ).fetchall()
             removes: dict[str, bool] = {}
-            for document_id, goes in (*due, *(row[1:] for row in logged)):
+            for document_id, goes in (*due, *(row[1:3] for row in followed)):
                 removes[document_id] = removes.get(document_id, False) or goes
-            return Batch(_as_they_are(connection, removes), logged[-1][0] if logged else cursor)
+            return Batch(_as_they_are(connection, removes), logged[-1][0] if logged else cursor, bool(logged))
 
     @retried
     def finish(

@@ -152,15 +152,16 @@ class DocumentStore:
         return row or (0, 0, 0, 0)
 
     @retried
-    def chunks_followed(self, index: str) -> int:
-        """How many chunks a derived index has taken: those of ready documents that it has followed."""
+    def followed(self, index: str) -> tuple[int, int]:
+        """How many chunks a derived index has taken, and how many documents it has yet to follow."""
         with self._database.transaction() as connection:
             row = connection.execute(
-                "SELECT coalesce(sum(chunk_count), 0)::bigint FROM documents WHERE state = 'ready'"
-                " AND id NOT IN (SELECT document_id FROM index_waiting WHERE index_name = %s)",
+                "WITH waiting AS (SELECT DISTINCT document_id FROM index_waiting WHERE index_name = %s)"
+                " SELECT coalesce(sum(chunk_count), 0)::bigint, (SELECT count(*) FROM waiting) FROM documents"
+                " WHERE state IN ('stored', 'ready') AND id NOT IN (SELECT document_id FROM waiting)",
                 (index,),
             ).fetchone()
-        return row[0] if row else 0
+        return row or (0, 0)
 
     @retried
     def chunks(self, document_id: str, first: int = 0, limit: int | None = None) -> list[Chunk]:

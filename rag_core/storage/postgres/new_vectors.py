@@ -15,6 +15,7 @@ from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.pieces import kept_form
 
 _PROFILE = "p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision"
 # Documents whose chunks are searched, or will be as soon as their dump is written.
@@ -30,6 +31,8 @@ class Text:
     index: int
     text: str
     md5: str
+    title: str
+    section: str
 
 
 class NewVectors:
@@ -83,7 +86,8 @@ class NewVectors:
         """Chunks without a new vector, in order, from behind one on."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT c.document_id, c.index, c.text, c.md5 FROM chunks c"
+                "SELECT c.document_id, c.index, c.text, c.md5, coalesce(d.card->>'title', d.title), c.section"
+                " FROM chunks c"
                 f" JOIN documents d ON d.id = c.document_id AND {_KEPT}"
                 " WHERE (c.document_id, c.index) > (%s, %s) AND NOT EXISTS"
                 " (SELECT FROM new_vectors n WHERE n.document_id = c.document_id AND n.index = c.index)"
@@ -93,12 +97,23 @@ class NewVectors:
         return [Text(*row) for row in rows]
 
     @retried
-    def put(self, profile: Profile, model: str, texts: Sequence[Text], vectors: NDArray[np.float32]) -> None:
-        """Commit the vectors of texts, float32 (n, d). A chunk that was removed or changed meanwhile is left out."""
-        places = {(text.document_id, text.index): (text.md5, row) for text, row in zip(texts, vectors, strict=True)}
+    def put(
+        self,
+        profile: Profile,
+        model: str,
+        texts: Sequence[Text],
+        vectors: NDArray[np.float32],
+        pieces: Sequence[NDArray[np.int8]],
+    ) -> None:
+        """Commit the vectors of texts, float32 (n, d), and of the pieces of each, int8 (p, d).
+
+        A chunk that was removed or changed meanwhile is left out.
+        """
+        rows = zip(texts, vectors, map(kept_form, pieces), strict=True)
+        made = {(text.document_id, text.index, text.md5): (row, kept) for text, row, kept in rows}
         with self._database.transaction() as connection:
             _note(connection, profile, model)
-            rows = connection.execute(
+            found = connection.execute(
                 "SELECT c.document_id, c.index, c.md5 FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
                 " JOIN chunks c USING (document_id, index) WHERE NOT EXISTS (SELECT FROM new_vectors n"
                 " WHERE n.document_id = c.document_id AND n.index = c.index) FOR KEY SHARE OF c",
@@ -107,13 +122,13 @@ class NewVectors:
             with (
                 connection.cursor() as cursor,
                 cursor.copy(
-                    "COPY new_vectors (document_id, index, profile, vector) FROM STDIN (FORMAT BINARY)"
+                    "COPY new_vectors (document_id, index, profile, vector, pieces) FROM STDIN (FORMAT BINARY)"
                 ) as copy,
             ):
-                copy.set_types(["text", "int4", "text", "vector"])
-                for document_id, index, md5 in rows:
-                    if places[document_id, index][0] == md5:
-                        copy.write_row((document_id, index, profile.id, places[document_id, index][1]))
+                copy.set_types(["text", "int4", "text", "vector", "bytea"])
+                for document_id, index, md5 in found:
+                    if (document_id, index, md5) in made:
+                        copy.write_row((document_id, index, profile.id, *made[document_id, index, md5]))
         reach("reembedding.batch")
 
     @retried
@@ -172,7 +187,7 @@ def take_over(connection: Connection[TupleRow], profile: Profile, indexes: Seque
     connection.execute("DELETE FROM chunks c USING documents d WHERE d.id = c.document_id AND d.state = 'removing'")
     chunks = connection.execute("SELECT count(*) FROM chunks").fetchone()
     replaced = connection.execute(
-        "UPDATE chunks c SET vector = n.vector FROM new_vectors n WHERE n.profile = %s"
+        "UPDATE chunks c SET vector = n.vector, pieces = n.pieces FROM new_vectors n WHERE n.profile = %s"
         " AND n.document_id = c.document_id AND n.index = c.index",
         (profile.id,),
     ).rowcount

@@ -9,10 +9,17 @@ from dataclasses import dataclass
 from rag_core.domain import Box
 from rag_core.storage.postgres.database import Database, retried
 
+_CARD_CHARS = 1_500
+# The generation too: a document that is read again may begin with another page.
+_DIGEST = "hashtextextended(concat_ws(' ', id, generation, title), 0)"
+
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A chunk as a search needs it. `boxes` is the JSON text of its boxes, which few candidates' are read of."""
+    """A chunk as a search needs it. `boxes` is the JSON text of its boxes, which few candidates' are read of.
+
+    `pieces` are the vectors of its pieces as `pieces_of` reads them, None where it has none.
+    """
 
     document_id: str
     index: int
@@ -24,10 +31,24 @@ class PassageRow:
     boxes: str
     text: str
     md5: str
+    pieces: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CardRow:
+    """What a document's name can be known by. `first_page` is the beginning of its first page."""
+
+    document_id: str
+    title: str
+    authors: str
+    sources: tuple[str, ...]
+    first_page: str
+    pages: int
+    chunks: int
 
 
 class Passages:
-    """Reads candidates of searches."""
+    """Reads what searches need: candidates, and what documents are called. Raises StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,13 +59,43 @@ class Passages:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT c.document_id, c.index, c.page, p.label, c.section, c.span_start, c.span_end, c.boxes::text,"
-                " c.text, c.md5 FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+                " c.text, c.md5, c.pieces FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
                 " JOIN chunks c USING (document_id, index)"
                 " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
                 " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
                 ([ref[0] for ref in refs], [ref[1] for ref in refs]),
+                binary=True,
             ).fetchall()
         return {(row[0], row[1]): PassageRow(*row) for row in rows}
+
+    @retried
+    def counts(self) -> tuple[int, int, int]:
+        """Ready documents, their chunks, and a sum that differs when documents come, go or get another title."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                f"SELECT count(*), coalesce(sum(chunk_count), 0)::bigint, coalesce(bit_xor({_DIGEST}), 0)"
+                " FROM documents WHERE state = 'ready'".encode()
+            ).fetchone()
+        return row or (0, 0, 0)
+
+    @retried
+    def card_digests(self) -> dict[str, int]:
+        """What each ready document adds to that sum."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(f"SELECT id, {_DIGEST} FROM documents WHERE state = 'ready'".encode()).fetchall()
+        return {row[0]: row[1] for row in rows}
+
+    @retried
+    def cards(self, ids: Sequence[str]) -> list[CardRow]:
+        """What some documents are called."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT d.id, d.title, d.authors, ARRAY(SELECT name FROM sources WHERE document_id = d.id),"
+                " coalesce(left(p.text, %s), ''), d.page_count, d.chunk_count FROM documents d"
+                " LEFT JOIN pages p ON p.document_id = d.id AND p.number = 1 WHERE d.id = ANY(%s)",
+                (_CARD_CHARS, list(ids)),
+            ).fetchall()
+        return [CardRow(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in rows]
 
 
 def boxes_of(row: PassageRow) -> tuple[Box, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from psycopg.types.json import Jsonb
 
 from rag_core.domain import CARD_VERSION, Chunk, DocumentCard, ParsedDocument, Profile
 from rag_core.storage.postgres.database import storable
+from rag_core.storage.postgres.pieces import kept_form
 
 # PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
 _SOURCE_CHARS = 500
@@ -25,12 +27,16 @@ CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, m
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A document ready to be committed: `vectors` is float32 (chunks, dimensions), row i for chunk i."""
+    """A document ready to be committed: `vectors` is float32 (chunks, dimensions), row i for chunk i.
+
+    pieces: of each chunk int8 (p, dimensions), the vectors of its pieces; empty where there are none at all.
+    """
 
     document_id: str
     parsed: ParsedDocument
     chunks: Sequence[Chunk]
     vectors: NDArray[np.float32]
+    pieces: Sequence[NDArray[np.int8]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +118,8 @@ def copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> Non
 
 def copy_chunks(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:
     """Write the chunks of documents with their vectors."""
-    columns = f"COPY chunks ({CHUNK}, vector) FROM STDIN WITH (FORMAT BINARY)"
-    types = ["text", "int4", "int4", "text", "int4", "int4", "jsonb", "text", "text", "int4", "vector"]
+    columns = f"COPY chunks ({CHUNK}, vector, pieces) FROM STDIN WITH (FORMAT BINARY)"
+    types = ["text", "int4", "int4", "text", "int4", "int4", "jsonb", "text", "text", "int4", "vector", "bytea"]
     with connection.cursor() as cursor, cursor.copy(columns.encode()) as copy:
         copy.set_types(types)
         for row in _chunk_rows(batch):
@@ -122,11 +128,13 @@ def copy_chunks(connection: Connection[TupleRow], batch: Sequence[Stored]) -> No
 
 def _chunk_rows(batch: Sequence[Stored]) -> Iterator[tuple[object, ...]]:
     for item in batch:
-        for chunk, vector in zip(item.chunks, item.vectors, strict=True):
+        pieces = map(kept_form, item.pieces) if item.pieces else repeat(None, len(item.chunks))
+        for chunk, vector, kept in zip(item.chunks, item.vectors, pieces, strict=True):
             boxes = Jsonb([[box.left, box.top, box.right, box.bottom] for box in chunk.boxes])
             yield (
                 item.document_id, chunk.index, chunk.page, storable(chunk.section), chunk.start, chunk.end, boxes,
                 storable(chunk.text), chunk.md5, chunk.token_count, vector,
+                kept,
             )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from rag_core.domain import Box, Document, Hit, Trace
-from rag_core.text.lexical import terms
+from rag_core.text.terms import terms
 
 
 def encode(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -16,7 +16,6 @@ from rag_core.embedding.source import PACKAGED, find_source
 from rag_core.embedding.tokens import TokenCounter
 from rag_core.reading import Reader
 from rag_core.settings import ChunkingSettings, ReadingSettings
-from rag_core.text.context import context_of
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 TOKENS = TokenCounter(find_source(PACKAGED))
@@ -51,22 +50,28 @@ def handbook() -> ParsedDocument:
 
 
 @pytest.mark.parametrize(("tokens", "overlap"), [(200, 0), (120, 40), (64, 0)])
-def test_chunks_with_their_context_have_at_most_so_many_tokens(
-    handbook: ParsedDocument, tokens: int, overlap: int
-) -> None:
+def test_chunks_have_at_most_so_many_tokens(handbook: ParsedDocument, tokens: int, overlap: int) -> None:
     chunks = cut(handbook, tokens, overlap)
     assert left_out(handbook, chunks) == ""
     for chunk in chunks:
         assert chunk.text == handbook.pages[chunk.page - 1].text[chunk.start : chunk.end] == chunk.text.strip()
         assert chunk.token_count == TOKENS.count([chunk.text])[0]
-        assert TOKENS.count([context_of(handbook.title, chunk.section) + chunk.text])[0] <= tokens
+        assert chunk.token_count <= tokens
         assert chunk.boxes
 
 
-def test_a_page_is_cut_between_sentences_into_full_chunks() -> None:
+def test_a_paragraph_is_cut_between_sentences_into_full_chunks_and_a_last_one_of_half() -> None:
     chunks = cut(document(SENTENCE * 21))
     assert all(chunk.text.startswith("The ferry") and chunk.text.endswith("morning.") for chunk in chunks)
-    assert [chunk.token_count for chunk in chunks] == [85, 85, 85, 85, 17]
+    assert [chunk.token_count for chunk in chunks] == [85, 85, 85, 85, 34]
+
+
+def test_paragraphs_that_fit_stand_together_and_whole() -> None:
+    paragraphs = [SENTENCE * count for count in (2, 2, 4, 1, 3, 5)]
+    text = "\n\n".join(part.strip() for part in paragraphs)
+    chunks = cut(document(text), overlap=40)
+    assert [chunk.text.count("ferry") for chunk in chunks] == [4, 5, 3, 5]
+    assert all(before.end <= after.start for before, after in pairwise(chunks))
 
 
 def test_neighbours_share_whole_sentences() -> None:
@@ -88,20 +93,19 @@ def test_a_section_begins_a_chunk_unless_it_is_tiny() -> None:
     text = f"A title\n\n{head}{body}\n\nShort\nOnly this.\n\nTimes\n{body}"
     starts = {name: text.index(name) for name in ("Fares", "Short", "Times")}
     chunks = cut(document(text, sections=[Section(name, 1, 1, start) for name, start in starts.items()]))
-    assert [(chunk.text.split()[0], chunk.section) for chunk in chunks] == [("A", "Fares"), ("Times", "Times")]
-    assert chunks[0].text.endswith("Only this.")
+    assert [(chunk.text.split()[0], chunk.section) for chunk in chunks] == [("A", "Fares"), ("Short", "Times")]
 
 
 def test_a_heading_stands_with_what_follows_it() -> None:
     text = f"{SENTENCE * 4}\n\nThe Winter Timetable\n\n{SENTENCE * 4}"
-    chunks = cut(document(text), tokens=90)
+    chunks = cut(document(text), tokens=80)
     assert any(chunk.text.startswith("The Winter Timetable\n") for chunk in chunks)
 
 
 def test_rows_of_a_table_stay_whole() -> None:
     rows = [f"Boat {number} | {number * 17} | {number * 1000:,} | {number % 7}.{number}" for number in range(60)]
     chunks = cut(document("\n".join(rows)))
-    assert [row for chunk in chunks for row in chunk.text.split("\n")] == rows
+    assert list(dict.fromkeys(row for chunk in chunks for row in chunk.text.split("\n"))) == rows
 
 
 def test_what_has_no_sentences_is_cut_until_it_fits() -> None:
@@ -133,11 +137,6 @@ def test_made_up_texts_lose_nothing(seed: int) -> None:
     assert places == sorted(set(places))
 
 
-def test_long_context_leaves_room_for_the_text() -> None:
-    parsed = document(SENTENCE * 10, title="An Exceedingly Long Title of Many Words " * 9)
-    assert min(chunk.token_count for chunk in cut(parsed, 64)) > 15
-
-
 def test_the_model_is_asked_for_many_texts_at_a_time() -> None:
     asked: list[int] = []
 
@@ -146,17 +145,17 @@ def test_the_model_is_asked_for_many_texts_at_a_time() -> None:
         return TOKENS.count(texts)
 
     parsed = document(*[SENTENCE * 30] * 40)
-    chunk_document("doc", parsed, ChunkingSettings(strategy="sentences"), count)
+    chunk_document("doc", parsed, ChunkingSettings(strategy="sentences", overlap_tokens=0), count)
     assert len(asked) <= 4
     assert max(asked) == 1200
 
 
 @pytest.mark.parametrize("line", ["One word. ", "no end ", "x"], ids=["sentences", "words", "letters"])
 def test_the_work_grows_with_the_length_alone(line: str) -> None:
-    began = time.perf_counter()
-    text = line * (2_000_000 // len(line))
+    began = time.process_time()
+    text = line * (1_000_000 // len(line))
     chunks = chunk_document("doc", document(text), ChunkingSettings(strategy="sentences"), words)
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 10
     assert chunks[-1].end == len(text.rstrip())
 
 

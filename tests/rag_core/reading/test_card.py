@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings, strategies
 
-from rag_core.domain import Page, ParsedDocument
+from rag_core.domain import Box, Line, Page, ParsedDocument, Section
+from rag_core.reading import Reader
 from rag_core.reading.card import make_card
+from rag_core.reading.titles import readable
+from rag_core.settings import ReadingSettings
 from tests.rag_core.reading.front_pages import PAGES, FrontPage
 
 
@@ -21,3 +26,79 @@ def parsed(page: FrontPage) -> ParsedDocument:
 def test_odd_first_pages(page: FrontPage) -> None:
     card = asdict(make_card(parsed(page), [page.name]))
     assert {name: card[name] for name in page.wanted} == page.wanted
+
+
+def sized(rows: list[tuple[str, float]], *, usual: float = 0.012) -> Page:
+    """A page of lines with their sizes, in usual lines, one below the other."""
+    text, lines, top = "", [], 0.05
+    for row, size in rows:
+        height = usual * size
+        lines.append(Line(len(text), len(text) + len(row), Box(0.1, top, 0.9, top + height)))
+        text += row + "\n"
+        top += 1.3 * height
+    return Page(1, text, width_pt=600, height_pt=800, lines=tuple(lines))
+
+
+def test_the_largest_lines_are_the_title_wherever_they_stand() -> None:
+    body = [("Lines of the body type are all of this height", 1.0)] * 20
+    page = sized(
+        [
+            ("Series on Islands, Part Four", 1.1),
+            ("A History of the", 2.4),
+            ("Ferries of Veyra", 2.4),
+            ("Ann Lund", 1.1),
+            *body,
+        ]
+    )
+    assert make_card(ParsedDocument("application/pdf", (page,)), ["x.pdf"]).title == "A History of the Ferries of Veyra"
+
+
+def test_markdown_is_called_by_its_first_heading() -> None:
+    text = "---\nauthor: x\n---\n\nsome badges\n\n# Keeping bees\n\nText.\n"
+    parsed = ParsedDocument(
+        "text/markdown", (Page(1, text),), "Keeping bees", sections=(Section("Keeping bees", 1, 1),)
+    )
+    assert make_card(parsed, ["README.md"]).title == "Keeping bees"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("folder/annual_report-2020.pdf", "Annual report 2020"),
+        ("My Notes (2).txt", "My Notes"),
+        ("water-works-guide.md", "Water works guide"),
+        ("chess.txt", "chess"),
+        (".hidden", ".hidden"),
+        ("a%20b+c.md", "A b c"),
+    ],
+)
+def test_names_of_files_are_made_readable(name: str, words: str) -> None:
+    assert readable(name) == words
+
+
+@settings(max_examples=150, deadline=None)
+@given(strategies.text(max_size=300), strategies.text(max_size=60), strategies.text(max_size=60))
+def test_no_text_keeps_a_card_from_being_made(text: str, name: str, said: str) -> None:
+    card = make_card(ParsedDocument("text/plain", (Page(1, text),), title=said, authors=said), [name])
+    assert card.title
+
+
+def test_real_filings_and_documents_are_called_what_people_call_them(shared: Path) -> None:
+    wanted = {
+        "filings/APPLE_2020_10K.pdf": "Apple Inc. 10-K annual report 2020",
+        "filings/COSTCO_2020_10K.pdf": "Costco Wholesale Corporation 10-K annual report 2020",
+        "filings/MCDONALDS_2023Q1_EARNINGS.pdf": "McDonald's Corporation earnings release, first quarter 2023",
+        "filings/NETFLIX_2018_10K.pdf": "Netflix, Inc. 10-K annual report 2018",
+        "documents/pdf/redp5110_sampled.pdf": "Row and Column Access Control Support in IBM DB2 for i",
+        "documents/pdf/amt_handbook_sample.pdf": "AMT General Handbook",
+        "documents/pdf/multi_page.pdf": "The Evolution of the Word Processor",
+        "documents/pdf/2305.03393v1-pg9.pdf": "Optimized Table Tokenization for Table Structure Recognition",
+        "spans/state_of_the_union.md": "State of the union",
+    }
+    with Reader(ReadingSettings()) as reader:
+        for name, title in wanted.items():
+            parsed = reader.read(shared / name, Path(name).name)
+            assert make_card(parsed, [Path(name).name]).title == title
+            # As a library of an earlier version has it: without places and sizes.
+            bare = replace(parsed, pages=tuple(replace(page, lines=()) for page in parsed.pages))
+            assert make_card(bare, [Path(name).name]).title == title

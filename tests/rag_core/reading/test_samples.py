@@ -11,7 +11,8 @@ from pages.parts import samples as samples_of_the_page
 from rag_core.domain import Document
 from rag_core.evaluation.files.importing import read_questions
 from rag_core.reading import Reader
-from rag_core.text.lexical import coverage, numbers, terms
+from rag_core.text.numbers import numbers
+from rag_core.text.terms import coverage, terms
 
 SUFFIXES = (".pdf", ".md", ".txt")
 NAMES = ("veyra-ferry-handbook.pdf", "water-works-guide.md", "storm-report-2019.txt")

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from rag_core.domain import Scope
 from rag_core.retrieval.dense_indexes import DenseIndex
-from rag_core.retrieval.fusion import DENSE_WEIGHT, fused, scaled
+from rag_core.retrieval.fusion import fused, scaled
 from rag_core.retrieval.query import Query, Ref
 from rag_core.retrieval.rankers import Ranked
 from rag_core.retrieval.scope import Within
+from rag_core.retrieval.weights import weights
 
+DENSE_WEIGHT = weights()["fusion"]["dense"]
 Vectors = NDArray[np.float32]
 ROWS = {("a", 0): [1.0, 0.0], ("a", 1): [0.0, 1.0], ("b", 0): [0.6, 0.8], ("c", 0): [-1.0, 0.0]}
 QUERY = Query.of("tea", np.array([2.0, 0.0], np.float32), Scope(), None)

@@ -83,7 +83,8 @@ def test_hits_carry_their_place(library: Library) -> None:
         page = library.page(hit.document.id, hit.page)
         assert page.text[hit.start : hit.end] == hit.text
         assert page.label == hit.page_label
-        assert hit.score_kind == "cosine"
+        assert hit.score_kind in ("fused", "rerank")
+        assert {"fused", "dense"} <= set(hit.scores)
         assert bool(hit.boxes) == (hit.document.media_type == "application/pdf")
 
 
@@ -116,7 +117,8 @@ def test_what_was_searched_is_told(library: Library) -> None:
     ]
     assert {one.outcome for one in searched.candidates} == {"passage", "rank"}
     assert all(one.scores and one.title and one.page for one in searched.candidates)
-    assert {"embed", "dense", "texts"} <= set(searched.latency_ms)
+    assert searched.mode == "hybrid"
+    assert {"embed", "dense", "lexical", "fuse", "texts"} <= set(searched.latency_ms)
     mmr = library.retrieve("rye bread", k=3, mmr=True).trace.searched
     assert mmr is not None
     assert {one.outcome for one in mmr.candidates} == {"passage", "mmr"}

@@ -4,14 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from rag_core.domain import Chunk, Page, ParsedDocument, Profile
+from rag_core.domain import Chunk, Finding, Page, ParsedDocument, Profile
 from rag_core.storage import Accepted, Storage, Stored
+from rag_core.storage.indexes import ChromaIndex, DumpIndex, LexicalIndex
+from rag_core.storage.indexes.comparison import Comparison
+from rag_core.storage.postgres.contents import IndexedDocument
 
+
+class IdleChroma(ChromaIndex):
+    """Chroma left out, for tests of what has nothing to do with it: it takes seconds."""
+
+    def prepare(self) -> None: ...
+
+    def put(self, documents: Sequence[IndexedDocument]) -> None: ...
+
+    def remove(self, ids: Sequence[str]) -> None: ...
+
+    def tidy(self) -> None: ...
+
+    def verify(self, comparison: Comparison) -> Iterator[Finding]:
+        yield from ()
+
+
+WITHOUT_CHROMA = (DumpIndex, IdleChroma, LexicalIndex)
 PROFILE = Profile("test", "test", "1", 8, "mean", "float32")
 
 

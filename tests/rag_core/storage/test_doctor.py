@@ -174,7 +174,7 @@ def test_rows_missing_foreign_or_wrong_in_chroma(storage: Storage, filled: list[
 
 
 def add_row(storage: Storage, row: str, document: str, text: str, vector: np.ndarray) -> None:
-    storage.chroma.add(PROFILE, ChromaBatch([row], [document], [text], [vector.reshape(1, -1)]))
+    storage.chroma.add(PROFILE, ChromaBatch([row], [{"document": document}], [text], [vector.reshape(1, -1)]))
 
 
 def test_files_missing_or_left_over(storage: Storage, filled: list[str]) -> None:

@@ -80,6 +80,16 @@ def test_a_committed_document_is_ready_in_every_store(storage: Storage) -> None:
     assert storage.documents.profile() == PROFILE
 
 
+def test_records_of_chroma_say_what_a_client_cites(storage: Storage) -> None:
+    storage.commit([stored(storage, 1)], PROFILE)
+    storage.settle()
+    (record,) = storage.chroma._collection.get(where={"$and": [{"index": 2}, {"section": "§"}]})["metadatas"]
+    assert record == {
+        "document": f"{1:032x}", "title": "Title 1", "source": "1.txt", "page": 1, "page_label": "i", "section": "§",
+        "index": 2,
+    }  # fmt: skip
+
+
 def test_a_pending_document_is_in_no_store(storage: Storage) -> None:
     storage.commit([stored(storage, 1)], PROFILE)
     item = stored(storage, 2)

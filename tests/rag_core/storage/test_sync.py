@@ -12,7 +12,7 @@ from rag_core import Settings
 from rag_core.errors import StoreUnavailable
 from rag_core.storage import Storage
 from rag_core.storage import storage as storage_module
-from rag_core.storage.indexes import ChromaIndex, DerivedIndex, DumpIndex
+from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex
 from rag_core.storage.indexes.base import IndexUnavailable
 from rag_core.storage.indexes.dumps import DumpStore, Rows
 from rag_core.storage.postgres import changes
@@ -77,7 +77,7 @@ class Needed(Listing):
 @pytest.fixture
 def storage(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Storage]:
     """Stores with one more index, which nothing follows unasked."""
-    storage = opened(settings, monkeypatch, (DumpIndex, ChromaIndex, Listing))
+    storage = opened(settings, monkeypatch, (*INDEXES, Listing))
     yield storage
     storage.close()
 
@@ -121,6 +121,7 @@ def test_indexes_follow_at_their_own_pace_and_the_log_is_trimmed_behind_the_slow
     assert len(rows(storage, "SELECT id FROM changes")) == 3
     storage.sync.follow(storage.index(ChromaIndex))
     assert storage.chroma.count(PROFILE) == 6
+    storage.sync.follow(storage.lexical)
     assert rows(storage, "SELECT id FROM changes") == []
     assert listing.calls == [("put", 3)]
 
@@ -138,19 +139,21 @@ def test_batches_are_bounded(storage: Storage, listing: Listing, monkeypatch: py
 def test_a_new_index_is_given_every_document_and_one_that_is_gone_holds_back_no_log(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = opened(settings, monkeypatch, (DumpIndex, ChromaIndex))
+    first = opened(settings, monkeypatch, INDEXES)
     ids = commit(first, 3)
     first.close()
-    second = opened(settings, monkeypatch, (DumpIndex, ChromaIndex, Listing))
+    second = opened(settings, monkeypatch, (*INDEXES, Listing))
     assert second.log.waiting("listing") == Waiting(3)
     second.settle()
     assert set(second.index(Listing).held) == set(ids)
     second.close()
-    third = opened(settings, monkeypatch, (DumpIndex, ChromaIndex))
+    third = opened(settings, monkeypatch, INDEXES)
     third.commit([stored(third, 9, 2)], PROFILE)
     third.settle()
     assert rows(third, "SELECT id FROM changes") == []
-    assert [row[0] for row in rows(third, "SELECT index_name FROM index_cursors ORDER BY 1")] == ["chroma", "dumps"]
+    assert [row[0] for row in rows(third, "SELECT index_name FROM index_cursors ORDER BY 1")] == sorted(
+        index.name for index in INDEXES
+    )
     third.close()
 
 
@@ -213,6 +216,19 @@ def test_an_index_that_is_away_backs_off_as_a_whole_and_holds_no_other_back(
     assert storage.sync.waiting("listing") == Waiting()
 
 
+def test_an_index_that_cannot_be_made_ready_holds_no_other_back(
+    storage: Storage, listing: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise StoreUnavailable("The data directory could not be written.")
+
+    monkeypatch.setattr(storage.lexical, "prepare", refuse)
+    commit(storage, 2)
+    storage.settle()
+    assert storage.sync.waiting("lexical") == Waiting(2, 0, "The data directory could not be written.")
+    assert len(listing.held) == 2
+
+
 def test_a_document_that_makes_an_index_fail_as_a_whole_becomes_a_dead_letter(
     storage: Storage, listing: Listing
 ) -> None:
@@ -229,7 +245,7 @@ def test_a_document_that_makes_an_index_fail_as_a_whole_becomes_a_dead_letter(
 def test_a_document_is_ready_once_every_needed_index_has_taken_it(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage = opened(settings, monkeypatch, (DumpIndex, ChromaIndex, Needed))
+    storage = opened(settings, monkeypatch, (*INDEXES, Needed))
     items = [stored(storage, number, 2) for number in range(2)]
     refused = items[0].document_id
     storage.index(Needed).refused = {refused}
@@ -364,7 +380,7 @@ def test_ids_of_changes_are_in_the_order_of_commits(storage: Storage, settings: 
 def test_what_stood_in_the_outbox_of_an_older_library_is_followed(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = opened(settings, monkeypatch, (DumpIndex, ChromaIndex))
+    first = opened(settings, monkeypatch, INDEXES)
     ids = commit(first, 3)
     first.settle()
     first.documents.start_removal(ids[0])
@@ -381,9 +397,9 @@ def test_what_stood_in_the_outbox_of_an_older_library_is_followed(
         connection.execute("DELETE FROM migrations WHERE name = '0005_change_log.sql'")
     first.chroma.remove(PROFILE, [ids[1]])
     first.close()
-    second = opened(settings, monkeypatch, (DumpIndex, ChromaIndex, Listing))
+    second = opened(settings, monkeypatch, (*INDEXES, Listing))
     assert second.log.waiting("dumps") == Waiting()  # of what it held nothing was to be done again
-    assert second.log.waiting_ids("chroma") == {ids[0], ids[1]}
+    assert second.log.waiting_ids("chroma") == set(ids)  # its records are written anew, with titles and pages
     second.settle()
     assert second.chroma.count(PROFILE) == 4
     assert second.dumps.held() == set(second.index(Listing).held) == set(ids[1:])
@@ -410,6 +426,23 @@ def test_a_lost_connection_amid_a_step_is_no_loss(
     storage.sync.follow(listing)
     assert set(listing.held) == set(ids)
     assert storage.log.waiting("listing") == Waiting()
+
+
+def test_a_changed_title_reaches_those_who_hold_texts(storage: Storage, listing: Listing) -> None:
+    ids = commit(storage, 2)
+    storage.settle()
+    with storage.database.transaction() as connection:
+        connection.execute("UPDATE documents SET title = 'Better' WHERE id = %s", (ids[0],))
+        append(connection, "describe", ids[:1])
+    assert storage.log.waiting("dumps") == Waiting(1)
+    storage.sync.acknowledge()
+    assert storage.log.waiting("dumps") == Waiting()
+    listing.calls.clear()
+    storage.settle()
+    assert listing.calls == [("remove", 1), ("put", 1)]
+    titles = {row["title"] for row in storage.chroma._collection.get(include=["metadatas"])["metadatas"]}
+    assert titles == {"Better", "Title 1"}
+    assert rows(storage, "SELECT id FROM changes") == []
 
 
 def test_taking_prefers_neither_the_log_nor_the_backlog(storage: Storage) -> None:

@@ -4,7 +4,7 @@ CREATE TABLE changes (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     document_id text NOT NULL,
     generation  bigint NOT NULL,
-    action      text NOT NULL CHECK (action IN ('put', 'remove')),
+    action      text NOT NULL CHECK (action IN ('put', 'remove', 'describe')),
     created_at  timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX changes_document ON changes (document_id);
@@ -39,3 +39,7 @@ INSERT INTO index_cursors (index_name, change_id) VALUES ('dumps', 0), ('chroma'
 INSERT INTO index_backlog (index_name, document_id, removes, error)
     SELECT store, document_id, bool_or(action = 'remove'), max(error) FROM outbox GROUP BY store, document_id;
 DROP TABLE outbox;
+-- Chroma's records had no titles, pages, sections and sources.
+INSERT INTO index_backlog AS b (index_name, document_id, removes)
+    SELECT 'chroma', id, true FROM documents WHERE state IN ('stored', 'ready')
+    ON CONFLICT (index_name, document_id) DO UPDATE SET removes = true;

@@ -1,0 +1,209 @@
+"""Which documents a question means: its names, years and periods against what a person would call each document.
+
+A document's card has the terms of its title and file names, and with less weight of the names, years and authors on its
+first page. A term that few cards have says more (inverse document frequency).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rag_core.storage.postgres.passages import CardRow, Passages
+from rag_core.text.stems import stem
+from rag_core.text.wordlists import STOP_WORDS
+
+_FIRST_PAGE_WEIGHT = 0.25
+# A shorter text has no cover: what it begins with is its content.
+_COVERED_PAGES = 3
+# Cards of one term beyond which it tells nothing apart, where there are many.
+_COMMON_SHARE, _MANY = 0.2, 1_000
+_LEAST = 0.25
+_MOST = 50
+
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
+_QUARTER = re.compile(r"\b(first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter\b")
+_PERIODS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b10[- ]?k\b|\bannual reports?\b"), " form10k "),
+    (re.compile(r"\b10[- ]?q\b|\bquarterly reports?\b"), " form10q "),
+    (re.compile(r"\b8[- ]?k\b"), " form8k "),
+    (re.compile(r"\bfy ?['’]?(\d\d)(?!\d)"), r" 20\1 "),
+    (re.compile(r"\bfy(?=\d{4})"), " "),
+    (re.compile(r"\b((?:19|20)\d\d)q([1-4])\b"), r"\1 q\2"),
+    (re.compile(r"\bq([1-4])((?:19|20)\d\d)\b"), r"q\1 \2"),
+    (re.compile(r"\b([1-4])q\b|\bq ([1-4])\b"), r"q\1\2"),
+)
+_CAMEL = re.compile(r"(?<=[a-z]{3})(?=[A-Z])")  # not in McDonald
+_POSSESSIVE = re.compile(r"['’]s\b")
+_TERM = re.compile(r"form\d+[kq]|[a-z]+\d+|\d+[a-z]+|\d+(?:\.\d+)?|[^\W\d_]+(?:&[^\W\d_]+)?")
+# A letter, or a number that is no year, names no document.
+_BARE = re.compile(r"[a-z]|(?!(?:19|20)\d\d$)[\d.]+")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_WORD = re.compile(r"[^\W\d_][\w&.'’-]*")
+_EXTENSION = re.compile(r"\.\w{1,5}$")
+# Words of nearly any title, or of any question, that mean no document.
+_WEAK = frozenset(
+    """document documents paper file pdf page pages form report text company year fiscal quarter""".split()  # noqa: SIM905
+)
+_THIS = re.compile(
+    r"\b(?:this|the|that) (?:paper|document|file|report|article|book|pdf|text|manual|contract|filing|study)\b",
+    re.IGNORECASE,
+)
+
+_PERIOD = re.compile(r"(?:19|20)\d\d|q[1-4]|form\d+[kq]")
+_COMPARING = re.compile(r"\b(?:or|and|vs|versus|against|compar\w+|differ\w*|than|both|each)\b|,", re.IGNORECASE)
+_NAMELIKE, _SIDES = 0.5, 4
+
+Weights = dict[str, float]
+Rarities = Callable[[Sequence[str]], Mapping[str, float]]
+"""Terms to their inverse document frequencies among chunks, as BM25 has them."""
+
+
+def identity_terms(text: str) -> list[str]:
+    """Terms that can name a document: stems, years, quarters as "q2", kinds of filing as one word each."""
+    plain = _CAMEL.sub(" ", unicodedata.normalize("NFKC", text)).replace("_", " ").casefold()
+    plain = _QUARTER.sub(lambda match: f" q{_ORDINALS[match[1]]} ", _POSSESSIVE.sub("", plain))
+    for pattern, instead in _PERIODS:
+        plain = pattern.sub(instead, plain)
+    return [
+        word if not word.isalpha() else stem(word)
+        for word in _TERM.findall(plain)
+        if word not in STOP_WORDS and word not in _WEAK and not _BARE.fullmatch(word)
+    ]
+
+
+def card_weights(row: CardRow) -> Weights:
+    """The terms of a document's card with their weights."""
+    first = identity_terms(row.authors)
+    if row.pages >= _COVERED_PAGES:
+        first += [*identity_terms(_names(row.first_page)), *_YEAR.findall(row.first_page)]
+    named = identity_terms(row.title)
+    for source in row.sources:
+        named += identity_terms(_EXTENSION.sub("", source.rpartition("/")[2]))
+    return dict.fromkeys(first, _FIRST_PAGE_WEIGHT) | dict.fromkeys(named, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The documents that a question may mean, with how surely, 0..1, the surest first.
+
+    sides: where it names several apart ("Apple or Costco"), the documents of each name.
+    """
+
+    documents: Mapping[str, float] = field(default_factory=dict)
+    sides: tuple[frozenset[str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Ready documents and their chunks, and a sum that differs when documents come, go or get another title."""
+
+    documents: int
+    chunks: int
+    digest: int
+
+
+class Cards:
+    """The cards of all ready documents, in memory, brought up to date when a search finds them changed. Thread-safe."""
+
+    def __init__(self, passages: Passages, rarities: Rarities = lambda _: {}) -> None:
+        self._passages = passages
+        self._rarities = rarities
+        self._lock = threading.Lock()
+        self._digest: int | None = None
+        self._cards: dict[str, tuple[int, Weights]] = {}
+        self._sizes: dict[str, int] = {}
+        self._holders: dict[str, Weights] = {}
+
+    def refresh(self) -> Counts:
+        """Bring the cards up to date: one statement where nothing changed. Raises StoreUnavailable."""
+        counts = Counts(*self._passages.counts())
+        if counts.digest != self._digest:
+            with self._lock:
+                self._follow()
+                self._digest = counts.digest
+        return counts
+
+    def meant(self, question: str) -> Meant:
+        """What documents a question means."""
+        return Meant(self._documents(question), tuple(self._apart(question)))
+
+    def _documents(self, question: str) -> dict[str, float]:
+        with self._lock:
+            if _THIS.search(question) and len(self._cards) == 1:
+                return dict.fromkeys(self._cards, 1.0)
+            terms = list(dict.fromkeys(identity_terms(question)))
+            scores = self._scores(terms, self._namelike(terms))
+            best, many = max(scores.values(), default=0.0), len(self._cards)
+        if best <= 0:
+            return {}
+        surely = min(1.0, best / math.log(1 + many)) / best
+        found = sorted(((score * surely, key) for key, score in scores.items()), key=lambda item: (-item[0], item[1]))
+        return {key: round(score, 4) for score, key in found[:_MOST] if score >= _LEAST * found[0][0]}
+
+    def _apart(self, question: str) -> list[frozenset[str]]:
+        if not _COMPARING.search(question):
+            return []
+        with self._lock:
+            terms = [term for term in dict.fromkeys(identity_terms(question)) if not _PERIOD.fullmatch(term)]
+            namelike = self._namelike(terms)
+            named = {
+                frozenset(key for key, weight in self._holders.get(term, {}).items() if weight >= 1)
+                for term in terms
+                if namelike[term] >= _NAMELIKE
+            }
+            most = max(1, len(self._cards) // 4)
+        apart: list[frozenset[str]] = []
+        for side in sorted(named, key=lambda side: (len(side), sorted(side))):
+            if 0 < len(side) <= most and not any(side & other for other in apart):
+                apart.append(side)
+        return apart[:_SIDES] if len(apart) > 1 else []
+
+    def _namelike(self, terms: Sequence[str]) -> Weights:
+        """How far terms are names of documents, 0..1: chunks of those so called among all chunks that hold the term."""
+        rarities = self._rarities(terms)
+        chunks = sum(self._sizes.values())
+        found = {}
+        for term in terms:
+            so_called = sum(self._sizes[key] for key, weight in self._holders.get(term, {}).items() if weight >= 1)
+            holding = (chunks + 1) / math.exp(rarities.get(term, 0.0)) - 0.5 if term in rarities else 0.0
+            found[term] = min(1.0, so_called / holding) if so_called and holding >= 1 else 1.0
+        return found
+
+    def _scores(self, terms: Iterable[str], namelike: Weights) -> Weights:
+        scores: Weights = {}
+        many = len(self._cards)
+        for term in terms:
+            held = self._holders.get(term, {})
+            if not held or (many > _MANY and len(held) > _COMMON_SHARE * many):
+                continue
+            rarity = math.log(1 + (many - len(held) + 0.5) / (len(held) + 0.5))
+            for key, weight in held.items():
+                scores[key] = scores.get(key, 0.0) + weight * rarity * namelike[term]
+        return scores
+
+    def _follow(self) -> None:
+        present = self._passages.card_digests()
+        for key in [key for key, (digest, _) in self._cards.items() if present.get(key) != digest]:
+            del self._sizes[key]
+            for term in self._cards.pop(key)[1]:
+                self._holders[term].pop(key, None)
+                if not self._holders[term]:
+                    del self._holders[term]
+        for row in self._passages.cards([key for key in present if key not in self._cards]):
+            weights = card_weights(row)
+            self._cards[row.document_id] = (present[row.document_id], weights)
+            self._sizes[row.document_id] = row.chunks
+            for term, weight in weights.items():
+                self._holders.setdefault(term, {})[row.document_id] = weight
+
+
+def _names(page: str) -> str:
+    """The words of a first page that are never written in lower case there."""
+    words = [word.rstrip(".'’-") for word in _WORD.findall(page)]
+    lower = {word.casefold() for word in words if word[:1].islower()}
+    return " ".join(word for word in words if not word[:1].islower() and word.casefold() not in lower)

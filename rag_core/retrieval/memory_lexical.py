@@ -1,0 +1,93 @@
+"""An index of words in memory, for chunks that stand in no index of the library's: what an evaluation tries.
+
+BM25 by fields (Robertson and Zaragoza 2009), with the constants and boosts of the library's own index.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from rag_core.retrieval.query import Ref
+from rag_core.storage.indexes.lexical import BOOSTS
+from rag_core.text.terms import terms as terms_of
+
+_K1, _B = 1.2, 0.75
+
+
+class MemoryLexical:
+    """Chunks by their terms. `add` documents before it is searched."""
+
+    def __init__(self) -> None:
+        self._fields = {field: _Field() for field in BOOSTS}
+        self._texts: dict[Ref, tuple[list[str], ...]] = {}
+
+    def add(self, document_id: str, title: str, chunks: Iterable[tuple[int, str, str]]) -> None:
+        """Take a document's chunks: index, section and text of each."""
+        called = terms_of(title)
+        for index, section, text in chunks:
+            fields = {"body": terms_of(text), "title": called, "section": terms_of(section)}
+            for name, found in fields.items():
+                self._fields[name].add((document_id, index), found)
+            self._texts[document_id, index] = tuple(fields.values())
+
+    def search(
+        self,
+        terms: Mapping[str, float],
+        k: int,
+        within: Collection[str] | None = None,
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        excluded: Sequence[str] = (),
+    ) -> list[tuple[str, int, float]]:
+        """Document, index and score of the best k chunks, best first, as the library's index has them."""
+        scores: defaultdict[Ref, float] = defaultdict(float)
+        for name, boost in BOOSTS.items():
+            for term, weight in terms.items():
+                for ref, score in self._fields[name].scores(term).items():
+                    scores[ref] += boost * weight * score
+        found = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        kept = (
+            (*ref, score)
+            for ref, score in found
+            if (within is None or ref[0] in within) and self._fits(ref, phrases, excluded)
+        )
+        return [item for item, _ in zip(kept, range(k), strict=False)]
+
+    def _fits(self, ref: Ref, phrases: Sequence[Sequence[str]], excluded: Sequence[str]) -> bool:
+        fields = self._texts[ref]
+        if any(term in field for term in excluded for field in fields):
+            return False
+        return all(any(_stands(phrase, field) for field in fields) for phrase in phrases)
+
+
+class _Field:
+    """One field of every chunk: how often each term stands in it, and how long it is."""
+
+    def __init__(self) -> None:
+        self._holders: dict[str, dict[Ref, int]] = {}
+        self._lengths: dict[Ref, int] = {}
+        self._total = 0
+
+    def add(self, ref: Ref, terms: Sequence[str]) -> None:
+        self._lengths[ref] = len(terms)
+        self._total += len(terms)
+        for term, count in Counter(terms).items():
+            self._holders.setdefault(term, {})[ref] = count
+
+    def scores(self, term: str) -> Mapping[Ref, float]:
+        """BM25 of the chunks that hold a term."""
+        held = self._holders.get(term, {})
+        many = len(self._lengths)
+        rarity = math.log(1 + (many - len(held) + 0.5) / (len(held) + 0.5))
+        mean = max(self._total / max(many, 1), 1e-9)
+        return {
+            ref: rarity * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * self._lengths[ref] / mean))
+            for ref, count in held.items()
+        }
+
+
+def _stands(phrase: Sequence[str], field: Sequence[str]) -> bool:
+    size = len(phrase)
+    return any(list(field[start : start + size]) == list(phrase) for start in range(len(field) - size + 1))

@@ -1,0 +1,94 @@
+"""What a question means: its kind, names and years, phrases that must stand there, words that must not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from rag_core.domain import QuestionKind, Understood
+from rag_core.text.terms import terms
+
+_QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“”]{2,200})[“”]|«([^»]{2,200})»')
+# A hyphen before a word, not within one, nor before a figure: "fares -train".
+_EXCLUDED = re.compile(r"(?:(?<=\s)|^)-([^\W\d_][\w'’]*)(?=[\s,.;:!?]|$)")
+_YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d]|[.,]\d)")
+_SHORT_YEAR = re.compile(r"\b[Ff][Yy]\s?['’]?(\d\d)\b")
+_NAME = re.compile(r"[A-Z][\w&'’.-]*(?:\s+(?:(?:of|the|and|&|de|von|van)\s+)?[A-Z][\w&'’.-]*)*")
+_FIRST_WORD = re.compile(r"\W*\w+")
+
+_KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
+    (
+        "summary",
+        re.compile(
+            r"\b(?:summari[sz]e|summary|overview|gist|tl;?dr|main (?:points?|ideas?|findings?|topics?|arguments?)"
+            r"|key (?:points?|takeaways?|findings?)|what (?:is|are|was|were) .{0,60}\babout)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "comparison",
+        re.compile(
+            r"\b(?:compare[sd]?|comparing|comparison|versus|vs\.?|differ(?:s|ed|ence|ences|ent)?|similarit(?:y|ies)"
+            r"|(?:more|less|fewer|higher|lower|larger|smaller|bigger|better|worse|older|newer|longer|shorter|greater)"
+            r"\b.{0,80}\bthan|which (?:one )?(?:is|was|has|had|of the (?:two|three))\b.{0,60}\bor)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "list",
+        re.compile(
+            r"^\W*(?:list|enumerate|name (?:all|the|every|some|\w+ \w+s)\b|which \w+s\b"
+            r"|what (?:are|were) (?:all )?the\b|give me (?:all|a list))|\b(?:all of the|a list of|every one of)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "definition",
+        re.compile(
+            r"^\W*(?:define\b|what(?:'s|’s| is| are) (?:an? |the )?[\w'’-]+(?: [\w'’-]+){0,2}\W*$"
+            r"|what does .{1,60} (?:mean|stand for)\b)|\b(?:meaning|definition) of\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def understand(question: str, documents: Mapping[str, float] | None = None) -> Understood:
+    """What a question was taken to mean. `documents`: ids of those that it names, with how surely, 0..1."""
+    phrases = tuple(
+        " ".join(text.split()) for found in _QUOTED.findall(question) if terms(text := next(filter(None, found)))
+    )
+    excluded = tuple(dict.fromkeys(_EXCLUDED.findall(_QUOTED.sub(" ", question))))
+    if not terms(_EXCLUDED.sub(" ", question)):  # nothing would be left to look for
+        excluded = ()
+    return Understood(
+        kind=kind_of(question),
+        names=_names(question),
+        years=tuple(dict.fromkeys([int(year) for year in _YEAR.findall(question)] + _short_years(question))),
+        phrases=phrases,
+        excluded=excluded,
+        documents=dict(documents or {}),
+    )
+
+
+def kind_of(question: str) -> QuestionKind:
+    """What kind of answer a question asks for; "fact" where nothing tells."""
+    return next((kind for kind, pattern in _KINDS if pattern.search(question)), "fact")
+
+
+def positive(question: str, understood: Understood) -> str:
+    """A question without the words that it excludes: what is looked for."""
+    return " ".join(_EXCLUDED.sub(" ", question).split()) if understood.excluded else question
+
+
+def _names(question: str) -> tuple[str, ...]:
+    """Words written as names anywhere but where a sentence begins."""
+    if question.isupper():
+        return ()
+    first = _FIRST_WORD.match(question)
+    begin = first.end() if first else 0
+    return tuple(dict.fromkeys(match.group().rstrip(".'’-") for match in _NAME.finditer(question, begin)))
+
+
+def _short_years(question: str) -> list[int]:
+    return [2000 + int(digits) for digits in _SHORT_YEAR.findall(question)]

@@ -1,0 +1,65 @@
+"""What a question was taken to mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.domain import QuestionKind
+from rag_core.retrieval.understanding import kind_of, positive, understand
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How much was Apple's revenue in 2020?", "fact"),
+        ("When does the first ferry leave?", "fact"),
+        ("", "fact"),
+        ("Compare the revenue of Apple and Nike", "comparison"),
+        ("How did net sales differ between 2019 and 2020?", "comparison"),
+        ("Is the Halcyon longer than the Petrel?", "comparison"),
+        ("rye versus wheat", "comparison"),
+        ("List the ferries of Veyra", "list"),
+        ("Which risks does the company name?", "list"),
+        ("What are the parts of a loom?", "list"),
+        ("What is a ferry?", "definition"),
+        ("What is free cash flow?", "definition"),
+        ("What does EBITDA stand for?", "definition"),
+        ("Define goodwill", "definition"),
+        ("Summarise the storm report", "summary"),
+        ("Give me an overview of the handbook", "summary"),
+        ("What is this paper about?", "summary"),
+        ("What are the main findings?", "summary"),
+    ],
+)
+def test_kinds(question: str, kind: QuestionKind) -> None:
+    assert kind_of(question) == kind
+    assert understand(question).kind == kind
+
+
+def test_names_and_years() -> None:
+    found = understand("What did Costco Wholesale pay in FY21, and the Bank of England in 2019 and 2019?")
+    assert found.names == ("Costco Wholesale", "FY21", "Bank of England")
+    assert found.years == (2019, 2021)
+    assert understand("What was 2,020.5 of 12019?").years == ()
+    assert understand("WHAT IS THIS").names == ()
+
+
+def test_phrases_must_stand_there() -> None:
+    assert understand('Where is "rye  bread" sold?').phrases == ("rye bread",)
+    assert understand("Wo steht „im Hafen“ und «le port»?").phrases == ("im Hafen", "le port")
+    assert understand('What is ""? And "the of"?').phrases == ()
+    assert understand("The 5\" screen of the Smiths'").phrases == ()
+
+
+def test_words_with_a_hyphen_before_them_are_excluded() -> None:
+    found = understand("fares -train, -bus")
+    assert found.excluded == ("train", "bus")
+    assert positive("fares -train", understand("fares -train")) == "fares"
+    for kept in ("well-known fares", "-5 degrees", "a - b", "10-K", '"fares -train"', "-fares"):
+        assert understand(kept).excluded == (), kept
+        assert positive(kept, understand(kept)) == kept
+
+
+def test_documents_are_those_that_it_is_told() -> None:
+    assert understand("fares").documents == {}
+    assert understand("fares", {"a": 0.5}).documents == {"a": 0.5}
