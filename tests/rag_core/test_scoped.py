@@ -7,6 +7,7 @@ import pytest
 from rag_core import Library, Upload
 from rag_core.domain import Scope
 from rag_core.errors import InvalidQuestion
+from tests.conftest import PROJECT
 from tests.rag_core.samples import TEXTS
 
 PRICE = "What does a loaf of rye bread cost?"
@@ -94,6 +95,13 @@ def test_a_scope_that_holds_nothing_is_told(filled: Library) -> None:
     answer = filled.ask(PRICE, scope=Scope(tags=("gone",)))
     assert answer.abstained
     assert any("narrowed to" in note for note in answer.trace.notes)
+
+
+def test_a_year_is_that_of_the_card(library: Library) -> None:
+    *_, last = library.add([PROJECT / "data/samples/storm-report-2019.txt"])
+    assert last.document is not None
+    assert library.search("How high did the sea rise?", scope=Scope(years=(1850, 2019)))
+    assert library.search("How high did the sea rise?", scope=Scope(years=(2018,))) == []
 
 
 def _values(scope: Scope) -> dict[str, object]:

@@ -17,6 +17,7 @@ import pytest
 
 from rag_core import Library, Settings, Upload
 from rag_core.cli import main
+from rag_core.domain import Scope
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted
 from rag_core.storage.indexes.dumps import DumpStore
