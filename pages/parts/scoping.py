@@ -40,7 +40,7 @@ def choose(
     filters: dict[str, tuple[str, Sequence[Any], Callable[[Any], str]]] = {
         "documents": ("Documents", list(titles), lambda key: titles.get(key, "A removed document")),
         "tags": ("Tags", [tag for tag, _ in library.tags()], str),
-        "years": ("Years", sorted({document.year for document in documents if document.year}, reverse=True), str),
+        "years": ("Years", _years(documents), str),
         "sections": ("Sections", _sections(documents, scope), str),
         "folders": ("Folders", _folders(documents), str),
     }
@@ -123,6 +123,13 @@ def _titles(documents: Sequence[Document]) -> dict[str, str]:
         else f"{document.title} ({PurePath(next(iter(document.sources), document.id[:8])).name})"
         for document in sorted(documents, key=lambda document: document.title.casefold())
     }
+
+
+def _years(documents: Sequence[Document]) -> list[int]:
+    """The years that documents are about, or else of, the latest first."""
+    about = (document.card.year if document.card else None for document in documents)
+    years = {found or document.year for found, document in zip(about, documents, strict=True)}
+    return sorted((year for year in years if year), reverse=True)
 
 
 def _sections(documents: Sequence[Document], scope: Scope) -> list[str]:

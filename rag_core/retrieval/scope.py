@@ -107,7 +107,8 @@ def _of_cards(scope: Scope) -> list[Condition]:
     """What documents' cards and tags say."""
     found: list[Condition] = []
     if scope.years:
-        found.append(("coalesce((card ->> 'year')::int, year) = ANY(%(years)s)", {"years": list(scope.years)}))
+        about = "coalesce((card->>'year')::integer, year)"
+        found.append((f"{about} = ANY(%(years)s)", {"years": list(scope.years)}))
     if scope.tags:
         held = "EXISTS (SELECT FROM document_tags t WHERE t.document_id = d.id AND t.tag = ANY(%(tags)s))"
         found.append((held, {"tags": list(scope.tags)}))

@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import exchange, resources, scoping, searched
 from pages.parts.searching import results, snippets
-from rag_core.domain import Considered, Message, Piece, Scope, Understood
+from rag_core.domain import Considered, DocumentCard, Message, Piece, Scope, Understood
 from rag_core.errors import InvalidQuestion
 from tests.pages.conftest import NOW, FakeLibrary, a_document, a_hit, a_search, an_answer
 from tests.pages.test_pages import draw, said
 
 ROADS = a_document("roads.txt", year=2019, tags=("travel",))
-BRIDGES = a_document(year=2020)
+BRIDGES = a_document(year=1999, card=DocumentCard("Bridges", year=2020))
 
 
 @pytest.fixture
@@ -76,6 +76,7 @@ def test_filters_narrow_a_search_and_one_click_widens_it(held: FakeLibrary) -> N
     assert list(filters(test)) == ["Documents", "Tags", "Years"]
     filters(test)["Tags"].set_value(["travel"]).run()
     assert asked(held)[-1][1]["scope"] == Scope(tags=("travel",))
+    assert filters(test)["Years"].options == ["2020", "2019"]
     filters(test)["Years"].set_value([2019]).run()
     assert asked(held)[-1][1]["scope"] == Scope(tags=("travel",), years=(2019,))
     assert test.query_params["year"] == "2019"

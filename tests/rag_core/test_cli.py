@@ -93,6 +93,23 @@ def test_chat_goes_on_with_its_conversation(run: Run, monkeypatch: pytest.Monkey
     assert first["conversation"] == second["conversation"]
 
 
+def test_names_tags_and_years_narrow_what_is_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("add", *TEXTS)
+    price = "What does a loaf of rye bread cost?"
+    assert "[1] The bakery" in run("ask", "--in", "bakery", price)[1]
+    assert "Not found" in run("ask", "--in", "chess", "--in", "glacier", price)[1]
+    run("tag", "Chess", "--add", "games")
+    hits = lines(run("search", "--json", "--tag", "games", price)[1])
+    assert {hit["document"]["title"] for hit in hits} == {"Chess"}
+    assert run("search", "--json", "--year", "1850", price)[1] == ""
+    code, _, error = run("search", "--in", "walmart", price)
+    assert code == 2
+    assert "“walmart”" in error
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{price}\n{price}\n@bakery {price}\n\n"))
+    answers = lines(run("chat", "--json", "--in", "chess")[1])
+    assert [answer["abstained"] for answer in answers] == [True, True, False]
+
+
 def test_failures_have_a_code_a_reason_and_a_remedy(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").touch()
     code, out, _ = run("add", "empty.txt", "chess.txt", "missing.txt")

@@ -17,6 +17,7 @@ import pytest
 
 from rag_core import Library, Settings, Upload
 from rag_core.cli import main
+from rag_core.domain import Scope
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted
 from rag_core.storage.indexes.dumps import DumpStore
@@ -70,6 +71,7 @@ def assert_same(old: Library, new: Library) -> None:
     assert new.conversations() == old.conversations()
     for conversation in old.conversations():
         assert new.messages(conversation.id) == old.messages(conversation.id)
+        assert new.scope(conversation.id) == old.scope(conversation.id)
 
 
 def assert_empty(settings: Settings) -> None:
@@ -79,7 +81,7 @@ def assert_empty(settings: Settings) -> None:
 
 
 def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Settings, tmp_path: Path) -> None:
-    filled.ask("What does a loaf of rye bread cost?")
+    filled.ask("What does a loaf of rye bread cost?", scope=Scope(sections=("Prices",), years=(2020,)))
     filled.set_preference("model", "extractive")
     filled.set_preference("allow_remote", "yes")
     written = filled.backup(tmp_path / "a.lectern")
