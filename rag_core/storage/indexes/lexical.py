@@ -250,6 +250,8 @@ class LexicalIndex(DerivedIndex):
 
     def _findings(self, comparison: Comparison) -> Iterator[Finding]:
         with self.turn, self._guarded():
+            if not self._folder.exists() and not self._documents.followed(self.name)[0]:
+                return  # it was given nothing yet
             fault = self._fault_on_opening() or files_fault(self._folder)
             if fault:
                 yield comparison.finding(self.label, "", f"The index cannot be used: {fault}")

@@ -176,6 +176,16 @@ def test_it_follows_what_is_removed_and_added_again(storage: Storage, ids: list[
     assert own(verify(storage, deep=True)) == []
 
 
+def test_one_that_was_given_nothing_yet_is_not_wrong(storage: Storage) -> None:
+    storage.commit([stored(storage, 1, 2)], PROFILE)
+    assert own(verify(storage)) == []
+    with pytest.raises(IndexUnavailable):
+        storage.lexical.search(["chunk"], 5)
+    follow(storage)
+    shutil.rmtree(storage.folder / "lexical")
+    assert [item.document_id for item in own(verify(storage))] == [""]
+
+
 def test_nothing_else_is_in_use_once_it_has_followed(storage: Storage, ids: list[str]) -> None:
     assert storage.lexical._writer is None
     assert found(storage, "Tolsund")
