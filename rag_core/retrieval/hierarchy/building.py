@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rag_core.domain import Progress
-from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
+from rag_core.retrieval.hierarchy.clustering import Clusters, Criterion, Plan, cluster
 from rag_core.retrieval.hierarchy.naming import count_words, name, weigh
 from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise
 from rag_core.storage import Storage
@@ -18,7 +18,10 @@ from rag_core.storage.postgres.hierarchy import Due, Group, HierarchyStore, Summ
 
 _BATCH = 64
 _CHANGED = 0.2
-_DOCUMENT_PLAN = Plan(least=3, most=256)
+_LEAST_DOCUMENTS = 3
+_MOST_CLUSTERS = 256
+# Of few documents BIC says that all are of one kind, where a person tells several.
+_FEW_DOCUMENTS = 500
 
 
 def update(
@@ -75,7 +78,7 @@ def cluster_documents(store: HierarchyStore) -> None:
     if not held.ids:
         store.put_document_clusters([], [])
         return
-    clusters = cluster(held.vectors, _DOCUMENT_PLAN)
+    clusters = cluster(held.vectors, _document_plan(len(held.ids)))
     classes = []
     for rows in clusters.members:
         counts = count_words([])
@@ -83,6 +86,11 @@ def cluster_documents(store: HierarchyStore) -> None:
             counts.update(held.words[row])
         classes.append(counts)
     store.put_document_clusters(held.ids, _groups(clusters, name(classes)))
+
+
+def _document_plan(documents: int) -> Plan:
+    criterion: Criterion = "silhouette" if documents < _FEW_DOCUMENTS else "bic"
+    return Plan(criterion=criterion, least=_LEAST_DOCUMENTS, most=_MOST_CLUSTERS)
 
 
 def _groups(clusters: Clusters, names: list[tuple[str, ...]]) -> list[Group]:

@@ -51,7 +51,8 @@ def name(classes: Sequence[Mapping[str, int]], most: int = MOST_TERMS) -> list[t
 
 
 def _says_something(word: str) -> bool:
-    return word not in STOP_WORDS and not word[0].isdigit() and (len(word) >= _SHORTEST or not word.isascii())
+    # Scripts without upper case have words of one or two characters.
+    return word not in STOP_WORDS and not word[0].isdigit() and (len(word) >= _SHORTEST or word.upper() == word)
 
 
 def _by_stem(counts: Mapping[str, int]) -> Counter[str]:
