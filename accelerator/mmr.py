@@ -21,13 +21,20 @@ _CELLS = 2**18
 
 
 def maximal_marginal_relevance(
-    query: ArrayLike, candidates: ArrayLike, k: int, lambda_mult: float = 0.5, *, unit: bool = False
+    query: ArrayLike,
+    candidates: ArrayLike,
+    k: int,
+    lambda_mult: float = 0.5,
+    *,
+    unit: bool = False,
+    relevance: ArrayLike | None = None,
 ) -> list[int]:
     """Indices of at most `k` candidates in the order chosen.
 
     query: (d,), candidates: (n, d), of any length; rows of float32 or float64, maybe mapped, are not copied. A zero
     vector is like nothing. lambda_mult: 1 is relevance alone, 0 diversity alone. unit: all are known to be of unit
-    length. Ties go to the earlier candidate. Raises ValueError for shapes that do not fit.
+    length. relevance: (n,), in the place of the cosines with the query. Ties go to the earlier candidate. Raises
+    ValueError for shapes that do not fit.
     """
     rows = np.asarray(candidates)
     if rows.dtype not in (np.float32, np.float64):
@@ -38,24 +45,27 @@ def maximal_marginal_relevance(
     vector = np.asarray(query, dtype=rows.dtype)
     if rows.ndim != 2 or vector.shape != rows.shape[1:]:
         raise ValueError(f"A query of shape {vector.shape} does not fit candidates of shape {rows.shape}")
-    return _Choosing(vector, rows, lambda_mult, unit).choose(wanted)
+    given = None if relevance is None else np.asarray(relevance, dtype=rows.dtype)
+    if given is not None and given.shape != rows.shape[:1]:
+        raise ValueError(f"Relevance of shape {given.shape} does not fit candidates of shape {rows.shape}")
+    return _Choosing(vector, rows, lambda_mult, unit, given).choose(wanted)
 
 
 class _Choosing:
     """The candidates, how near they are to the query, and to what was chosen so far."""
 
-    def __init__(self, query: Rows, rows: Rows, lambda_mult: float, unit: bool) -> None:
+    def __init__(self, query: Rows, rows: Rows, lambda_mult: float, unit: bool, given: Rows | None) -> None:
         self._query = query
         self._rows = rows
         self._lambda = lambda_mult
+        self._given = given
         self._inverse = None if unit else _inverse_lengths(rows)
         self._block = max(1, _CELLS // max(1, rows.shape[1]))
         self._within = _ROUNDINGS * float(np.finfo(rows.dtype).eps)
         self._chosen: list[int] = []
 
     def choose(self, wanted: int) -> list[int]:
-        length = 1 if self._inverse is None else _inverse_lengths(self._query[None])[0]
-        relevance = self._cosines(self._query * length)
+        relevance = self._relevance()
         self._take(relevance)
         relevance *= self._lambda
         relevance[self._chosen[0]] = -np.inf
@@ -72,6 +82,12 @@ class _Choosing:
             relevance[self._chosen[-1]] = -np.inf
         return self._chosen
 
+    def _relevance(self) -> Rows:
+        if self._given is not None:
+            return self._given.copy()
+        length = 1 if self._inverse is None else _inverse_lengths(self._query[None])[0]
+        return self._cosines(self._query * length)
+
     def _take(self, gains: Rows) -> None:
         """Choose the candidate of the greatest gain, the earlier of two that are equal."""
         best = int(gains.argmax())
@@ -84,7 +100,8 @@ class _Choosing:
     def _exactly(self, few: NDArray[np.intp]) -> Rows:
         """The gains of a few candidates in float64."""
         rows = _unit(self._rows[few])
-        relevance = np.asarray((rows * _unit(self._query)).sum(axis=1))
+        exact = (rows * _unit(self._query)).sum(axis=1) if self._given is None else self._given[few]
+        relevance = np.asarray(exact, dtype=np.float64)
         if not self._chosen:
             return relevance
         chosen = _unit(self._rows[self._chosen])

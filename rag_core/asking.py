@@ -12,12 +12,12 @@ from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
 from rag_core.choices import Choices
 from rag_core.corpora import ChunkedAnew, LibraryCorpus
-from rag_core.domain import Answer, Piece
+from rag_core.domain import Answer, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.generation.base import LanguageModel
-from rag_core.retrieval import Retrieval
-from rag_core.settings import Settings
+from rag_core.retrieval import Retrieval, for_passages, for_search
+from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -45,17 +45,13 @@ class Asking:
         if answerer is not None:  # not under the lock: an answer in progress may need it to end
             answerer.close()
 
-    def search(self, question: str, **wanted: object) -> Retrieval:
+    def search(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """The same as `find` for a question that a person wrote. Raises InvalidQuestion."""
-        return self.find(self._checked(question), **wanted)
+        return self.find(self._checked(question), scope, **wanted)
 
-    def find(self, question: str, **wanted: object) -> Retrieval:
+    def find(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """Search with the settings for retrieval, save for what is `wanted` and not None."""
-        changes = {name: value for name, value in wanted.items() if value is not None}
-        settings = self._choices.settings.changed("retrieval", **changes).retrieval
-        if settings.fetch_k < settings.k:
-            settings = settings.model_copy(update={"fetch_k": settings.k})
-        return LibraryCorpus(self._storage, self._embedding.get).search([question], settings)[0]
+        return self._searched(question, for_search(self._choices.settings, **wanted), scope)
 
     def stream(
         self, question: str, *, conversation: str | None, model: str | None, cancellation: Cancellation | None
@@ -120,8 +116,11 @@ class Asking:
         return check_question(question, self._choices.settings.answering.max_question_chars)
 
     def _passages(self, question: str) -> Retrieval:
-        """What an answer is made from: relevance weighs more than in a search, whose hits a person looks through."""
-        return self.find(question, mmr_lambda=self._choices.settings.answering.mmr_lambda)
+        return self._searched(question, for_passages(self._choices.settings))
+
+    def _searched(self, question: str, settings: RetrievalSettings, scope: Scope | None = None) -> Retrieval:
+        corpus = LibraryCorpus(self._storage, self._embedding.get)
+        return corpus.search([question], settings, scope or Scope())[0]
 
     def _answers(self) -> Answerer:
         from rag_core.retrieval.langchain import LecternRetriever

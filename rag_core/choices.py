@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from rag_core import rechunking
 from rag_core.errors import ConfigurationError
-from rag_core.settings import Settings
+from rag_core.settings import Settings, translated
 from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -45,6 +45,7 @@ class Choices:
 
     def adopt(self, changes: Mapping[str, object]) -> None:
         """Make settings the library's own, `{"retrieval.k": 10}`. Raises ConfigurationError."""
+        changes = translated(changes)
         kept = {**self._own(self.settings), **changes}
         with self._lock:
             self.settings = self.settings.with_values(changes)
@@ -101,4 +102,5 @@ class Choices:
             kept = json.loads(self._preferences.preference(_OWN) or "{}")
         except ValueError:
             kept = {}
-        return {key: kept[key] for key in settings.tried() if key in kept} if isinstance(kept, dict) else {}
+        kept = translated(kept) if isinstance(kept, dict) else {}
+        return {key: kept[key] for key in settings.tried() if key in kept}

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_evaluate
+from rag_core import cli_evaluate, cli_search
 from rag_core.cli_output import WrongUsage, complain, emit, plain
 from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
@@ -83,11 +83,8 @@ def _parser() -> argparse.ArgumentParser:
     add = command("add", _add, "Add files and folders, and finish what was left pending.")
     add.add_argument("sources", nargs="*", metavar="SOURCE", help="PDF, text and Markdown files, or folders of them")
     add.add_argument("--password", help="password of encrypted PDF documents; asked for when it is left out")
-    search = command("search", _search, "Show the passages that fit a question best.")
-    search.add_argument("question")
-    search.add_argument("-k", type=int, help="how many passages")
-    search.add_argument("--engine", choices=["auto", "dumps", "pgvector", "chroma"], help="where candidates come from")
-    search.add_argument("--mode", choices=["auto", "exact", "fast"], help="how thoroughly the dumps are searched")
+    search = command("search", cli_search.search, "Show the passages that fit a question best.")
+    cli_search.add(search)
     ask = command("ask", _ask, "Answer one question, with citations.")
     ask.add_argument("question")
     chat = command("chat", _chat, "Talk: one question after another, answers streamed. An empty line ends it.")
@@ -133,21 +130,6 @@ def _add(library: Library, options: argparse.Namespace) -> int:
             show(event)
             failed += event.stage == "failed"
     return 1 if failed else 0
-
-
-def _search(library: Library, options: argparse.Namespace) -> int:
-    if options.k is not None and options.k < 1:
-        sys.stderr.write("-k must be at least 1.\n")
-        return 2
-    for number, hit in enumerate(
-        library.search(options.question, k=options.k, engine=options.engine, mode=options.mode), 1
-    ):
-        if options.json:
-            emit({**plain(hit), "document": {"id": hit.document.id, "title": hit.document.title}})
-        else:
-            where = f"{hit.document.title}, page {hit.page_label or hit.page}"
-            print(f"[{number}] {where}  {hit.score_kind} {hit.score:.3f}\n{' '.join(hit.text.split())}\n")
-    return 0
 
 
 def _ask(library: Library, options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import date
 from typing import Any
 
 from rag_core.errors import LecternError
@@ -25,7 +25,7 @@ def plain(value: Any, without: Collection[str] = ()) -> Any:
             item.name for item in dataclasses.fields(value) if item.name not in _NOT_SHOWN and item.name not in without
         ]
         return {name: plain(getattr(value, name)) for name in names}
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]

@@ -10,29 +10,36 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
 from accelerator.errors import DumpError
+from accelerator.scanner import Mode
 from rag_core.chunking import chunk_document
-from rag_core.domain import Chunk, Document, Hit, Page, ParsedDocument, Trace
+from rag_core.domain import Chunk, Document, Page, ParsedDocument, Scope
 from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
-from rag_core.retrieval import Retrieval, diverse, search_many
-from rag_core.retrieval.candidates import Candidates, candidates
+from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Retrieval
+from rag_core.retrieval.dense_indexes import DumpsIndex
+from rag_core.retrieval.query import Ref
+from rag_core.retrieval.rankers import Sources
+from rag_core.retrieval.scope import Within, documents_within, narrowed
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
+from rag_core.storage.postgres.passages import PassageRow
 
 FOLDER = "evaluation"
 # Chunkings that stay on the disk for good; another is embedded again when it is tried again.
 _KEPT = 4
 _IN_USE_S = 24 * 3600
 Spans = dict[str, NDArray[np.int64]]
+NO_SCOPE = Scope()
 
 
 class LibraryCorpus:
@@ -41,18 +48,18 @@ class LibraryCorpus:
     def __init__(self, storage: Storage, embedder: Callable[[], Embedder]) -> None:
         self._storage = storage
         self._embedder = embedder
+        self._indexes = LibraryIndexes(storage)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Nothing: it is ready."""
         return iter(())
 
-    def search(self, questions: Sequence[str], settings: RetrievalSettings) -> list[Retrieval]:
+    def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
         """The hits for each question, searched in one pass. Raises StoreUnavailable, ModelUnavailable."""
         while True:
             epoch = self._storage.epoch.now()
             try:
-                vectors, embed_ms = embedded(self._embedder(), questions)
-                found = search_many(self._storage, vectors, questions, settings, embed_ms=embed_ms)
+                found = searched(self._indexes, self._embedder(), questions, settings, scope)
             # Where the model changed amid a search, a question's vector does not fit those of the chunks.
             except (LecternError, ValueError, psycopg.DataError):
                 if not self._storage.epoch.passed(epoch):
@@ -97,23 +104,10 @@ class ChunkedAnew:
             self._dumps.remove(document_id)
         _keep_newest(self._folder)
 
-    def search(self, questions: Sequence[str], settings: RetrievalSettings) -> list[Retrieval]:
-        """The hits for each question. Raises ModelUnavailable, StoreCorrupt."""
-        vectors, embed_ms = embedded(self._embedder, questions)
-        started = time.perf_counter()
-        found = [
-            self._hits(vector, candidates(matches, rows), settings)
-            for vector, (matches, rows) in zip(
-                vectors, self._dumps.search_many(vectors, settings.fetch_k, settings.mode), strict=True
-            )
-        ]
-        latency_ms = {"embed": embed_ms, "search": (time.perf_counter() - started) * 1000 / max(1, len(questions))}
-        others = settings.engine not in ("auto", "dumps")
-        notes = (f"Other chunks are searched in dumps, not by {settings.engine}.",) if others else ()
-        return [
-            Retrieval(hits, Trace(engine="dumps", query=question, latency_ms=latency_ms, notes=notes))
-            for question, hits in zip(questions, found, strict=True)
-        ]
+    def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
+        """The hits for each question. Raises ModelUnavailable, StoreUnavailable."""
+        indexes = OtherChunks(self._storage, self._dumps, self._chunks, self._labels)
+        return searched(indexes, self._embedder, questions, settings, scope)
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
@@ -146,21 +140,68 @@ class ChunkedAnew:
             return False
         return [bytes(row).hex() for row in dump.hashes] == [chunk.md5 for chunk in chunks]
 
-    def _hits(self, vector: NDArray[np.float32], found: Candidates, settings: RetrievalSettings) -> tuple[Hit, ...]:
-        picks = diverse(vector, found, settings)
-        there = self._storage.documents.ready({document_id for document_id, _, _ in picks})
-        return tuple(
-            self._hit(self._chunks[document_id][index], score)
-            for document_id, index, score in picks
-            if document_id in there  # or it was removed since this was prepared
-        )
 
-    def _hit(self, chunk: Chunk, score: float) -> Hit:
-        return Hit(
-            chunk_id=f"{chunk.document_id}:{chunk.index}", document=self._documents[chunk.document_id],
-            index=chunk.index, page=chunk.page, page_label=self._labels[chunk.document_id, chunk.page],
-            section=chunk.section, text=chunk.text, start=chunk.start, end=chunk.end, boxes=(), score=score,
+class OtherChunks(Indexes):
+    """Chunks of the library's documents that are kept in dumps of their own."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        dumps: DumpStore,
+        chunks: Mapping[str, Sequence[Chunk]],
+        labels: Mapping[tuple[str, int], str],
+    ) -> None:
+        self._storage = storage
+        self._dumps = dumps
+        self._chunks = chunks
+        self._labels = labels
+
+    def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
+        """Their dumps alone."""
+        if wanted not in ("auto", "dumps"):
+            notes.append(f"Other chunks are searched in dumps, not by {wanted}.")
+        yield Sources(DumpsIndex(self._dumps, cast(Mode, scan)))
+
+    def within(self, scope: Scope) -> Within | None:
+        """The chunks that a scope leaves; None for all. Raises StoreUnavailable."""
+        if not scope:
+            return None
+        documents = documents_within(self._storage.database, scope).keys() & self._chunks.keys()
+        titles = {title.lower() for title in scope.sections}
+        return narrowed({
+            document_id: [
+                chunk.index for chunk in self._chunks[document_id] if not titles or chunk.section.lower() in titles
+            ]
+            for document_id in documents
+        })  # fmt: skip
+
+    def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
+        """Texts and places of chunks."""
+        return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in refs}
+
+    def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
+        """Those that were not removed since they were cut."""
+        return self._storage.documents.ready(ids)
+
+    def size(self) -> tuple[int, int]:
+        """How many documents and chunks there are."""
+        return len(self._chunks), sum(map(len, self._chunks.values()))
+
+    def _row(self, chunk: Chunk) -> PassageRow:
+        return PassageRow(
+            chunk.document_id, chunk.index, chunk.page, self._labels[chunk.document_id, chunk.page], chunk.section,
+            chunk.start, chunk.end, "[]", chunk.text, chunk.md5,
         )  # fmt: skip
+
+
+def searched(
+    indexes: Indexes, embedder: Embedder, questions: Sequence[str], settings: RetrievalSettings, scope: Scope
+) -> list[Retrieval]:
+    """The hits for each question in some indexes, all with one scope."""
+    vectors, embed_ms = embedded(embedder, questions)
+    within = indexes.within(scope)
+    queries = [Query.of(text, vector, scope, within) for text, vector in zip(questions, vectors, strict=True)]
+    return Pipeline(indexes).search(queries, settings, embed_ms=embed_ms)
 
 
 def embedded(embedder: Embedder, questions: Sequence[str]) -> tuple[NDArray[np.float32], float]:

@@ -29,6 +29,7 @@ from rag_core.domain import (
     Piece,
     Progress,
     Report,
+    Scope,
     Successor,
 )
 from rag_core.errors import (
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from rag_core.evaluation import Evaluation
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
+    from rag_core.retrieval import Retrieval
     from rag_core.sources import Source
     from rag_core.storage import Storage
 
@@ -289,13 +291,28 @@ class Library:
     # Questions
 
     def search(
-        self, question: str, *, k: int | None = None, engine: str | None = None, mode: str | None = None
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        scope: Scope | None = None,
+        mode: str | None = None,
+        index: str | None = None,
+        scan: str | None = None,
+        mmr: bool | None = None,
     ) -> list[Hit]:
-        """The best `k` chunks for a question. `engine` and `mode` take the place of the settings' for retrieval.
+        """The best `k` chunks for a question, best first, from what `scope` leaves.
 
-        Raises InvalidQuestion, ConfigurationError, StoreUnavailable, ModelUnavailable.
+        mode: auto, hybrid, dense, lexical or scaler. index: where vectors are looked up: auto, dumps, pgvector or
+        chroma. scan: auto, exact or fast. mmr: thin the hits, so that they differ from each other. What is None is as
+        the settings for retrieval say. Raises InvalidQuestion, ConfigurationError, StoreUnavailable, ModelUnavailable.
         """
-        return list(self._asking.search(question, k=k, engine=engine, mode=mode).hits)
+        found = self.retrieve(question, k=k, scope=scope, mode=mode, index=index, scan=scan, mmr=mmr)
+        return list(found.hits)
+
+    def retrieve(self, question: str, *, scope: Scope | None = None, **wanted: object) -> Retrieval:
+        """The same with `trace`, which tells what was searched and what became of each candidate."""
+        return self._asking.search(question, scope, **wanted)
 
     def ask(self, question: str, *, conversation: str | None = None, model: str | None = None) -> Answer:
         """Answer a question; the same as the end of `stream`."""
@@ -408,12 +425,12 @@ class Library:
         """Counts, profile, engine, stores, models, and whatever is worth saying."""
         ready, chunks, pending, failed = self._storage.documents.counts()
         profile = self._storage.documents.profile()
-        engine, postgresql, chroma = self._storage.describe()
+        told = self._storage.describe()
         successor = self._successor()
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
-            engine=engine, postgresql=postgresql, chroma=chroma, models=self.models(),
+            engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"], models=self.models(),
             notes=self._told(successor), successor=successor,
         )  # fmt: skip
 

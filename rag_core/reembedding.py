@@ -148,9 +148,9 @@ class Reembedding:
     def _switch(self) -> int:
         """Take along what came in meanwhile and switch, while nothing is committed or carried. Returns the chunks."""
         with ExitStack() as held:
-            held.enter_context(self._storage.relay.chroma_turn)
+            held.enter_context(self._storage.following_stopped())
             held.enter_context(self._turn)
-            held.enter_context(self._storage.relay.dumps_turn)
+            held.enter_context(self._storage.needed_turn)
             for _ in self._embed(_never):
                 pass
             for _ in self._write_dumps(_never):

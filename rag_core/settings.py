@@ -80,7 +80,7 @@ class StorageSettings(Group):
 
     statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
     connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for the database, seconds")
-    # Carrying the outbox to a store holds one connection and reads by another; dumps and Chroma are fed side by side.
+    # Each index follows the change log in a thread of its own, beside those who add, search and answer.
     pool_size: int = Field(default=8, ge=5, le=64, description="database connections held")
     min_free_bytes: int = Field(default=256 * 2**20, ge=0, description="disk that must stay free, bytes")
 
@@ -88,10 +88,13 @@ class StorageSettings(Group):
 class RetrievalSettings(Group):
     """How a question becomes hits."""
 
-    engine: Literal["auto", "dumps", "pgvector", "chroma"] = Field(
-        default="auto", description="where candidates come from; auto takes the dumps and falls back to pgvector"
+    mode: Literal["auto", "hybrid", "dense", "lexical", "scaler"] = Field(
+        default="auto", description="dense goes by meaning, lexical by words, hybrid by both; auto is hybrid"
     )
-    mode: Literal["auto", "exact", "fast"] = Field(
+    index: Literal["auto", "dumps", "pgvector", "chroma"] = Field(
+        default="auto", description="where vectors are looked up; auto takes the dumps and falls back to pgvector"
+    )
+    scan: Literal["auto", "exact", "fast"] = Field(
         default="auto",
         description="exact finds the true nearest always, fast nearly always; auto by the library's size",
     )
@@ -100,7 +103,8 @@ class RetrievalSettings(Group):
         description="what scores the dumps; auto takes the Neural Engine or a CUDA card where there is one",
     )
     k: int = Field(default=6, ge=1, le=100, description="hits returned")
-    fetch_k: int = Field(default=20, ge=1, le=10_000, description="candidates before MMR")
+    fetch_k: int = Field(default=20, ge=1, le=10_000, description="candidates of each ranker")
+    mmr: bool = Field(default=False, description="a search thins its hits by maximal marginal relevance")
     mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")
 
 
@@ -195,9 +199,12 @@ class Settings(BaseSettings):
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
 
     def with_values(self, values: Mapping[str, object]) -> Settings:
-        """The same settings with values of any group replaced: `{"retrieval.k": 10}`. Raises ConfigurationError."""
+        """The same settings with values of any group replaced: `{"retrieval.k": 10}`. Raises ConfigurationError.
+
+        Names of earlier versions are understood.
+        """
         groups: dict[str, dict[str, object]] = {}
-        for key, value in values.items():
+        for key, value in translated(values).items():
             group, _, name = key.partition(".")
             if not isinstance(getattr(self, group, None), Group) or name not in type(getattr(self, group)).model_fields:
                 raise ConfigurationError(f"{key} is no setting.", help="rag_core/settings.py has them all.")
@@ -224,6 +231,21 @@ class Settings(BaseSettings):
             return cls(**values)
         except ValidationError as error:
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
+
+
+def translated(values: Mapping[str, object]) -> dict[str, object]:
+    """Settings by their names with a dot, those that an earlier version kept under another name under today's.
+
+    `retrieval.engine` is `retrieval.index`; the scanner's `retrieval.mode` is `retrieval.scan`.
+    """
+    found = dict(values)
+    if "retrieval.engine" in found:
+        index = found.pop("retrieval.engine")
+        found.setdefault("retrieval.index", index)
+    if found.get("retrieval.mode") in ("exact", "fast"):
+        scan = found.pop("retrieval.mode")
+        found.setdefault("retrieval.scan", scan)
+    return found
 
 
 def _faults(error: ValidationError) -> str:

@@ -68,7 +68,7 @@ def test_the_public_names() -> None:
         "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
         "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
-        "forget_chunking", "chunking_left", "settings",
+        "forget_chunking", "chunking_left", "settings", "retrieve",
     }  # fmt: skip
 
 

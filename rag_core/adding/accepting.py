@@ -94,7 +94,7 @@ class Accepting:
         known = self._storage.documents.some(ids) if ids else {}
         stuck = [key for key, document in known.items() if document.state in ("removing", "stored")]
         if stuck:
-            self._storage.relay.carry_dumps(hasten=stuck)
+            self._storage.finish(stuck)
             known = self._storage.documents.some(ids)
         return known
 
@@ -132,7 +132,7 @@ class Accepting:
         """Note what was kept as pending. A removal that was under way may have taken the bytes: they are kept anew."""
         if not window:
             return {}
-        with self._storage.relay.dumps_turn:  # held by whoever removes originals
+        with self._storage.removals.turn:
             self._storage.documents.accept([_accepted(arrival) for arrival in window.values()])
             lost = {key: item.data for key, item in window.items() if not self._storage.files.path(key).exists()}
             if lost:

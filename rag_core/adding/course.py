@@ -94,7 +94,7 @@ class Course:
         if document is None or document.state in ("pending", "removing"):
             self.tell(source, "cancelled", note=_REMOVED)
         elif document.state == "stored":
-            reason = self._storage.relay.outbox.reason(document.id, "dumps") or ""
+            reason = self._storage.stuck(document.id) or ""
             error = StoreUnavailable(
                 f"The document is kept, but cannot be searched yet. {reason}".strip(),
                 help="Make room on the disk; what is missing is made by itself, at the latest when Lectern starts.",

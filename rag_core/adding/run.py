@@ -173,7 +173,7 @@ class Run:
         documents = self._storage.documents.some(ids)
         stuck = [key for key, document in documents.items() if document.state == "stored"]
         if stuck:
-            self._storage.relay.carry_dumps(hasten=stuck)
+            self._storage.finish(stuck)
             documents = self._storage.documents.some(ids)
         works = []
         for key in ids:

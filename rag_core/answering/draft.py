@@ -55,6 +55,7 @@ class Draft:
             left_out=retrieval.left_out + getattr(self.combine, "left_out", 0),
             removed=writer.removed if writer is not None else 0,
             tokens=self._tokens(writer),
+            searched=retrieval.searched,
         )
 
     def _tokens(self, writer: CitationWriter | None) -> dict[str, int]:

@@ -7,11 +7,12 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from rag_core.domain import Configuration, Field, FieldKind, ModelStatus
 from rag_core.errors import ConfigurationError
-from rag_core.settings import Settings
+from rag_core.settings import Settings, translated
 
 LABELS = {
-    "retrieval.engine": "Engine",
     "retrieval.mode": "Mode of search",
+    "retrieval.index": "Index of vectors",
+    "retrieval.scan": "Scan of vectors",
     "retrieval.k": "Passages (k)",
     "retrieval.fetch_k": "Candidates (fetch_k)",
     "answering.mmr_lambda": "Relevance against variety (lambda)",
@@ -38,7 +39,7 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
     A `retrieval.mmr_lambda` without an `answering.mmr_lambda` is taken for both: passages are measured as answers get
     them. Raises ConfigurationError for a setting that there is not, that cannot be changed, or of a wrong value.
     """
-    changes = dict(configuration.changes)
+    changes = translated(configuration.changes)
     for key in changes:
         if key not in settings.tried():
             raise ConfigurationError(

@@ -17,7 +17,7 @@ from rag_core.evaluation.gold.relevance import Wanted, found_of, ranked_of
 from rag_core.evaluation.host import Corpus, Host
 from rag_core.evaluation.measuring.answers import answer_metrics
 from rag_core.evaluation.measuring.ranking import ranked
-from rag_core.retrieval import Retrieval
+from rag_core.retrieval import Retrieval, for_passages
 from rag_core.settings import Settings
 from rag_core.text.lexical import terms
 
@@ -80,13 +80,10 @@ class Runner:
     def _settings(self) -> Settings:
         """Those that the run was begun with, whatever the library's are by now.
 
-        The passages are those that answers are made from, so the search has their lambda.
+        The passages are those that answers are made from.
         """
         settings = self._host.settings().with_values(self._run.settings)
-        retrieval = settings.retrieval
-        return settings.changed(
-            "retrieval", mmr_lambda=settings.answering.mmr_lambda, fetch_k=max(retrieval.fetch_k, retrieval.k)
-        )
+        return settings.model_copy(update={"retrieval": for_passages(settings)})
 
     def _prepared(self) -> Iterator[Progress]:
         """Get ready what is asked: a corpus in other chunks is embedded first, document by document."""

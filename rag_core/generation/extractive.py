@@ -159,9 +159,11 @@ def gather(question: str, hits: Sequence[Hit], encode: Encode) -> Evidence:
 
 
 def _hit_scores(question: str, hits: Sequence[Hit], encode: Encode) -> dict[str, float]:
-    """Cosine of every hit: its own score where that is one, for kinds of score cannot be compared."""
-    if all(hit.score_kind == "cosine" for hit in hits):
-        return {hit.chunk_id: hit.score for hit in hits}
+    """Cosine of every hit, as its search knew it: kinds of score cannot be compared."""
+    known = {hit.chunk_id: hit.score if hit.score_kind == "cosine" else hit.scores.get("dense") for hit in hits}
+    cosines = {chunk_id: cosine for chunk_id, cosine in known.items() if cosine is not None}
+    if len(cosines) == len(known):
+        return cosines
     vectors = encode([question, *(hit.text for hit in hits)])
     return dict(zip((hit.chunk_id for hit in hits), (vectors[1:] @ vectors[0]).tolist(), strict=True))
 

@@ -1,5 +1,8 @@
-"""A question to hits: candidates by cosine, then maximal marginal relevance."""
+"""A question to hits: query, rankers, fusion, re-rankers, MMR."""
 
-from rag_core.retrieval.retriever import Retrieval, diverse, search, search_many
+from rag_core.retrieval.indexes import Indexes, LibraryIndexes
+from rag_core.retrieval.pipeline import Pipeline, Retrieval
+from rag_core.retrieval.plan import for_passages, for_search
+from rag_core.retrieval.query import Query
 
-__all__ = ["Retrieval", "diverse", "search", "search_many"]
+__all__ = ["Indexes", "LibraryIndexes", "Pipeline", "Query", "Retrieval", "for_passages", "for_search"]

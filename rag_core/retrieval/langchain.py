@@ -10,7 +10,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import PrivateAttr
 
 from rag_core.domain import Hit, Trace
-from rag_core.retrieval.retriever import Retrieval
+from rag_core.retrieval.pipeline import Retrieval
 
 
 class LecternRetriever(BaseRetriever):

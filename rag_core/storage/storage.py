@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import psycopg
 from psycopg import Connection
@@ -19,18 +22,19 @@ from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
 from rag_core.storage.epoch import Epoch
-from rag_core.storage.indexes.chroma import ChromaIndex, ChromaUnavailable
-from rag_core.storage.indexes.chroma_guard import ChromaGuard
+from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, DumpIndex
+from rag_core.storage.indexes.base import Surroundings
 from rag_core.storage.indexes.dumps import DumpStore, Loaded
 from rag_core.storage.indexes.feeder import Feeder
-from rag_core.storage.indexes.outbox import Waiting
-from rag_core.storage.indexes.relay import Relay
+from rag_core.storage.indexes.sync import Sync
 from rag_core.storage.maintenance.archive import Archive
 from rag_core.storage.maintenance.backup import Backup
 from rag_core.storage.maintenance.restore import Restore
 from rag_core.storage.originals.files import FileStore
 from rag_core.storage.originals.notes import left_notes
+from rag_core.storage.originals.removals import Removals
 from rag_core.storage.ownership import Ownership
+from rag_core.storage.postgres.changes import ChangeLog, Waiting
 from rag_core.storage.postgres.conversations import ConversationStore
 from rag_core.storage.postgres.database import Database, unavailable
 from rag_core.storage.postgres.documents import DocumentStore
@@ -41,6 +45,7 @@ from rag_core.storage.postgres.rows import Stored
 
 _log = logging.getLogger(__name__)
 _SUCCESSOR = "dumps-new"
+Kind = TypeVar("Kind", bound=DerivedIndex)
 
 
 class Storage:
@@ -53,11 +58,11 @@ class Storage:
         self.folder = folder = Path(settings.data_dir).expanduser().absolute()
         self._server: EmbeddedServer | None = None
         self._database: Database | None = None
-        self._feeder: Feeder | None = None
+        self.indexes: tuple[DerivedIndex, ...] = ()
+        self._feeders: list[Feeder] = []
         self._gatherer: Feeder | None = None
         self._engine_chosen = False
         self._choosing = threading.Lock()
-        self.chroma = ChromaIndex(folder / "chroma", settings.chroma_url)
         self._min_free_bytes = settings.storage.min_free_bytes
         self._engine_wanted = settings.retrieval.backend
         self.epoch = Epoch()
@@ -80,7 +85,7 @@ class Storage:
             raise StoreUnavailable("The library's embedding model was changed meanwhile.", help="Add it once more.")
         self.dumps.use(profile)
         self.documents.commit(batch, profile)
-        self.relay.carry_dumps()
+        self.sync.acknowledge()
         self.wake()
 
     def remove(self, document_id: str) -> None:
@@ -90,9 +95,10 @@ class Storage:
         """
         self.documents.start_removal(document_id)
         self.dumps.hide(document_id)
-        self.relay.carry_dumps()
+        self.sync.acknowledge()
+        failed = self.removals.sweep()
         self.wake()
-        if reason := self.relay.outbox.reason(document_id, "dumps"):
+        if reason := failed.get(document_id) or self.stuck(document_id):
             raise StoreUnavailable(
                 f"The document is found no longer, but its files are not removed yet. {reason}",
                 help="Lectern tries again by itself, at the latest when it starts.",
@@ -106,26 +112,47 @@ class Storage:
         self.documents.renew(ids)
         for document_id in ids:
             self.dumps.hide(document_id)
-        self.relay.carry_dumps()
+        self.sync.acknowledge()
+
+    def finish(self, ids: Collection[str]) -> None:
+        """Bring documents to an end that are half in or half out, also those that back off. Raises StoreUnavailable."""
+        self.sync.acknowledge(retry=ids)
+        self.removals.sweep()
+
+    def stuck(self, document_id: str) -> str | None:
+        """Why an index that answers need has not followed a document, where it was tried."""
+        reasons = (self.log.reason(index.name, document_id) for index in self.indexes if index.needed)
+        return next(filter(None, reasons), None)
 
     def mend_dump(self, document_id: str) -> None:
         """Write a document's dump anew from PostgreSQL. Raises StoreUnavailable or StoreCorrupt."""
-        self.relay.mend_dump(document_id)
+        self.index(DumpIndex).mend(document_id)
+
+    @contextmanager
+    def following_stopped(self) -> Iterator[None]:
+        """Nothing is given meanwhile to the indexes that follow in the background."""
+        with ExitStack() as held:
+            for index in self.indexes:
+                if not index.needed:
+                    held.enter_context(index.turn)
+            yield
 
     def settle(self) -> None:
-        """Wait until dumps and Chroma have taken what they will, also what was put off or given up.
+        """Wait until every index has followed as far as it can, also what backs off, and dead letters.
 
         Raises StoreUnavailable for PostgreSQL alone.
         """
-        self.relay.outbox.hasten()
-        self._feed()
+        self.sync.retry_now()
+        self._keep_up()
+        for index in self.indexes:
+            self.sync.follow(index)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What happened, on opening and to Chroma since, that the user should know. Raises StoreUnavailable."""
-        outbox = self.relay.outbox
-        given_up = (_given_up("the dump files", outbox.waiting("dumps")), _given_up("Chroma", outbox.waiting("chroma")))
-        notes = (*_told(self._loaded, self.dumps.searched()), self.dumps.note(), self.guard.note(), *given_up)
+        """What happened, on opening and to the indexes since, that the user should know. Raises StoreUnavailable."""
+        notes = [*_told(self._loaded, self.dumps.searched())]
+        for index in self.indexes:
+            notes += [index.note() or "", _dead_letters(index.label, self.sync.waiting(index.name))]
         return tuple(note for note in notes if note)
 
     @property
@@ -134,28 +161,23 @@ class Storage:
         return self._required()
 
     def behind_in_chroma(self) -> int:
-        """How many documents Chroma has yet to take; what it lost is queued anew first."""
+        """How many documents Chroma has yet to follow; what it lost is queued once more first."""
         if self.documents.profile() is None:
             return 0
         if not self.chroma.trusted:
             self.wake()  # whoever asks for Chroma does not wait for the feeder's leisure
         if not self.chroma.await_judgement():
             return 0  # its engine says why it cannot answer
-        if self.relay.requeue_lost():
+        if self.index(ChromaIndex).requeue_lost():
             self.wake()
-        return self.relay.outbox.waiting("chroma").documents
+        return self.index(ChromaIndex).waiting()
 
-    def describe(self) -> tuple[str, str, str]:
-        """What searches, PostgreSQL, and Chroma in a few words each. May take the time that finding an engine takes."""
+    def describe(self) -> dict[str, str]:
+        """PostgreSQL and each index by name, in a few words. May take the time that finding a compute backend takes."""
         self._choose_engine()
-        waiting = self.relay.outbox.waiting("chroma")
-        chroma = f"Chroma, {self.chroma.where()}"
-        if waiting.documents:
-            chroma += f", {_counted(waiting.documents, 'document', 'documents')} behind" + (
-                f" ({waiting.reason})" if waiting.reason else ""
-            )
         where = "embedded" if self._server else "by DATABASE_URL"
-        return self.dumps.describe(), f"{self._required().version()}, {where}", chroma
+        told = {index.name: self._described(index) for index in self.indexes}
+        return {"postgresql": f"{self._required().version()}, {where}", **told}
 
     def successor(self, profile: Profile) -> DumpStore:
         """Dumps of another profile, beside those in use; what an earlier run left is kept."""
@@ -177,7 +199,8 @@ class Storage:
         switched = False
         try:
             with self._required().transaction() as connection:
-                ready = take_over(connection, profile)
+                follow = [index.name for index in self.indexes if index.reads_vectors and not index.needed]
+                ready = take_over(connection, profile, follow)
                 reach("switch.uncommitted")
                 with self.epoch.changing():
                     self._commit_switch(connection, profile)
@@ -201,8 +224,8 @@ class Storage:
                 raise unavailable(error) from error
 
     def wake(self) -> None:
-        """There is something to carry to Chroma, and maybe something to gather."""
-        for feeder in (self._feeder, self._gatherer):
+        """There is something to follow, and maybe something to gather."""
+        for feeder in (*self._feeders, self._gatherer):
             if feeder is not None:
                 feeder.wake()
 
@@ -223,8 +246,7 @@ class Storage:
 
         See `restore.Restore.run` for the errors.
         """
-        if self._feeder is not None:
-            self._feeder.stop()
+        self.stop_following()
         Restore(self._required(), self.files).run(archive, self._min_free_bytes)
 
     def close(self) -> None:
@@ -232,17 +254,27 @@ class Storage:
         if self._closed:
             return
         self._closed = True
-        if self._feeder is not None:
-            self.guard.stop()
-            self._feeder.stop()
+        for index in self.indexes:
+            index.stop()
+        self.stop_following()
         if self._gatherer is not None:
             self._gatherer.stop()
-        self.chroma.close()
+        for index in self.indexes:
+            index.close()
         if self._database is not None:
             self._database.close()
         if self._server is not None:
             self._server.stop()
         self._ownership.release()
+
+    def stop_following(self) -> None:
+        """Have the indexes follow in the background no longer."""
+        for feeder in self._feeders:
+            feeder.stop()
+
+    def index(self, kind: type[Kind]) -> Kind:
+        """The index of a kind."""
+        return next(index for index in self.indexes if isinstance(index, kind))
 
     def _open(self, folder: Path, settings: Settings) -> None:
         if settings.database_url is None or not settings.database_url.get_secret_value().strip():
@@ -257,21 +289,35 @@ class Storage:
         self.evaluation_runs = EvaluationRuns(database)
         self.new_vectors = NewVectors(database)
         self.files = FileStore(folder / "files")
-        self.dumps = DumpStore(folder / "dumps", folder / "segments")
-        self.relay = Relay(database, self.documents, self.dumps, self.chroma, self.files)
-        self.guard = ChromaGuard(database, self.documents, self.chroma, self.relay)
+        self.removals = Removals(self.documents, self.files)
+        self.log = ChangeLog(database)
+        self.needed_turn = threading.RLock()
+        surroundings = Surroundings(folder, settings, database, self.documents, self.log, self.needed_turn)
+        self.indexes = tuple(kind(surroundings) for kind in INDEXES)
+        self.dumps = self.index(DumpIndex).store
+        self.chroma = self.index(ChromaIndex).store
+        self.sync = Sync(database, self.documents, self.log, self.indexes)
+        self.log.enrol([index.name for index in self.indexes])
         self._loaded = self._recover()
-        self._feeder = Feeder("Chroma is fed", self._feed)
+        self._feeders = [Feeder("The library is kept up", self._keep_up)]
+        for index in self.indexes:
+            if not index.needed:
+                self._feeders.append(Feeder(f"{index.label} follows", partial(self.sync.follow, index)))
         self._gatherer = Feeder("Dumps are gathered", self.gather)
 
-    def _feed(self) -> None:
-        """Carry what a broken connection left behind, then give Chroma its due once its index is known as sound."""
+    def _keep_up(self) -> None:
+        """Finish what a broken connection, or a disk that failed, left behind."""
         self._required().check()
-        self.relay.carry_dumps()
-        self.guard.heal()
-        self.relay.carry_chroma()
-        self._forget_stale()
+        self.sync.acknowledge()
+        self.removals.sweep()
         self._leaked.stop()
+
+    def _described(self, index: DerivedIndex) -> str:
+        waiting = self.sync.waiting(index.name)
+        if index.needed or not waiting.documents:
+            return index.describe()
+        behind = f"{index.describe()}, {_counted(waiting.documents, 'document', 'documents')} behind"
+        return behind + (f" ({waiting.reason})" if waiting.reason else "")
 
     def _choose_engine(self) -> None:
         with self._choosing:
@@ -279,22 +325,8 @@ class Storage:
                 self.dumps.use_engine(*choose(self._engine_wanted, self.folder / "segments"))
                 self._engine_chosen = True
 
-    def _forget_stale(self) -> None:
-        """Delete Chroma's collections of profiles that are in use no longer; where it fails, the next time."""
-        with self.relay.chroma_turn:
-            present = self.documents.profile()
-            if present is None:
-                return
-            for profile in self.new_vectors.stale():
-                try:
-                    self.chroma.forget(profile, present)
-                except ChromaUnavailable as error:
-                    _log.warning("An old collection of Chroma is deleted later: %s", error)
-                    return
-                self.new_vectors.forget(profile)
-
     def _recover(self) -> Loaded:
-        """Carry what was committed and map the dumps, mending what is missing."""
+        """Finish what was committed and map the dumps, repairing what is missing."""
         for note in left_notes(self.files):
             there = self.documents.some(note.read()).values()
             # One that is being removed has let go of its original, or will.
@@ -303,8 +335,9 @@ class Storage:
         if profile is not None:
             self.dumps.use(profile)
             self._finish_switch()
-        self.relay.outbox.hasten()
-        self.relay.carry_dumps()
+        self.sync.retry_now()
+        self.sync.acknowledge()
+        self.removals.sweep()
         if profile is None:
             return Loaded()
         ready = self.documents.ready_ids()
@@ -337,12 +370,12 @@ def _told(loaded: Loaded, searched: Collection[str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _given_up(store: str, waiting: Waiting) -> str:
-    """What the user should know of documents that a store did not take in many attempts."""
-    if not waiting.given_up:
+def _dead_letters(label: str, waiting: Waiting) -> str:
+    """What the user should know of documents that an index did not take in many attempts."""
+    if not waiting.dead:
         return ""
     return (
-        f"{_counted(waiting.given_up, 'document', 'documents')} could not be brought to {store}: {waiting.reason}"
+        f"{_counted(waiting.dead, 'document', 'documents')} could not be brought to {label}: {waiting.reason}"
         " It is tried again when Lectern starts, and by Repair."
     )
 

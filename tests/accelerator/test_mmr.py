@@ -24,6 +24,19 @@ def test_picks_equal_langchain_among_near_neighbours() -> None:
     assert maximal_marginal_relevance(centres[0], candidates, 12, 0.5) == expected
 
 
+def test_a_relevance_takes_the_place_of_cosines() -> None:
+    candidates = np.array([[1.0, 0.0], [0.96, 0.28], [0.0, 1.0]])
+    query = np.array([1.0, 0.0])
+    given = np.array([0.2, 0.9, 0.8])
+    assert maximal_marginal_relevance(query, candidates, 3, 1.0, relevance=given) == [1, 2, 0]
+    assert maximal_marginal_relevance(query, candidates, 2, 0.5, relevance=[0.8, 0.9, 0.3]) == [1, 2]
+    assert maximal_marginal_relevance(query, candidates, 3, 0.5, relevance=candidates @ query) == (
+        maximal_marginal_relevance(query, candidates, 3, 0.5)
+    )
+    with pytest.raises(ValueError, match="Relevance"):
+        maximal_marginal_relevance(query, candidates, 3, 0.5, relevance=[1.0])
+
+
 @pytest.mark.parametrize("k", [-1, 0, 1, 5, 9])
 def test_k_beyond_what_is_there(k: int) -> None:
     chosen = maximal_marginal_relevance(np.ones(3), np.eye(3), k, 0.5)

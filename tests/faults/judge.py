@@ -82,7 +82,7 @@ def _searches(library: Library, shelf: Shelf, draw: random.Random, engine: str) 
 
 def search_fault(library: Library, item: Item, index: int, ready: set[str], engine: str = "auto") -> str:
     """What is wrong with the hits for the very text of a chunk; empty when nothing is."""
-    hits = library.search(item.texts[index], k=5, engine=engine)
+    hits = library.search(item.texts[index], k=5, index=engine)
     ghosts = [hit.document.id for hit in hits if hit.document.id not in ready]
     if ghosts:
         return f"a search by {engine} returned {ghosts}, which are not there"

@@ -9,6 +9,7 @@ from pathlib import Path
 from accelerator import segments
 from rag_core import Library, rechunking
 from rag_core.settings import EmbeddingSettings
+from rag_core.storage.indexes import ChromaIndex
 from tests.faults.journal import Journal
 from tests.faults.shelf import Shelf
 from tests.faults.worker import Plan, Said
@@ -50,7 +51,7 @@ def change(library: Library, shelf: Shelf, journal: Journal) -> None:
 
 def rebuild(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Set Chroma's index aside and make it again."""
-    library._storage.guard.rebuild("a test says so")
+    library._storage.index(ChromaIndex).rebuild("a test says so")
     library._storage.settle()
 
 

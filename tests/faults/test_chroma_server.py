@@ -133,7 +133,7 @@ def _assert_served_by_dumps(library: Library, shelf: Shelf) -> None:
     """Every document is there and found, and it is said that Chroma is behind."""
     present = _present(shelf)
     assert {document.id for document in library.documents() if document.state == "ready"} == present
-    waiting = library._storage.relay.outbox.waiting("chroma").documents
+    waiting = library._storage.sync.waiting("chroma").documents
     assert (f"{waiting} document" in library.status().chroma) == bool(waiting)
     for engine in ("auto", "chroma"):
         for item in shelf.items[_REMOVED : _REMOVED + 3] + shelf.items[_OLD : _OLD + 3]:

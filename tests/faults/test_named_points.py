@@ -27,9 +27,7 @@ from tests.faults.worker import Plan, live
 
 # Which scenario comes by a point, by the first part of its name; a new one is looked for in all of them.
 _WHERE = {
-    **dict.fromkeys(
-        ("file", "original", "accept", "commit", "dump", "receipt", "outbox", "chroma", "removal"), "changing"
-    ),
+    **dict.fromkeys(("file", "original", "accept", "commit", "dump", "sync", "chroma", "removal"), "changing"),
     "rebuild": "rebuilding",
     "mend": "mending",
     "reembedding": "reembedding",

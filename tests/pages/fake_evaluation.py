@@ -30,7 +30,7 @@ ANSWER_MS = Metric("answer_ms", "Answer time", "How long an answer takes.", "cos
 FIELDS = (
     Field("retrieval.k", "Passages (k)", "hits returned", "integer", 6, low=1, high=100),
     Field("answering.mmr_lambda", "Relevance (lambda)", "1 is relevance", "number", 0.85, low=0, high=1),
-    Field("retrieval.engine", "Engine", "where from", "choice", "auto", ("auto", "chroma")),
+    Field("retrieval.index", "Index", "where from", "choice", "auto", ("auto", "chroma")),
     Field("chunking.size", "Chunk size", "characters", "integer", 1000),
     Field("answering.prompt", "Prompt", "the prompt", "text", ""),
     Field("generation.model", "Model", "which", "choice", "extractive", ("extractive",)),

@@ -125,18 +125,18 @@ def test_a_configuration_is_added_and_changed(library: FakeLibrary) -> None:
     filled(library)
     test = dialog(configure)
     assert test.button(key="evaluation_save_configuration").disabled
-    test.multiselect[0].set_value(["retrieval.k", "retrieval.engine"])
+    test.multiselect[0].set_value(["retrieval.k", "retrieval.index"])
     again(test)
     assert [item.value for item in test.number_input] == [6]
     test.number_input[0].set_value(3)
     press(test, "evaluation_save_configuration")
     made = json.loads(library.preferences[PREFERENCE])
     assert made[-1] == {
-        "name": "Passages (k) 3; Engine auto", "changes": {"retrieval.k": 3, "retrieval.engine": "auto"},
+        "name": "Passages (k) 3; Index auto", "changes": {"retrieval.k": 3, "retrieval.index": "auto"},
         "chosen": True,
     }  # fmt: skip
     test = dialog(change)
-    test.text_input[0].set_value("Passages (k) 3; Engine auto")
+    test.text_input[0].set_value("Passages (k) 3; Index auto")
     press(test, "evaluation_save_configuration")
     assert json.loads(library.preferences[PREFERENCE])[1]["name"].endswith("auto again")
     press(dialog(change), "evaluation_remove")

@@ -28,7 +28,7 @@ from rag_core.errors import (
     UnreadableDocument,
     UnsupportedDocument,
 )
-from rag_core.storage.indexes.outbox import Waiting
+from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
@@ -175,7 +175,7 @@ def test_adding_removing_and_searching_at_once(library: Library) -> None:
 
     def search() -> None:
         for engine in ["dumps", "pgvector"] * 15:
-            assert "glacier" in library.search("How much did the glacier lose?", engine=engine)[0].text
+            assert "glacier" in library.search("How much did the glacier lose?", index=engine)[0].text
 
     together(add_and_remove, add_and_remove, search, search)
     assert [document.title for document in library.documents()] == ["glacier"]
@@ -192,10 +192,10 @@ def test_a_document_comes_back_while_chroma_has_yet_to_let_it_go(settings: Setti
         assert add_text(library, "again.txt", CHESS.decode()).sources == ("again.txt",)
     with Library.open(settings) as library:
         with psycopg.connect(_url(settings), autocommit=True) as connection:
-            connection.execute("UPDATE outbox SET next_attempt_at = now()")
+            connection.execute("UPDATE index_backlog SET next_attempt_at = now()")
         library._storage.settle()
-        assert library._storage.relay.outbox.waiting("chroma") == Waiting()
-        assert library.search("How does the bishop move?", engine="chroma")[0].document.id == document.id
+        assert library._storage.sync.waiting("chroma") == Waiting()
+        assert library.search("How does the bishop move?", index="chroma")[0].document.id == document.id
 
 
 def test_retrying_what_did_not_fail_changes_nothing(library: Library) -> None:
@@ -472,7 +472,7 @@ def test_a_damaged_chroma_folder_keeps_nothing_back(settings: Settings, damage: 
         add_text(library, "glacier.txt", TEXTS["glacier.txt"])
         library._storage.settle()
         for engine in ("chroma", "dumps", "pgvector"):
-            assert len(library.search("bishop", engine=engine)) == 2, engine
+            assert len(library.search("bishop", index=engine)) == 2, engine
         assert library.status().chroma
 
 
@@ -492,7 +492,7 @@ def test_a_chroma_server_that_hangs_holds_nobody_up(settings: Settings, monkeypa
         began = time.monotonic()
         with Library.open(settings.model_copy(update={"chroma_url": url})) as library:
             add_text(library, "chess.txt", CHESS.decode())
-            assert library.search("bishop", engine="chroma")
+            assert library.search("bishop", index="chroma")
         assert time.monotonic() - began < 15
 
 

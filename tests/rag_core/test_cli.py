@@ -47,6 +47,12 @@ def test_the_whole_road(run: Run) -> None:
     assert out.count(": ready, 1 pages, 1 chunks") == len(TEXTS)
     assert "bakery.md: already in the library" in run("add", "bakery.md")[1]
     assert "The bakery" in run("search", "rye bread", "-k", "1")[1]
+    code, out, _ = run("search", "rye bread", "-k", "1", "--explain", "--mode", "dense")
+    assert code == 0
+    assert "dense search of 4 documents, 4 chunks" in out
+    assert out.count("passage ") == 1
+    assert out.count("rank ") == 3
+    assert "milliseconds: embed" in out
     code, out, _ = run("ask", "What does a loaf of rye bread cost?")
     assert code == 0
     assert "4.20" in out
@@ -63,6 +69,8 @@ def test_json_is_one_object_a_line(run: Run) -> None:
     assert [event["stage"] for event in lines(out)][-1] == "ready"
     (hit,) = lines(run("search", "--json", "How does the bishop move?")[1])
     assert (hit["document"]["title"], hit["page"], hit["score_kind"]) == ("chess", 1, "cosine")
+    hits = lines(run("search", "--json", "--explain", "--folder", "elsewhere", "How does the bishop move?")[1])
+    assert [told["searched"]["documents"] for told in hits] == [0]
     (answer,) = lines(run("ask", "--json", "How does the bishop move?")[1])
     assert answer["citations"][0]["title"] == "chess"
     assert not answer["abstained"]

@@ -19,7 +19,7 @@ from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
 QUESTIONS = ["When does the first ferry leave?", "storm damage", "Who inspects the water?", "rye bread", "rye bread"]
-ALL = RetrievalSettings(k=100, fetch_k=5000, mmr_lambda=1.0)
+ALL = RetrievalSettings(k=100, fetch_k=5000, mmr=True, mmr_lambda=1.0)
 SMALL = ChunkingSettings(size=140, overlap=10)
 
 
@@ -58,7 +58,7 @@ def held(library: Library) -> list[Path]:
 
 @pytest.mark.parametrize(
     "settings",
-    [RetrievalSettings(), RetrievalSettings(k=20, fetch_k=40, mmr_lambda=0.85, mode="exact"), ALL],
+    [RetrievalSettings(), RetrievalSettings(k=20, fetch_k=40, mmr=True, mmr_lambda=0.85, scan="exact"), ALL],
     ids=["default", "more", "all"],
 )
 def test_the_same_chunks_give_the_same_hits(library: Library, settings: RetrievalSettings) -> None:
@@ -172,7 +172,7 @@ def test_other_chunks_are_not_made_on_a_disk_that_is_nearly_full(library: Librar
         list(full.prepare(lambda: False))
     prepared(library, chunking)
     assert list(full.prepare(lambda: False))  # what is there already needs no room
-    (found,) = full.search(["rye bread"], RetrievalSettings(engine="pgvector"))
+    (found,) = full.search(["rye bread"], RetrievalSettings(index="pgvector"))
     assert "pgvector" in found.trace.notes[0]
 
 

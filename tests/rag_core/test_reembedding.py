@@ -108,7 +108,7 @@ def test_answers_go_on_and_then_the_new_model_answers(filled: Library) -> None:
         while not stop.is_set():
             for engine in ("dumps", "pgvector"):
                 try:
-                    hits = filled.search(QUESTION, engine=engine)
+                    hits = filled.search(QUESTION, index=engine)
                     searches += 1
                     if len(hits) != 4 or hits[0].document.title != "chess":
                         failures.append(hits)
@@ -156,7 +156,7 @@ def test_vectors_of_another_width(filled: Library, settings: Settings, tiny: Pat
     def ask() -> None:
         while not stop.is_set():
             for engine in ("dumps", "pgvector", "chroma"):
-                hits.append(len(filled.search(QUESTION, engine=engine)))
+                hits.append(len(filled.search(QUESTION, index=engine)))
 
     thread = threading.Thread(target=ask)
     thread.start()

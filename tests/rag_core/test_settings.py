@@ -8,6 +8,7 @@ import pytest
 
 from rag_core import Cancellation, Settings, port, secrets
 from rag_core.errors import ConfigurationError
+from rag_core.settings import translated
 
 
 def test_a_misspelt_name_fails() -> None:
@@ -128,3 +129,14 @@ def test_a_cancellation_is_whole_or_for_one_source() -> None:
     assert not token.is_set()
     token.cancel()
     assert token.is_set("b")
+
+
+def test_names_of_earlier_versions_are_translated() -> None:
+    old = {"retrieval.engine": "chroma", "retrieval.mode": "exact", "retrieval.k": 3}
+    assert translated(old) == {"retrieval.index": "chroma", "retrieval.scan": "exact", "retrieval.k": 3}
+    assert translated({"retrieval.mode": "hybrid"}) == {"retrieval.mode": "hybrid"}
+    assert translated({"retrieval.mode": "auto"}) == {"retrieval.mode": "auto"}
+    both = {"retrieval.engine": "chroma", "retrieval.index": "dumps", "retrieval.mode": "fast"}
+    assert translated(both) == {"retrieval.index": "dumps", "retrieval.scan": "fast"}
+    retrieval = Settings(_env_file=None).with_values(old).retrieval
+    assert (retrieval.index, retrieval.scan, retrieval.mode) == ("chroma", "exact", "auto")

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from accelerator.faults import reach
 from rag_core.domain import Profile
-from rag_core.errors import ConfigurationError, StoreUnavailable
+from rag_core.errors import ConfigurationError
+from rag_core.storage.indexes.base import IndexUnavailable
+from rag_core.storage.postgres.contents import IndexedDocument
 
 # Chroma takes at most 5461 rows in one call.
 _BATCH = 5000
@@ -28,7 +30,7 @@ _HNSW = {"space": "cosine", "sync_threshold": 10_000_000, "ef_search": 400}
 _PATIENCE_S = 15.0
 
 
-class ChromaUnavailable(StoreUnavailable):
+class ChromaUnavailable(IndexUnavailable):
     """Chroma does not answer; the rest of the library does."""
 
     default_help = (
@@ -46,12 +48,12 @@ class ChromaBatch:
     texts: list[str] = field(default_factory=list)
     vectors: list[NDArray[np.float32]] = field(default_factory=list)
 
-    def add(self, document_id: str, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    def add(self, document: IndexedDocument) -> None:
         """Add all chunks of a document in order."""
-        self.ids += [f"{document_id}:{index}" for index in range(len(texts))]
-        self.documents += [document_id] * len(texts)
-        self.texts += texts
-        self.vectors.append(vectors)
+        self.ids += [f"{document.id}:{chunk.index}" for chunk in document.chunks]
+        self.documents += [document.id] * len(document.chunks)
+        self.texts += [chunk.text for chunk in document.chunks]
+        self.vectors.append(document.vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class ChromaRows:
     vectors: NDArray[np.float32]
 
 
-class ChromaIndex:
+class ChromaStore:
     """One collection per embedding profile, opened when it is first needed (importing Chroma takes a second).
 
     Its folder is opened once a guard has judged it: damaged index files can end the process. After a failure it is
@@ -192,10 +194,23 @@ class ChromaIndex:
             texts += [text or "" for text in part["documents"]]
         return ChromaRows(found, texts, np.concatenate(vectors))
 
-    def nearest(self, profile: Profile, query: NDArray[np.float32], k: int) -> list[tuple[str, int]]:
-        """About the k nearest chunks: (document id, index). query: float32 (d,). Raises ChromaUnavailable."""
+    def nearest(
+        self,
+        profile: Profile,
+        query: NDArray[np.float32],
+        k: int,
+        *,
+        documents: Sequence[str] | None = None,
+        rows: Sequence[str] | None = None,
+    ) -> list[tuple[str, int]]:
+        """About the k nearest chunks: (document id, index). query: float32 (d,).
+
+        documents, rows: ids of those alone that are searched. Raises ChromaUnavailable.
+        """
+        where = None if documents is None else {"document": {"$in": list(documents)}}
+        only = None if rows is None else list(rows)
         with self._lock, self._guarded():
-            found = self._open(profile).query(query_embeddings=[query], n_results=k, include=[])
+            found = self._open(profile).query(query_embeddings=[query], n_results=k, include=[], where=where, ids=only)
         places = (key.rpartition(":") for key in found["ids"][0])
         return [(document_id, int(index)) for document_id, _, index in places]
 

@@ -1,6 +1,6 @@
-"""Keeps Chroma honest: judges its index before it is opened, sets a damaged one aside, and has it fed anew.
+"""Keeps Chroma honest: judges its index before it is opened, sets a damaged one aside, and has it given all again.
 
-Whatever is done here holds the relay's turn for Chroma, so that nobody writes to it meanwhile. Documents are queued
+Whatever is done here holds the index's turn, so that nobody writes to it meanwhile. Documents are queued
 anew before anything is deleted or moved away, so that a kill in between loses nothing.
 """
 
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 
 from accelerator.faults import reach
-from rag_core.storage.indexes.chroma import ChromaIndex, collection_name
+from rag_core.storage.indexes.chroma import ChromaStore, collection_name
 from rag_core.storage.indexes.chroma_probe import ProbeStopped, Verdict, probe
-from rag_core.storage.indexes.relay import Relay
 from rag_core.storage.originals.files import disk_failure
+from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.database import Database, retried
 from rag_core.storage.postgres.documents import DocumentStore
 
@@ -47,13 +48,18 @@ class Difference:
 
 
 class ChromaGuard:
-    """Judges and mends the index of one library. Thread-safe."""
+    """Judges and repairs the index of one library. Thread-safe."""
 
-    def __init__(self, database: Database, documents: DocumentStore, chroma: ChromaIndex, relay: Relay) -> None:
+    def __init__(
+        self, database: Database, documents: DocumentStore, chroma: ChromaStore, log: ChangeLog, name: str,
+        turn: AbstractContextManager[object],
+    ) -> None:  # fmt: skip
         self._database = database
         self._documents = documents
         self._chroma = chroma
-        self._relay = relay
+        self._log = log
+        self._name = name
+        self._turn = turn
         self._stopped = threading.Event()
         self._rebuilt = ""
 
@@ -66,7 +72,7 @@ class ChromaGuard:
 
         A sound index may be opened from then on. Raises StoreUnavailable, ProbeStopped.
         """
-        with self._relay.chroma_turn:
+        with self._turn:
             profile, folder = self._documents.profile(), self._chroma.folder
             if profile is None or folder is None or (self._chroma.trusted and not again):
                 return Verdict()
@@ -80,11 +86,11 @@ class ChromaGuard:
             return verdict
 
     def heal(self) -> None:
-        """Judge the index where that was not done yet; have a damaged one made anew, and mend one that lost rows.
+        """Judge the index where that was not done yet; rebuild a damaged one, and repair one that lost rows.
 
         Raises StoreUnavailable.
         """
-        with self._relay.chroma_turn:
+        with self._turn:
             if self._chroma.trusted:
                 return
             try:
@@ -94,17 +100,17 @@ class ChromaGuard:
             if verdict.fault:
                 self.rebuild(verdict.fault)
             elif not self._fits(verdict.rows):
-                _log.warning("Chroma's index lost rows or holds foreign ones: it is mended.")
+                _log.warning("Chroma's index lost rows or holds foreign ones: it is repaired.")
                 self.mend(self.compare())
 
     def rebuild(self, reason: str) -> None:
         """Set the index aside and queue every document for a new one. Raises StoreUnavailable."""
-        with self._relay.chroma_turn:
+        with self._turn:
             profile = self._documents.profile()
             if profile is None:
                 return
-            _log.warning("Chroma's index is set aside and made again: %s", reason)
-            self._relay.outbox.queue(None)
+            _log.warning("Chroma's index is set aside and rebuilt: %s", reason)
+            self._log.queue([self._name])
             reach("rebuild.queued")
             try:
                 self._chroma.set_aside(profile, datetime.now().astimezone().strftime("%Y%m%d-%H%M%S"))
@@ -114,13 +120,13 @@ class ChromaGuard:
             self._rebuilt = reason
 
     def mend(self, difference: Difference, suspects: Collection[str] = ()) -> None:
-        """Remove foreign rows, and have documents that lack rows or are suspect fed anew. Raises StoreUnavailable."""
-        with self._relay.chroma_turn:
+        """Remove foreign rows, and take documents again that lack rows or are suspect. Raises StoreUnavailable."""
+        with self._turn:
             profile = self._documents.profile()
             if profile is None:
                 return
             wrong = {*difference.missing, *suspects}
-            self._relay.outbox.queue(wrong)
+            self._log.queue([self._name], wrong)
             reach("mend.queued")
             counts = self._counts()
             rows = {f"{document_id}:{index}" for document_id in wrong for index in range(counts.get(document_id, 0))}
@@ -134,11 +140,11 @@ class ChromaGuard:
 
         Raises ChromaUnavailable, StoreUnavailable.
         """
-        with self._relay.chroma_turn:
+        with self._turn:
             profile = self._documents.profile()
             if profile is None:
                 return Difference({}, [])
-            counts, waiting = self._counts(), self._waiting()
+            counts, waiting = self._counts(), self._log.waiting_ids(self._name)
             expected = {key: n for key, n in counts.items() if key not in waiting and (among is None or key in among)}
             seen: dict[str, int] = dict.fromkeys(expected, 0)
             foreign: list[str] = []
@@ -156,35 +162,27 @@ class ChromaGuard:
         """What the user should know of a rebuild. Raises StoreUnavailable."""
         if not self._rebuilt:
             return None
-        waiting = self._relay.outbox.waiting("chroma").documents
+        waiting = self._log.waiting(self._name).documents
         if waiting:
             return (
-                f"Chroma's index was damaged and is being made again: {waiting} documents to go. The dump files answer"
+                f"Chroma's index was damaged and is being rebuilt: {waiting} documents to go. The dump files answer"
                 " meanwhile."
             )
-        return "Chroma's index was damaged and has been made again."
+        return "Chroma's index was damaged and has been rebuilt."
 
     def _fits(self, rows: int | None) -> bool:
         """Whether a number of rows is possible, given what Chroma took and what waits."""
-        counts, waiting = self._counts(), self._waiting()
+        counts, waiting = self._counts(), self._log.waiting_ids(self._name)
         taken = sum(count for document_id, count in counts.items() if document_id not in waiting)
         # Of what waits some rows may be there, and of what is being removed some may be left.
         return (rows or 0) == taken if not waiting else (rows or 0) >= taken
 
     @retried
     def _counts(self) -> dict[str, int]:
-        """How many chunks each ready document has."""
+        """How many chunks each document has that it holds, or will."""
         with self._database.transaction() as connection:
             rows: Sequence[tuple[str, int]] = connection.execute(
                 "SELECT c.document_id, count(*) FROM chunks c JOIN documents d ON d.id = c.document_id"
-                " WHERE d.state = 'ready' GROUP BY c.document_id"
+                " WHERE d.state IN ('stored', 'ready') GROUP BY c.document_id"
             ).fetchall()
         return dict(rows)
-
-    @retried
-    def _waiting(self) -> set[str]:
-        with self._database.transaction() as connection:
-            rows: Iterable[tuple[str]] = connection.execute(
-                "SELECT document_id FROM outbox WHERE store = 'chroma'"
-            ).fetchall()
-        return {row[0] for row in rows}

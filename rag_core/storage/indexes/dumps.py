@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from accelerator.ranking import Match
 from accelerator.scanner import Mode, Scanner
 from accelerator.segment import Segment
 from accelerator.segments import Segments, Stopped
+from accelerator.selection import Selection
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage.originals.files import disk_failure, prepare_folder, remove_file
@@ -235,19 +237,34 @@ class DumpStore:
             self._scanner.remove(document_id)
 
     def search(
-        self, query: NDArray[np.float32], k: int, mode: Mode = "auto"
+        self, query: NDArray[np.float32], k: int, mode: Mode = "auto", within: Selection | None = None
     ) -> tuple[list[Match], NDArray[np.float32]]:
-        """The k nearest rows, and their vectors, float32 (n, d). query: float32 (d,).
+        """The k nearest rows, and their vectors, float32 (n, d). query: float32 (d,). within: these rows alone.
 
         Raises StoreCorrupt without a profile, or when a segment contradicts itself: the dumps take its place then.
         """
-        return self._found(lambda scanner: [scanner.search(query, k, mode=mode)])[0]
+        return self._found(lambda scanner: [scanner.search(query, k, mode=mode, within=within)])[0]
 
     def search_many(
-        self, queries: NDArray[np.float32], k: int, mode: Mode = "auto"
+        self, queries: NDArray[np.float32], k: int, mode: Mode = "auto", within: Selection | None = None
     ) -> list[tuple[list[Match], NDArray[np.float32]]]:
         """The same for many queries, float32 (m, d), in one pass over the rows."""
-        return self._found(lambda scanner: scanner.search_many(queries, k, mode=mode))
+        return self._found(lambda scanner: scanner.search_many(queries, k, mode=mode, within=within))
+
+    def vectors_at(self, refs: Sequence[tuple[str, int]]) -> NDArray[np.float32]:
+        """The rows of chunks by document and index, float32 (n, d); zeros for those that are not searched (now).
+
+        Raises StoreCorrupt without a profile.
+        """
+        scanner = self._searchable()
+        vectors = np.zeros((len(refs), scanner.dimensions), dtype=np.float32)
+        try:
+            return scanner.vectors([Match(*ref, 0.0) for ref in refs])
+        except (KeyError, IndexError):  # one was removed, or replaced by a shorter one, since it was found
+            for place, ref in enumerate(refs):
+                with contextlib.suppress(KeyError, IndexError):
+                    vectors[place] = scanner.vectors([Match(*ref, 0.0)])[0]
+        return vectors
 
     def _found(self, look: Callable[[Scanner], list[list[Match]]]) -> list[tuple[list[Match], NDArray[np.float32]]]:
         scanner = self._searchable()
@@ -269,6 +286,10 @@ class DumpStore:
         except (DumpError, OSError, IndexError, KeyError) as error:
             raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
         return hashed.hex()
+
+    def rows(self) -> int:
+        """How many rows a search looks at."""
+        return 0 if self._scanner is None else len(self._scanner)
 
     def describe(self) -> str:
         """What searches the dumps, in a few words."""

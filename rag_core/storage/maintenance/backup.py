@@ -1,7 +1,7 @@
 """Backup: one verified archive of a library, made while it is in use.
 
 It holds the tables as one transaction sees them and the documents' original files. What is derived (dumps, Chroma) is
-made again from them. It never holds the Gemini key, which PostgreSQL does not know. It does hold the passwords of
+rebuilt from them. It never holds the Gemini key, which PostgreSQL does not know. It does hold the passwords of
 encrypted documents, since their pages could not be drawn without them: keep a backup as safe as the library.
 """
 
@@ -34,7 +34,7 @@ TABLES = (
     "document_summaries", "chunk_clusters", "document_clusters", "document_memberships",
 )  # fmt: skip
 # What is on its way, or made again: not in an archive.
-PASSING = ("outbox", "new_vectors")
+PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors")
 
 _BLOCK_BYTES = 2**20
 _LEFTOVER_AGE_S = 24 * 3600

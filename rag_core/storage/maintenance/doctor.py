@@ -1,24 +1,18 @@
-"""Compares every store with PostgreSQL, and mends what is derived from it without embedding anything again.
+"""Compares every store with PostgreSQL, and repairs what is derived from it without embedding anything again.
 
-`verify` writes nothing. Documents that were added, removed or carried while it looked are left out: they are not wrong,
-only on their way. `repair` acts on a report, each step on what it finds by then; it may be killed and run again.
+`verify` writes nothing. Documents that were added, removed or followed while it looked are left out: they are not
+wrong, only on their way. `repair` acts on a report, each step on what it finds by then; it may be killed and run again.
 """
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Iterator
 
 from rag_core.domain import Finding, Report
-from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage.indexes.chroma import ChromaUnavailable
-from rag_core.storage.indexes.chroma_probe import ProbeStopped
+from rag_core.storage.indexes import DerivedIndex
 from rag_core.storage.maintenance.checks import Checks
 from rag_core.storage.postgres.truth import Facts, Truth
 from rag_core.storage.storage import Storage
-
-_log = logging.getLogger(__name__)
 
 
 def verify(storage: Storage, deep: bool = False) -> Report:
@@ -28,9 +22,9 @@ def verify(storage: Storage, deep: bool = False) -> Report:
     """
     started = time.perf_counter()
     truth = Truth(storage.database)
-    before, waited = truth.facts(), _waiting(truth)
+    before, waited = truth.facts(), _waiting(storage)
     found = list(Checks(storage, truth, before, deep).run())
-    after, waiting = truth.facts(), _waiting(truth)
+    after, waiting = truth.facts(), _waiting(storage)
     busy = {store: waited[store] | waiting[store] for store in waited}
     findings = [item for item in found if _stands(item, before, after, busy)]
     ready = [document for document in after.values() if document.state == "ready"]
@@ -41,31 +35,37 @@ def verify(storage: Storage, deep: bool = False) -> Report:
 
 
 def repair(storage: Storage, report: Report) -> Report:
-    """Mend what a report found, as far as it can be made again from PostgreSQL. Returns the report after that.
+    """Repair what a report found, as far as it can be rebuilt from PostgreSQL. Returns the report after that.
 
     Raises StoreUnavailable.
     """
     wrong = [item for item in report.findings if item.repairable]
-    Truth(storage.database).forget_orphans()
     for item in wrong:
-        if item.store == "Dumps":
-            _mend_dump(storage, item.document_id)
-        elif item.store == "Files":
+        if item.store == "Files":
             _remove_leftover(storage, item.document_id)
-    rebuilt = _mend_chroma(storage, [item for item in wrong if item.store == "Chroma"])
+    rebuilt = [index for index in storage.indexes if index.repair(_of(index, wrong))]
     storage.settle()
     after = verify(storage, report.deep)
-    if not rebuilt and any(item.store == "Chroma" and item.repairable for item in after.findings):
-        storage.guard.rebuild("mending its rows was not enough")
+    left = [
+        index for index in storage.indexes if index not in rebuilt and not index.needed and _of(index, after.findings)
+    ]
+    for index in left:
+        index.rebuild("repairing its rows was not enough")
+    if left:
         storage.settle()
         after = verify(storage, report.deep)
-    left = {(item.store, item.document_id) for item in after.findings}
-    mended = tuple(item for item in wrong if (item.store, item.document_id) not in left)
+    places = {(item.store, item.document_id) for item in after.findings}
+    mended = tuple(item for item in wrong if (item.store, item.document_id) not in places)
     return Report(after.documents, after.chunks, after.findings, after.deep, after.took_s, mended)
 
 
-def _waiting(truth: Truth) -> dict[str, set[str]]:
-    return {"Dumps": truth.waiting("dumps"), "Chroma": truth.waiting("chroma")}
+def _of(index: DerivedIndex, findings: list[Finding] | tuple[Finding, ...]) -> list[Finding]:
+    """What can be repaired of an index."""
+    return [item for item in findings if item.repairable and item.store == index.label]
+
+
+def _waiting(storage: Storage) -> dict[str, set[str]]:
+    return {index.label: storage.log.waiting_ids(index.name) for index in storage.indexes}
 
 
 def _stands(item: Finding, before: dict[str, Facts], after: dict[str, Facts], busy: dict[str, set[str]]) -> bool:
@@ -75,42 +75,7 @@ def _stands(item: Finding, before: dict[str, Facts], after: dict[str, Facts], bu
     return item.document_id not in busy.get(item.store, ())
 
 
-def _mend_dump(storage: Storage, document_id: str) -> None:
-    try:
-        if document_id:
-            storage.mend_dump(document_id)
-        else:
-            storage.dumps.mend_segments()
-    except StoreCorrupt as error:
-        _log.warning("A dump cannot be made again: %s", error)
-
-
 def _remove_leftover(storage: Storage, document_id: str) -> None:
     """Remove an original file whose document is gone; looked at again, as one cannot be had back."""
     if storage.documents.get(document_id) is None:
         storage.files.remove(document_id)
-
-
-def _mend_chroma(storage: Storage, wrong: list[Finding]) -> bool:
-    """Returns whether the whole index was set aside, to be made again."""
-    if not wrong:
-        return False
-    try:
-        # An index that could not be used may be sound by now: a feeder heals as well.
-        if all(item.document_id for item in wrong) or not storage.guard.judge(again=True).fault:
-            storage.guard.mend(storage.guard.compare(), {item.document_id for item in wrong})
-            return False
-    except ProbeStopped:
-        return False
-    except ChromaUnavailable as error:
-        _log.warning("Chroma's rows cannot be mended: %s", error)
-    try:
-        storage.guard.rebuild("; ".join(_reasons(wrong)) or "its rows cannot be mended")
-    except StoreUnavailable as error:
-        _log.warning("Chroma's index cannot be set aside: %s", error)
-        return False
-    return True
-
-
-def _reasons(wrong: list[Finding]) -> Iterator[str]:
-    return (item.message for item in wrong if not item.document_id)

@@ -1,7 +1,7 @@
 """Restore: an archive becomes the content of an empty library.
 
 The originals are written first and every table in one transaction after them, so that a kill leaves an empty library,
-which can be restored again, or a whole one. Dumps and Chroma are made again through the outbox, without embedding.
+which can be restored again, or a whole one. Every derived index is rebuilt from them, without embedding.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from psycopg.rows import TupleRow
 
 from accelerator.faults import reach
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreUnavailable
-from rag_core.storage.indexes.outbox import queue
 from rag_core.storage.maintenance.archive import Archive, Manifest, damaged
 from rag_core.storage.maintenance.backup import PASSING, TABLES, copy_command
 from rag_core.storage.originals.files import ID, FileStore
@@ -88,7 +87,7 @@ class Restore:
                 for name, script in migrations().items():
                     if name not in manifest.migrations:
                         migrate(connection, name, script)
-                _queue(connection, manifest)
+                _begin(connection, manifest)
                 reach("restore.uncommitted")
             reach("restore.committed")
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
@@ -145,11 +144,12 @@ def _copy_in(connection: Connection[TupleRow], archive: Archive, name: str) -> N
             raise damaged(archive.path, f"{name} has {cursor.rowcount} rows instead of {table.rows}")
 
 
-def _queue(connection: Connection[TupleRow], manifest: Manifest) -> None:
-    """Leave out what was being removed, and have dumps and Chroma made for the rest, which is ready after that."""
+def _begin(connection: Connection[TupleRow], manifest: Manifest) -> None:
+    """Leave out what was being removed. The rest is ready once the indexes, which have no cursors, were given it."""
     connection.execute("DELETE FROM documents WHERE state = 'removing' OR id = ANY(%s)", (list(manifest.left_out),))
     connection.execute("UPDATE documents SET state = 'stored' WHERE state = 'ready'")
-    queue(connection, ("dumps", "chroma"), ("stored",))
+    for table in ("index_cursors", "index_backlog"):
+        connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
     # Whether passages may leave a machine is said on that machine.
     connection.execute("DELETE FROM preferences WHERE name = 'allow_remote'")
     for table, column in (("queries", "id"), ("documents", "generation")):

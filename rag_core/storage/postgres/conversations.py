@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter
 
-from rag_core.domain import Answer, Box, Citation, Conversation, Message, Sentence, Trace
+from rag_core.domain import Answer, Box, Citation, Conversation, Message, Searched, Sentence, Trace
 from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.rows import clean
 
 _CITATION = (
     "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"
@@ -22,6 +24,7 @@ _MESSAGES = "SELECT id, question, created_at, answer, error, rating, conversatio
 _TITLE_CHARS = 60
 # PostgreSQL's index takes 2,700 bytes, and a character may have four.
 _ID_CHARS = 500
+_SEARCHED: TypeAdapter[Searched | None] = TypeAdapter(Searched | None)
 
 
 class ConversationStore:
@@ -210,7 +213,8 @@ def _pack(answer: Answer) -> dict[str, Any]:
         "model": storable(answer.model),
         "stopped": answer.stopped,
         "trace": {
-            **asdict(answer.trace),
+            **asdict(replace(answer.trace, searched=None)),
+            "searched": clean(_SEARCHED.dump_python(answer.trace.searched, mode="json")),
             "query": storable(answer.trace.query),
             "notes": [storable(note) for note in answer.trace.notes],
         },
@@ -233,5 +237,11 @@ def _unpack(
         conversation=conversation_id,
         message_id=message_id,
         stopped=packed["stopped"],
-        trace=Trace(**{**trace, "notes": tuple(trace["notes"])}),
+        trace=Trace(
+            **{
+                **trace,
+                "notes": tuple(trace["notes"]),
+                "searched": _SEARCHED.validate_python(trace.get("searched")),  # answers of long ago have none
+            }
+        ),
     )

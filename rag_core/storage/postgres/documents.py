@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import Vector
-from psycopg import Connection
 from psycopg.rows import TupleRow, dict_row
 
 from accelerator.faults import reach
 from rag_core.domain import Box, Chunk, Document, Page, Profile, Section
 from rag_core.errors import StoreCorrupt
-from rag_core.storage.indexes.outbox import queue, queue_removal
+from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import CHUNK, Accepted, Stored, copy_chunks, copy_pages, insert_pending, mark_stored
 
@@ -25,6 +24,10 @@ _DOCUMENT = """
            error, help, added_at,
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name) AS sources
     FROM documents
+"""
+_WITHIN = """
+    WHERE EXISTS (SELECT FROM unnest(%(keys)s::text[], %(indexes)s::int[]) AS w (key, index)
+                  WHERE w.key = c.document_id AND w.index IN (c.index, -1))
 """
 
 
@@ -41,7 +44,7 @@ class DocumentStore:
     def accept(self, window: Sequence[Accepted]) -> None:
         """Note sources of documents, in one transaction; those that are new, or failed before, are pending then.
 
-        One that is still being removed begins anew: Chroma lets go of the old chunks before it takes the new ones.
+        One that is still being removed begins anew: each index lets go of the old chunks before it takes the new ones.
         """
         ids = [item.document_id for item in window]
         with self._database.transaction() as connection:
@@ -76,7 +79,7 @@ class DocumentStore:
 
     @retried
     def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
-        """Write documents whole, with the outbox rows that carry them on, in one transaction.
+        """Write documents whole, with the changes that the indexes follow, in one transaction.
 
         A document that was removed meanwhile is left out.
         """
@@ -89,7 +92,7 @@ class DocumentStore:
             batch = mark_stored(connection, batch, profile)
             copy_pages(connection, batch)
             copy_chunks(connection, batch)
-            queue(connection, ("dumps", "chroma"), ("stored",), [item.document_id for item in batch])
+            append(connection, "put", [item.document_id for item in batch])
             reach("commit.uncommitted")
         reach("commit.committed")
 
@@ -146,13 +149,13 @@ class DocumentStore:
         return row or (0, 0, 0, 0)
 
     @retried
-    def chunks_carried(self, store: str) -> int:
-        """How many chunks a derived store has taken: those of ready documents that are not in its outbox."""
+    def chunks_followed(self, index: str) -> int:
+        """How many chunks a derived index has taken: those of ready documents that it has followed."""
         with self._database.transaction() as connection:
             row = connection.execute(
-                "SELECT coalesce(sum(chunk_count), 0)::bigint FROM documents d WHERE state = 'ready'"
-                " AND NOT EXISTS (SELECT FROM outbox o WHERE o.document_id = d.id AND o.store = %s)",
-                (store,),
+                "SELECT coalesce(sum(chunk_count), 0)::bigint FROM documents WHERE state = 'ready'"
+                " AND id NOT IN (SELECT document_id FROM index_waiting WHERE index_name = %s)",
+                (index,),
             ).fetchone()
         return row[0] if row else 0
 
@@ -223,26 +226,21 @@ class DocumentStore:
         return {key: (_matrix([row[1] for row in part]), [row[2] for row in part]) for key, part in parts}
 
     @retried
-    def contents(self, ids: Sequence[str]) -> list[tuple[str, list[str], NDArray[np.float32]]]:
-        """Id, texts and vectors, float32 (n, d), of those documents that have chunks, in any order."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT document_id, text, vector FROM chunks WHERE document_id = ANY(%s) ORDER BY document_id, index",
-                (list(ids),),
-                binary=True,
-            ).fetchall()
-        parts = ((key, list(part)) for key, part in groupby(rows, key=lambda row: str(row[0])))
-        return [(key, [row[1] for row in part], _matrix([row[2] for row in part])) for key, part in parts]
+    def nearest(
+        self, query: NDArray[np.float32], k: int, within: tuple[list[str], list[int]] | None = None
+    ) -> list[tuple[str, int, NDArray[np.float32]]]:
+        """Exact k nearest chunks by cosine among ready documents: (document id, index, vector).
 
-    @retried
-    def nearest(self, query: NDArray[np.float32], k: int) -> list[tuple[str, int, NDArray[np.float32]]]:
-        """Exact k nearest chunks by cosine among ready documents: (document id, index, vector)."""
+        within: ids and indexes of the only chunks that are searched, all of a document's for the index -1.
+        """
+        wanted = "" if within is None else _WITHIN
+        keys, indexes = within or ([], [])
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT c.document_id, c.index, c.vector FROM chunks c"
-                " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
-                " ORDER BY c.vector <=> %s, c.document_id, c.index LIMIT %s",
-                (query, k),
+                f"SELECT c.document_id, c.index, c.vector FROM chunks c"
+                f" JOIN documents d ON d.id = c.document_id AND d.state = 'ready' {wanted}"
+                f" ORDER BY c.vector <=> %(query)s, c.document_id, c.index LIMIT %(k)s".encode(),
+                {"keys": keys, "indexes": indexes, "query": query, "k": k},
                 binary=True,
             ).fetchall()
         return [(row[0], row[1], row[2].to_numpy()) for row in rows]
@@ -273,14 +271,14 @@ class DocumentStore:
 
     @retried
     def start_removal(self, document_id: str) -> bool:
-        """Take a document out of sight and queue the sweep. Returns whether there was one in sight."""
+        """Take a document out of sight and log its removal. Returns whether there was one in sight."""
         with self._database.transaction() as connection:
             found = connection.execute(
                 "UPDATE documents SET state = 'removing' WHERE id = %s AND state <> 'removing' RETURNING id",
                 (storable(document_id),),
             ).fetchone()
             if found:
-                queue_removal(connection, document_id)
+                append(connection, "remove", [document_id])
             reach("removal.uncommitted")
         reach("removal.committed")
         self._forget(document_id)
@@ -294,10 +292,9 @@ class DocumentStore:
                 "SELECT id FROM documents WHERE id = ANY(%s) AND state = 'ready' ORDER BY id FOR UPDATE", (list(ids),)
             ).fetchall()
             found = [row[0] for row in rows]
-            for document_id in found:
-                queue_removal(connection, document_id)
             for table in ("chunks", "pages"):
                 connection.execute(f"DELETE FROM {table} WHERE document_id = ANY(%s)".encode(), (found,))
+            append(connection, "remove", found)
             connection.execute(
                 "UPDATE documents SET state = 'pending', generation = DEFAULT WHERE id = ANY(%s)", (found,)
             )
@@ -305,22 +302,21 @@ class DocumentStore:
         reach("renewal.committed")
         self._forget(*found)
 
-    def receive(self, connection: Connection[TupleRow], ids: Sequence[str]) -> None:
-        """Mark stored documents as ready, in the transaction that is open: their receipt."""
-        connection.execute("UPDATE documents SET state = 'ready' WHERE id = ANY(%s) AND state = 'stored'", (list(ids),))
+    @retried
+    def removing(self) -> list[str]:
+        """The documents that are being removed."""
+        with self._database.transaction() as connection:
+            rows = connection.execute("SELECT id FROM documents WHERE state = 'removing' ORDER BY id").fetchall()
+        return [row[0] for row in rows]
 
     @retried
-    def sweep(self) -> None:
-        """Forget the documents that are being removed and that no derived store holds any longer."""
+    def forget_removed(self, ids: Sequence[str]) -> None:
+        """Delete the rows of documents that are being removed; others stay."""
         with self._database.transaction() as connection:
-            rows = connection.execute(
-                "DELETE FROM documents d WHERE state = 'removing'"
-                " AND NOT EXISTS (SELECT FROM outbox o WHERE o.document_id = d.id) RETURNING id"
-            ).fetchall()
+            connection.execute("DELETE FROM documents WHERE id = ANY(%s) AND state = 'removing'", (list(ids),))
             reach("removal.unswept")
         reach("removal.swept")
-        for (document_id,) in rows:
-            self._forget(document_id)
+        self._forget(*ids)
 
     @retried
     def _update(self, document_id: str, state: str, assignment: str, *values: object) -> None:

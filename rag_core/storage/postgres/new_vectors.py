@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage.indexes.outbox import queue
+from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, retried
 
 _PROFILE = "p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision"
@@ -159,8 +159,8 @@ class NewVectors:
             connection.execute("DELETE FROM embedding_profiles WHERE id = %s", (profile.id,))
 
 
-def take_over(connection: Connection[TupleRow], profile: Profile) -> set[str]:
-    """Put the new vectors in the place of the old ones, and queue every document for Chroma; nothing is committed.
+def take_over(connection: Connection[TupleRow], profile: Profile, indexes: Sequence[str]) -> set[str]:
+    """Put the new vectors in the place of the old ones, and have indexes take every document; nothing is committed.
 
     Returns the ready documents, which stay locked until the transaction ends. Raises StoreUnavailable when some chunk
     has no new vector.
@@ -178,7 +178,7 @@ def take_over(connection: Connection[TupleRow], profile: Profile) -> set[str]:
     ).rowcount
     if chunks is None or replaced != chunks[0]:
         raise StoreUnavailable("Documents came in while the library was to switch.", help="Start it again: it goes on.")
-    queue(connection, ("chroma",), ("stored", "ready"))
+    queue(connection, indexes)
     connection.execute("DELETE FROM new_vectors")
     return {row[0] for row in rows if row[1] == "ready"}
 

@@ -55,32 +55,6 @@ class Truth:
             ).fetchall()
         return {row[0]: Facts(*row) for row in rows}
 
-    @retried
-    def waiting(self, store: str) -> set[str]:
-        """The documents that wait for a store."""
-        with self._database.transaction() as connection:
-            rows = connection.execute("SELECT document_id FROM outbox WHERE store = %s", (store,)).fetchall()
-        return {row[0] for row in rows}
-
-    @retried
-    def orphans(self) -> set[str]:
-        """Documents that the outbox names and that are not there."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT document_id FROM outbox o WHERE action = 'put'"
-                " AND NOT EXISTS (SELECT FROM documents d WHERE d.id = o.document_id)"
-            ).fetchall()
-        return {row[0] for row in rows}
-
-    @retried
-    def forget_orphans(self) -> None:
-        """Take out of the outbox what has no document any longer."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "DELETE FROM outbox o WHERE action = 'put'"
-                " AND NOT EXISTS (SELECT FROM documents d WHERE d.id = o.document_id)"
-            )
-
     def batches(self, documents: Collection[Facts]) -> Iterator[list[str]]:
         """Ids of documents in parts of about as many chunks each."""
         batch: list[str] = []

@@ -90,8 +90,8 @@ def test_adding_again_amid_a_removal_that_is_cut_off_leaves_no_original(
 ) -> None:
     with Library.open(settings) as library:
         document = add_text(library, "a.txt", "It was here once.")
-        assert library._storage._feeder is not None
-        library._storage._feeder.stop()  # so that its row stays until Chroma has let it go
+        library._storage.stop_following()
+        monkeypatch.setattr(library._storage.removals, "sweep", dict)  # so that its row stays
         library.remove(document.id)
         with monkeypatch.context() as patch:
             patch.setattr(DocumentStore, "accept", _refuse)

@@ -24,10 +24,17 @@ def test_without_changes_the_settings_are_the_library_s() -> None:
 
 
 def test_changes_of_several_groups_are_applied() -> None:
-    settings = changed(retrieval__k=9, retrieval__mode="exact", chunking__size=300, chunking__overlap=40)
-    assert (settings.retrieval.k, settings.retrieval.mode) == (9, "exact")
+    settings = changed(retrieval__k=9, retrieval__scan="exact", chunking__size=300, chunking__overlap=40)
+    assert (settings.retrieval.k, settings.retrieval.scan) == (9, "exact")
     assert (settings.chunking.size, settings.chunking.overlap) == (300, 40)
     assert settings.answering == PLAIN.answering
+
+
+def test_configurations_of_earlier_versions_are_understood() -> None:
+    settings = changed(retrieval__engine="chroma", retrieval__mode="fast")
+    assert (settings.retrieval.index, settings.retrieval.scan, settings.retrieval.mode) == ("chroma", "fast", "auto")
+    with pytest.raises(ConfigurationError):
+        changed(retrieval__engine="elsewhere")
 
 
 def test_one_lambda_is_taken_for_both() -> None:
@@ -96,7 +103,8 @@ def test_fields_have_the_library_s_values_kinds_and_bounds() -> None:
     assert (found["retrieval.k"].kind, found["retrieval.k"].value) == ("integer", 8)
     assert (found["retrieval.k"].low, found["retrieval.k"].high) == (1, 100)
     assert found["generation.model"].choices == ("extractive",)
-    assert found["retrieval.mode"].choices == ("auto", "exact", "fast")
+    assert found["retrieval.mode"].choices == ("auto", "hybrid", "dense", "lexical", "scaler")
+    assert found["retrieval.scan"].choices == ("auto", "exact", "fast")
     assert found["answering.mmr_lambda"].kind == "number"
     assert found["answering.prompt"].kind == "text"
     for field in found.values():

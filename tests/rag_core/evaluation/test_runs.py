@@ -625,6 +625,9 @@ def test_settings_of_a_library_that_fit_no_longer_are_left_out(settings: Setting
         library.set_preference("settings", json.dumps(hostile))
     with Library.open(settings) as library:
         assert library.settings == settings.changed("retrieval", k=9)
+        library.set_preference("settings", json.dumps({"retrieval.engine": "pgvector", "retrieval.mode": "exact"}))
+    with Library.open(settings) as library:
+        assert library.settings == settings.changed("retrieval", index="pgvector", scan="exact")
         library.set_preference("settings", "nonsense")
     with Library.open(settings) as library:
         assert library.settings == settings

@@ -8,9 +8,9 @@ import pytest
 from accelerator.dump import write_dump
 from rag_core import Hit, Library, Settings, Upload
 from rag_core.corpora import LibraryCorpus
-from rag_core.retrieval import search_many
+from rag_core.retrieval import LibraryIndexes, Pipeline
 from rag_core.retrieval.langchain import LecternRetriever
-from rag_core.storage.indexes.outbox import Waiting
+from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
@@ -36,19 +36,21 @@ def places(hits: list[Hit]) -> list[tuple[str, float]]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_engine_gives_the_same_hits(library: Library, question: str) -> None:
-    dumps = library.search(question, engine="dumps")
+    dumps = library.search(question, index="dumps")
     assert len(dumps) == library.settings.retrieval.k
-    assert places(library.search(question, engine="pgvector")) == places(dumps)
-    assert places(library.search(question, engine="chroma")) == places(dumps)
+    assert places(library.search(question, index="pgvector")) == places(dumps)
+    assert places(library.search(question, index="chroma")) == places(dumps)
     assert places(library.search(question)) == places(dumps)
 
 
 @pytest.mark.parametrize("engine", ["auto", "dumps", "pgvector", "chroma"])
-@pytest.mark.parametrize("change", [{}, {"k": 25, "fetch_k": 60, "mmr_lambda": 0.85}, {"mode": "fast", "k": 1}])
+@pytest.mark.parametrize(
+    "change", [{}, {"k": 25, "fetch_k": 60, "mmr": True, "mmr_lambda": 0.85}, {"scan": "fast", "k": 1}]
+)
 def test_many_questions_in_one_pass_find_what_each_finds_alone(
     library: Library, engine: str, change: dict[str, object]
 ) -> None:
-    settings = library.settings.changed("retrieval", engine=engine, **change).retrieval
+    settings = library.settings.changed("retrieval", index=engine, **change).retrieval
     asked = [*QUESTIONS, QUESTIONS[0], "?", "x " * 2000]
     corpus = LibraryCorpus(library._storage, library._embedding.get)
     together = corpus.search(asked, settings)
@@ -63,8 +65,7 @@ def test_many_questions_in_one_pass_find_what_each_finds_alone(
 
 
 def test_no_questions_find_nothing(library: Library) -> None:
-    vectors = np.zeros((0, 384), np.float32)
-    assert search_many(library._storage, vectors, [], library.settings.retrieval) == []
+    assert Pipeline(LibraryIndexes(library._storage)).search([], library.settings.retrieval) == []
 
 
 def test_questions_are_embedded_together_as_alone(library: Library) -> None:
@@ -84,6 +85,51 @@ def test_hits_carry_their_place(library: Library) -> None:
         assert page.label == hit.page_label
         assert hit.score_kind == "cosine"
         assert bool(hit.boxes) == (hit.document.media_type == "application/pdf")
+
+
+def test_a_search_is_ranked_and_mmr_is_a_choice(library: Library) -> None:
+    ranked = library.search("storm damage", k=10, mode="dense")
+    assert [hit.score for hit in ranked] == sorted((hit.score for hit in ranked), reverse=True)
+    thinned = library.search("storm damage", k=10, mode="dense", mmr=True)
+    assert thinned[0] == ranked[0]
+    assert {hit.chunk_id for hit in thinned} != {hit.chunk_id for hit in ranked}
+    everything = {hit.chunk_id: hit.score for hit in library.search("storm damage", k=100, mode="dense")}
+    assert all(everything[hit.chunk_id] == hit.score for hit in thinned)
+
+
+def test_hits_know_their_scores_and_the_question_s_words(library: Library) -> None:
+    for hit in library.search("What does a loaf of rye bread cost?"):
+        assert -1 <= hit.scores["dense"] <= 1
+        marked = {hit.text[start:end].lower() for start, end in hit.matches}
+        assert marked <= {"loaf", "loaves", "rye", "bread", "breads", "cost", "costs"}
+    best = library.search("What does a loaf of rye bread cost?")[0]
+    assert {"rye", "bread"} <= {best.text[start:end].lower() for start, end in best.matches}
+
+
+def test_what_was_searched_is_told(library: Library) -> None:
+    found = library.retrieve("rye bread", k=3)
+    searched = found.trace.searched
+    assert searched is not None
+    assert searched.chunks == library.status().chunks
+    assert [one.chunk_id for one in searched.candidates if one.outcome == "passage"] == [
+        hit.chunk_id for hit in found.hits
+    ]
+    assert {one.outcome for one in searched.candidates} == {"passage", "rank"}
+    assert all(one.scores and one.title and one.page for one in searched.candidates)
+    assert {"embed", "dense", "texts"} <= set(searched.latency_ms)
+    mmr = library.retrieve("rye bread", k=3, mmr=True).trace.searched
+    assert mmr is not None
+    assert {one.outcome for one in mmr.candidates} == {"passage", "mmr"}
+
+
+def test_an_answer_keeps_what_was_searched(library: Library) -> None:
+    answer = library.ask("What does a loaf of rye bread cost?")
+    searched = answer.trace.searched
+    assert searched is not None
+    assert searched.candidates
+    (kept,) = library.messages(answer.conversation)
+    assert kept.answer is not None
+    assert kept.answer.trace.searched == searched
 
 
 def test_k_can_exceed_fetch_k_and_what_there_is(library: Library) -> None:
@@ -120,8 +166,8 @@ def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
 
 
 def test_chroma_that_lags_is_not_asked(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library._storage.relay.outbox, "waiting", lambda store: Waiting(2))
-    found = library._asking.find("rye bread", engine="chroma")
+    monkeypatch.setattr(library._storage.log, "waiting", lambda name: Waiting(2))
+    found = library._asking.find("rye bread", index="chroma")
     assert found.trace.engine == "dumps"
     assert any("Chroma lacks 2 documents" in note for note in found.trace.notes)
 

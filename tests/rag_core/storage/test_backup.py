@@ -360,14 +360,12 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
 ) -> None:
     newer = ("question_sets", "questions", "evaluation_runs", "evaluation_results")
     add_text(library, "chess.txt", TEXTS["chess.txt"])
-    assert library._storage._feeder is not None
-    library._storage._feeder.stop()  # it knows the newer tables alone
+    library._storage.stop_following()  # it knows the newer tables alone
     with library._storage.database.transaction() as connection:
         connection.execute(f"DROP TABLE new_vectors, {', '.join(newer)}".encode())
         connection.execute("ALTER TABLE messages DROP COLUMN rating")
         connection.execute("ALTER TABLE embedding_profiles DROP COLUMN model")
         connection.execute("ALTER TABLE documents DROP COLUMN generation")
-        connection.execute("ALTER TABLE outbox DROP COLUMN generation")
         connection.execute("DELETE FROM migrations WHERE name > '0002'")
     with monkeypatch.context() as patch:
         patch.setattr(backups, "TABLES", tuple(name for name in TABLES if name not in newer))

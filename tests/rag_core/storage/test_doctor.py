@@ -14,7 +14,7 @@ import pytest
 from rag_core import Settings
 from rag_core.domain import Finding, Profile, Report
 from rag_core.storage import Accepted, Storage
-from rag_core.storage.indexes import chroma
+from rag_core.storage.indexes import ChromaIndex, chroma
 from rag_core.storage.indexes.chroma import ChromaBatch, ChromaUnavailable
 from rag_core.storage.indexes.chroma_probe import ProbeStopped, _part_fault, probe
 from rag_core.storage.maintenance.doctor import repair, verify
@@ -196,13 +196,6 @@ def test_files_missing_or_left_over(storage: Storage, filled: list[str]) -> None
     assert {item.document_id for item in after.mended} == {"e" * 32}
 
 
-def test_an_outbox_row_without_document_is_forgotten(storage: Storage, filled: list[str]) -> None:
-    execute(storage, "INSERT INTO outbox (document_id, store, action) VALUES (%s, 'dumps', 'put')", "c" * 32)
-    report = verify(storage)
-    assert places(report) == {("PostgreSQL", "c" * 32)}
-    assert_mended(storage, report)
-
-
 @pytest.mark.parametrize(
     ("query", "deep"),
     [
@@ -231,11 +224,11 @@ def test_what_postgresql_itself_lost_stays_in_the_report(
 def test_documents_on_their_way_are_not_wrong(storage: Storage, filled: list[str], monkeypatch) -> None:
     storage.documents.accept([Accepted("b" * 32, "b" * 64, "pending.txt", "text/plain", 4)])
     storage.files.write("b" * 32, [b"four"])
-    monkeypatch.setattr(storage.relay, "carry_chroma", lambda: None)
+    storage.stop_following()
     storage.documents.start_removal(filled[0])
     storage.dumps.hide(filled[0])
     assert verify(storage).findings == ()
-    storage.relay.carry_dumps()
+    storage.sync.acknowledge()
     assert verify(storage).findings == ()
 
 
@@ -297,10 +290,10 @@ def test_an_index_that_ends_its_process_heals_by_itself(
         assert not again.chroma.trusted
         with pytest.raises(ChromaUnavailable):
             again.chroma.count(PROFILE)
-        again.guard.heal()
+        again.index(ChromaIndex).guard.heal()
         assert "90 to go" in again.notes[0] or "30 documents to go" in again.notes[0]
         again.settle()
-        assert again.notes == ("Chroma's index was damaged and has been made again.",)
+        assert again.notes == ("Chroma's index was damaged and has been rebuilt.",)
         assert verify(again, deep=True).findings == ()
         assert len(list(settings.data_dir.glob("chroma.broken-*"))) == 1
     finally:

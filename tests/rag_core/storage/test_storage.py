@@ -19,8 +19,9 @@ from rag_core.storage import Accepted, Storage, Stored
 from rag_core.storage.embedded.server import EmbeddedServer
 from rag_core.storage.indexes.chroma import ChromaBatch, ChromaUnavailable
 from rag_core.storage.indexes.dumps import DumpStore
-from rag_core.storage.indexes.outbox import Waiting
 from rag_core.storage.maintenance.doctor import repair, verify
+from rag_core.storage.postgres.changes import Waiting
+from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
 from rag_core.storage.postgres.database import migrations, storable, unavailable
 
 PROFILE = Profile("test", "test", "1", 8, "mean", "float32")
@@ -75,7 +76,7 @@ def test_a_committed_document_is_ready_in_every_store(storage: Storage) -> None:
     storage.settle()
     assert storage.chroma.count(PROFILE) == 3
     assert storage.chroma.nearest(PROFILE, item.vectors[0], 1) == [(item.document_id, 0)]
-    assert storage.relay.outbox.waiting("chroma") == Waiting()
+    assert storage.sync.waiting("chroma") == Waiting()
     assert storage.documents.profile() == PROFILE
 
 
@@ -169,10 +170,10 @@ def test_chroma_that_does_not_answer_keeps_nothing_back(settings: Settings) -> N
         storage.commit([item], PROFILE)
         storage.settle()
         assert item.document_id in storage.documents.ready([item.document_id])
-        waiting = storage.relay.outbox.waiting("chroma")
-        assert (waiting.documents, waiting.given_up) == (1, 0)
+        waiting = storage.sync.waiting("chroma")
+        assert (waiting.documents, waiting.dead) == (1, 0)
         assert waiting.reason is not None
-        assert "1 document behind" in storage.describe()[2]
+        assert "1 document behind" in storage.describe()["chroma"]
         with pytest.raises(ChromaUnavailable):
             storage.chroma.count(PROFILE)
     finally:
@@ -183,7 +184,8 @@ def test_adding_to_chroma_twice_changes_nothing(storage: Storage) -> None:
     storage.commit([stored(storage, 1)], PROFILE)
     storage.settle()
     batch = ChromaBatch()
-    batch.add(f"{1:032x}", ["a", "b", "c"], vectors(3, 1))
+    chunks = tuple(IndexedChunk(index, 1, "", "", text, "") for index, text in enumerate("abc"))
+    batch.add(IndexedDocument(f"{1:032x}", "", "", chunks, vectors(3, 1)))
     storage.chroma.add(PROFILE, batch)
     assert storage.chroma.count(PROFILE) == 3
 

@@ -1,0 +1,85 @@
+"""What a pipeline searches: the library's indexes, or those that an evaluation hands it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import cast
+
+from accelerator.scanner import Mode
+from rag_core.domain import Document, Scope
+from rag_core.retrieval.dense_indexes import DENSE_INDEXES
+from rag_core.retrieval.query import Ref
+from rag_core.retrieval.rankers import Sources
+from rag_core.retrieval.scope import Within, documents_within, narrowed, sections_within
+from rag_core.storage import Storage
+from rag_core.storage.postgres.passages import PassageRow, Passages
+
+
+class Indexes(ABC):
+    """Indexes of the same chunks, and their texts."""
+
+    @abstractmethod
+    def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
+        """What to ask, one after the other until one can serve. `notes` are told what is not asked, and why.
+
+        wanted: an index of vectors, or "auto". scan: how thoroughly the dumps are searched.
+        """
+
+    @abstractmethod
+    def within(self, scope: Scope) -> Within | None:
+        """The chunks that a scope leaves; None for all. Raises StoreUnavailable."""
+
+    @abstractmethod
+    def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
+        """Texts and places of those chunks that there are. Raises StoreUnavailable."""
+
+    @abstractmethod
+    def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
+        """Those of some documents that are ready. Raises StoreUnavailable."""
+
+    @abstractmethod
+    def size(self) -> tuple[int, int]:
+        """How many documents and chunks there are."""
+
+
+class LibraryIndexes(Indexes):
+    """The library's own."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._passages = Passages(storage.database)
+
+    def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
+        """See the base class: what was asked for, then the dumps, then pgvector."""
+        for name in self._order(wanted, notes):
+            yield Sources(DENSE_INDEXES[name](self._storage, cast(Mode, scan)))
+
+    def within(self, scope: Scope) -> Within | None:
+        """See the base class."""
+        if not scope:
+            return None
+        counts = documents_within(self._storage.database, scope)
+        if scope.sections:
+            return narrowed(sections_within(self._storage.database, list(counts), scope.sections))
+        return Within(dict.fromkeys(counts), sum(counts.values()))
+
+    def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
+        """See the base class; one statement for all."""
+        return self._passages.rows(refs)
+
+    def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
+        """See the base class."""
+        return self._storage.documents.ready(ids)
+
+    def size(self) -> tuple[int, int]:
+        """See the base class."""
+        return self._storage.documents.counts()[:2]
+
+    def _order(self, wanted: str, notes: list[str]) -> list[str]:
+        names = ["dumps", "pgvector"] if wanted == "auto" else list(dict.fromkeys([wanted, "dumps", "pgvector"]))
+        waiting = self._storage.behind_in_chroma() if names[0] == "chroma" else 0
+        if waiting:
+            notes.append(f"Chroma lacks {waiting} documents still; the dumps answered.")
+            names.remove("chroma")
+        return names

@@ -1,0 +1,50 @@
+"""What a search does, resolved from settings in this one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_core.retrieval.rankers import MODES
+from rag_core.settings import RetrievalSettings, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A search's course. `rankers` and `rerankers` are names in their registries.
+
+    `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None.
+    """
+
+    rankers: tuple[str, ...]
+    index: str
+    scan: str
+    k: int
+    fetch_k: int
+    mmr_lambda: float | None
+    rerankers: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def planned(settings: RetrievalSettings) -> Plan:
+    """The course of a search with these settings."""
+    mode = "hybrid" if settings.mode in ("auto", "scaler") else settings.mode
+    notes = ("There is no SCALER yet; the hybrid search answered.",) if settings.mode == "scaler" else ()
+    return Plan(
+        rankers=MODES[mode], index=settings.index, scan=settings.scan, k=settings.k,
+        fetch_k=max(settings.fetch_k, settings.k), mmr_lambda=settings.mmr_lambda if settings.mmr else None,
+        notes=notes,
+    )  # fmt: skip
+
+
+def for_passages(settings: Settings) -> RetrievalSettings:
+    """How the passages of an answer are searched: MMR picks them, with a lambda of their own."""
+    return settings.changed("retrieval", mmr=True, mmr_lambda=settings.answering.mmr_lambda).retrieval
+
+
+def for_search(settings: Settings, **wanted: object) -> RetrievalSettings:
+    """How a person's search goes: as the settings say, save for what is `wanted` and not None.
+
+    Raises ConfigurationError.
+    """
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    return settings.changed("retrieval", **changes).retrieval

@@ -1,0 +1,114 @@
+"""A scope to the chunks that it leaves to be searched: the one place where filters are looked up in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accelerator.selection import Selection
+from rag_core.domain import Scope
+from rag_core.storage.postgres.database import Database
+
+Rows = Mapping[str, NDArray[np.intp] | None]
+Condition = tuple[str, dict[str, object]]
+
+
+@dataclass(frozen=True, eq=False)
+class Within:
+    """The only chunks that are searched: of each document the indexes of its chunks, or None for all of them.
+
+    `chunks` counts them.
+    """
+
+    rows: Rows
+    chunks: int
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The same for the scanner."""
+        return Selection(self.rows)
+
+    @property
+    def documents(self) -> list[str]:
+        """The ids of the documents, in order."""
+        return sorted(self.rows)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all chunks of these documents are searched."""
+        return all(indexes is None for indexes in self.rows.values())
+
+    def pairs(self) -> tuple[list[str], list[int]]:
+        """Ids and indexes side by side; the index -1 stands for all chunks of a document."""
+        pairs = [
+            (key, int(index))
+            for key, indexes in self.rows.items()
+            for index in (np.array([-1]) if indexes is None else indexes)
+        ]
+        return [key for key, _ in pairs], [index for _, index in pairs]
+
+    def __contains__(self, ref: tuple[str, int]) -> bool:
+        if ref[0] not in self.rows:
+            return False
+        indexes = self.rows[ref[0]]
+        return indexes is None or bool((indexes == ref[1]).any())
+
+
+def documents_within(database: Database, scope: Scope) -> dict[str, int]:
+    """The ready documents that a scope leaves, with how many chunks each has. Raises StoreUnavailable."""
+    conditions = [("state = 'ready'", {}), *_conditions(scope)]
+    where = " AND ".join(text for text, _ in conditions)
+    values = {name: value for _, named in conditions for name, value in named.items()}
+    with database.transaction() as connection:
+        rows = connection.execute(f"SELECT id, chunk_count FROM documents d WHERE {where}".encode(), values).fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
+def sections_within(database: Database, documents: Sequence[str], titles: Sequence[str]) -> dict[str, list[int]]:
+    """The chunks that stand under some sections' titles, in any case of letters, by document."""
+    with database.transaction() as connection:
+        rows = connection.execute(
+            "SELECT document_id, array_agg(index ORDER BY index) FROM chunks"
+            " WHERE document_id = ANY(%s) AND lower(section) = ANY(%s) GROUP BY document_id",
+            (list(documents), [title.lower() for title in titles]),
+        ).fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
+def narrowed(found: Mapping[str, Sequence[int]]) -> Within:
+    """Some chunks of each document."""
+    rows = {key: np.asarray(indexes, dtype=np.intp) for key, indexes in found.items() if len(indexes)}
+    return Within(rows, sum(map(len, rows.values())))
+
+
+def _conditions(scope: Scope) -> list[Condition]:
+    """What a document must be, as this module's own SQL with named values."""
+    found: list[Condition] = []
+    if scope.documents:
+        found.append(("id = ANY(%(documents)s)", {"documents": list(scope.documents)}))
+    if scope.folders:
+        held = (
+            "EXISTS (SELECT FROM sources s, unnest(%(folders)s::text[]) AS f (path)"
+            " WHERE s.document_id = d.id AND starts_with(s.name, f.path))"
+        )
+        found.append((held, {"folders": list(scope.folders)}))
+    if scope.added_since is not None:
+        found.append(("added_at::date >= %(since)s", {"since": scope.added_since}))
+    if scope.added_until is not None:
+        found.append(("added_at::date <= %(until)s", {"until": scope.added_until}))
+    return found + _of_cards(scope)
+
+
+def _of_cards(scope: Scope) -> list[Condition]:
+    """What documents' cards and tags say."""
+    found: list[Condition] = []
+    if scope.years:
+        found.append(("year = ANY(%(years)s)", {"years": list(scope.years)}))
+    if scope.tags:
+        held = "EXISTS (SELECT FROM document_tags t WHERE t.document_id = d.id AND t.tag = ANY(%(tags)s))"
+        found.append((held, {"tags": list(scope.tags)}))
+    return found

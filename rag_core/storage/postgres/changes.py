@@ -1,0 +1,264 @@
+"""The change log: what was committed, in the order of commits, and how far each derived index has followed it.
+
+A consumer keeps a cursor in the log, and a backlog of documents that failed or that it is to take once more. What it is
+to do about a document is read from the document's row as it is by then, so that a change may be followed twice.
+
+Ids of the log are drawn while an advisory lock is held until the transaction ends. Without it a transaction with a
+smaller id could commit after one with a larger id, and a cursor that has passed the larger one would never see it.
+Whoever appends does so last, so that nobody waits for a row while holding that lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from accelerator.faults import reach
+from rag_core.storage.postgres.database import Database, retried, storable
+
+Action = Literal["put", "remove"]
+
+ATTEMPTS = 12
+BATCH = 256
+RETRY_S = 5
+LONGEST_RETRY_S = 3600
+# Any number that no other program is likely to use.
+_APPENDING = 0x4C656378
+_HELD = "d.state IN ('stored', 'ready')"
+
+_BACK_OFF = f"""
+    INSERT INTO index_backlog AS b (index_name, document_id, removes, attempts, next_attempt_at, error)
+    SELECT %s, id, removes, 1, now() + make_interval(secs => {RETRY_S}), error
+    FROM unnest(%s::text[], %s::boolean[], %s::text[]) AS failed (id, removes, error)
+    ON CONFLICT (index_name, document_id) DO UPDATE SET removes = b.removes OR excluded.removes,
+        attempts = b.attempts + 1, error = excluded.error,
+        next_attempt_at = CASE WHEN b.attempts + 1 >= {ATTEMPTS} THEN 'infinity'
+            ELSE now() + make_interval(secs => least({RETRY_S} * 2 ^ b.attempts, {LONGEST_RETRY_S})) END
+"""
+_ACKNOWLEDGE = """
+    UPDATE documents d SET state = 'ready' FROM unnest(%s::text[], %s::bigint[]) AS taken (id, generation)
+    WHERE d.id = taken.id AND d.generation = taken.generation AND d.state = 'stored'
+      AND NOT EXISTS (SELECT FROM index_backlog b WHERE b.document_id = d.id AND b.index_name = ANY(%s))
+      AND NOT EXISTS (SELECT FROM changes c JOIN index_cursors k ON c.id > k.change_id
+                      WHERE c.document_id = d.id AND k.index_name = ANY(%s))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an index is to do about a document: take the generation that is there, or hold nothing where that is None.
+
+    `removes`: what it holds of an older generation goes first. `chunks` counts those that it is to take.
+    """
+
+    document_id: str
+    removes: bool
+    generation: int | None = None
+    chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Changes for one index, one for each document, and where its cursor stands once they are followed."""
+
+    changes: tuple[Change, ...]
+    cursor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many documents an index has yet to follow, how many of them are dead letters, and the last reason."""
+
+    documents: int = 0
+    dead: int = 0
+    reason: str | None = None
+
+
+class ChangeLog:
+    """The tables. Raises StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @retried
+    def enrol(self, names: Sequence[str]) -> list[str]:
+        """Give each index a cursor; one that has none is given every document. Others' cursors are forgotten.
+
+        Returns the names of those that had none.
+        """
+        with self._database.transaction() as connection:
+            _lock(connection)
+            for table in ("index_cursors", "index_backlog"):
+                connection.execute(f"DELETE FROM {table} WHERE index_name <> ALL(%s)".encode(), (list(names),))
+            rows = connection.execute(
+                "INSERT INTO index_cursors (index_name, change_id)"
+                " SELECT name, (SELECT coalesce(max(id), 0) FROM changes) FROM unnest(%s::text[]) AS names (name)"
+                " ON CONFLICT DO NOTHING RETURNING index_name",
+                (list(names),),
+            ).fetchall()
+            new = [row[0] for row in rows]
+            queue(connection, new)
+        return new
+
+    @retried
+    def take(self, name: str, limit: int = BATCH) -> Batch:
+        """What an index is to do next: up to `limit` changes of the log, and as many of its backlog that are due."""
+        with self._database.transaction() as connection:
+            row = connection.execute("SELECT change_id FROM index_cursors WHERE index_name = %s", (name,)).fetchone()
+            cursor = row[0] if row else 0
+            logged = connection.execute(
+                "SELECT id, document_id, action = 'remove' FROM changes WHERE id > %s ORDER BY id LIMIT %s",
+                (cursor, limit),
+            ).fetchall()
+            due = connection.execute(
+                "(SELECT document_id, removes FROM index_backlog WHERE index_name = %s AND next_attempt_at <= now()"
+                " ORDER BY queued LIMIT %s) UNION"
+                " SELECT document_id, removes FROM index_backlog WHERE index_name = %s AND document_id = ANY(%s)",
+                (name, 0 if len(logged) >= limit else limit, name, [row[1] for row in logged]),
+            ).fetchall()
+            removes: dict[str, bool] = {}
+            for document_id, goes in (*due, *(row[1:] for row in logged)):
+                removes[document_id] = removes.get(document_id, False) or goes
+            return Batch(_as_they_are(connection, removes), logged[-1][0] if logged else cursor)
+
+    @retried
+    def finish(
+        self, name: str, batch: Batch, failed: Mapping[str, str] | None = None, *, needed: Collection[str] = ()
+    ) -> None:
+        """Move an index behind a batch. What `failed`, with its reason, backs off and is kept in the backlog.
+
+        What was taken is acknowledged: ready, once all of the `needed` indexes have followed.
+        """
+        failed = failed or {}
+        done = [change for change in batch.changes if change.document_id not in failed]
+        left = [change for change in batch.changes if change.document_id in failed]
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE index_cursors SET change_id = %s WHERE index_name = %s", (batch.cursor, name))
+            connection.execute(
+                "DELETE FROM index_backlog WHERE index_name = %s AND document_id = ANY(%s)",
+                (name, [change.document_id for change in done]),
+            )
+            if left:
+                reasons = [storable(failed[change.document_id]) for change in left]
+                connection.execute(
+                    _BACK_OFF.encode(), (name, [c.document_id for c in left], [c.removes for c in left], reasons)
+                )
+            if name in needed:
+                taken = [change for change in done if change.generation is not None]
+                ids, generations = [c.document_id for c in taken], [c.generation for c in taken]
+                connection.execute(_ACKNOWLEDGE.encode(), (ids, generations, list(needed), list(needed)))
+            reach("sync.uncommitted")
+        reach("sync.committed")
+
+    @retried
+    def retry_now(self, name: str | None = None, ids: Collection[str] | None = None) -> None:
+        """Make due what backs off and dead letters: all, those of one index, or those of some documents."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE index_backlog SET attempts = 0, next_attempt_at = now() WHERE attempts > 0"
+                " AND (%s::text IS NULL OR index_name = %s) AND (%s::text[] IS NULL OR document_id = ANY(%s))",
+                (name, name, *(None if ids is None else list(ids),) * 2),
+            )
+
+    @retried
+    def retry_after_outage(self, name: str) -> None:
+        """Make due what backs off while an index could not be used. Dead letters stay, and attempts are counted on."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE index_backlog SET next_attempt_at = now() WHERE index_name = %s AND attempts < %s",
+                (name, ATTEMPTS),
+            )
+
+    @retried
+    def waiting(self, name: str) -> Waiting:
+        """What an index has yet to follow."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "SELECT count(DISTINCT document_id), count(DISTINCT document_id) FILTER (WHERE attempts >= %s),"
+                " max(error) FROM index_waiting WHERE index_name = %s",
+                (ATTEMPTS, name),
+            ).fetchone()
+        return Waiting(*row) if row else Waiting()
+
+    @retried
+    def waiting_ids(self, name: str) -> set[str]:
+        """The documents that an index has yet to follow."""
+        with self._database.transaction() as connection:
+            rows = connection.execute("SELECT document_id FROM index_waiting WHERE index_name = %s", (name,)).fetchall()
+        return {row[0] for row in rows}
+
+    @retried
+    def reason(self, name: str, document_id: str) -> str | None:
+        """Why an index has not followed a document, where it was tried."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "SELECT error FROM index_backlog WHERE index_name = %s AND document_id = %s",
+                (name, storable(document_id)),
+            ).fetchone()
+        return row[0] if row else None
+
+    @retried
+    def head(self) -> int:
+        """The id of the last change that the log holds; 0 when it is empty."""
+        with self._database.transaction() as connection:
+            row = connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
+        return row[0] if row else 0
+
+    @retried
+    def queue(self, names: Sequence[str], ids: Collection[str] | None = None, *, removes: bool = False) -> None:
+        """Have indexes take documents once more, due at once; all of them for None. See `queue`."""
+        with self._database.transaction() as connection:
+            queue(connection, names, ids, removes=removes)
+
+    @retried
+    def trim(self) -> None:
+        """Delete what every cursor has passed."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM changes WHERE id <= (SELECT min(change_id) FROM index_cursors)")
+
+
+def append(connection: Connection[TupleRow], action: Action, ids: Sequence[str]) -> None:
+    """Log a change of documents, each of its generation by then, as the last step of the transaction that is open."""
+    _lock(connection)
+    connection.execute(
+        "INSERT INTO changes (document_id, generation, action)"
+        " SELECT d.id, d.generation, %s FROM unnest(%s::text[]) WITH ORDINALITY AS changed (id, place)"
+        " JOIN documents d USING (id) ORDER BY place",
+        (action, list(ids)),
+    )
+
+
+def queue(
+    connection: Connection[TupleRow], names: Sequence[str], ids: Collection[str] | None = None, *, removes: bool = False
+) -> None:
+    """Have indexes take documents once more, in the transaction that is open; all of them for None.
+
+    `removes`: what they hold of them goes first.
+    """
+    connection.execute(
+        f"INSERT INTO index_backlog AS b (index_name, document_id, removes) SELECT name, d.id, %s FROM documents d"
+        f" CROSS JOIN unnest(%s::text[]) AS names (name) WHERE {_HELD} AND (%s::text[] IS NULL OR d.id = ANY(%s))"
+        " ORDER BY d.added_at, d.id ON CONFLICT (index_name, document_id) DO UPDATE"
+        " SET removes = b.removes OR excluded.removes, attempts = 0, next_attempt_at = now(), error = NULL".encode(),
+        (removes, list(names), *(None if ids is None else list(ids),) * 2),
+    )
+
+
+def _lock(connection: Connection[TupleRow]) -> None:
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_APPENDING,))
+
+
+def _as_they_are(connection: Connection[TupleRow], removes: Mapping[str, bool]) -> tuple[Change, ...]:
+    rows = connection.execute(
+        f"SELECT d.id, d.generation, d.chunk_count FROM documents d WHERE d.id = ANY(%s) AND {_HELD}".encode(),
+        (list(removes),),
+    ).fetchall()
+    held = {row[0]: (row[1], row[2]) for row in rows}
+    return tuple(
+        Change(document_id, goes or document_id not in held, *held.get(document_id, (None, 0)))
+        for document_id, goes in removes.items()
+    )
