@@ -9,6 +9,7 @@ from typing import cast
 from accelerator.scanner import Mode
 from rag_core.domain import Document, Scope
 from rag_core.retrieval.dense_indexes import DENSE_INDEXES
+from rag_core.retrieval.hierarchy.current import CurrentHierarchy
 from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.scope import Within, documents_within, narrowed, sections_within
@@ -49,11 +50,12 @@ class LibraryIndexes(Indexes):
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._passages = Passages(storage.database)
+        self._hierarchy = CurrentHierarchy(storage.hierarchy)
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
         """See the base class: what was asked for, then the dumps, then pgvector."""
         for name in self._order(wanted, notes):
-            yield Sources(DENSE_INDEXES[name](self._storage, cast(Mode, scan)))
+            yield Sources(DENSE_INDEXES[name](self._storage, cast(Mode, scan)), hierarchy=self._hierarchy.get())
 
     def within(self, scope: Scope) -> Within | None:
         """See the base class."""

@@ -18,9 +18,10 @@ from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.dense_indexes import all_unit
 from rag_core.retrieval.fusion import fused
+from rag_core.retrieval.hierarchy.coverage import spread
 from rag_core.retrieval.hits import considered, hit
 from rag_core.retrieval.indexes import Indexes
-from rag_core.retrieval.plan import Plan, planned
+from rag_core.retrieval.plan import SPREAD_KINDS, Plan, planned
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers import RANKERS, Ranked, Sources
 from rag_core.retrieval.reranking import RERANKERS
@@ -55,7 +56,7 @@ class Pipeline:
         if not queries:
             return []
         plan = planned(settings)
-        notes = list(plan.notes)
+        notes: list[str] = []
         for sources in self._indexes.sources(plan.index, plan.scan, notes):
             try:
                 return _Run(self._indexes, sources, plan, notes, embed_ms).retrieve(queries)
@@ -89,6 +90,8 @@ class _Run:
     def _ranked(self, queries: Sequence[Query], stages: _Stages) -> dict[str, list[Ranked]]:
         """What each ranker finds for each query."""
         names = [name for name in self._plan.rankers if RANKERS[name].available(self._sources)]
+        if "scaler" in self._plan.rankers and "scaler" not in names:
+            self._notes.append("The documents are not clustered yet; the hybrid search answered.")
         found: dict[str, list[Ranked]] = {}
         for name in names or ["dense"]:
             try:
@@ -103,7 +106,7 @@ class _Run:
         return found
 
     def _one(self, query: Query, ranked: Mapping[str, Ranked], covered: tuple[int, int], stages: _Stages) -> Retrieval:
-        mode = "hybrid" if len(ranked) > 1 else next(iter(ranked), "")
+        mode = "scaler" if "scaler" in ranked else "hybrid" if len(ranked) > 1 else next(iter(ranked), "")
         searched = Searched(mode, query.scope, query.understood, *covered)
         if not ranked:
             return self._retrieval(query, (), searched, stages)
@@ -111,7 +114,7 @@ class _Run:
         stages.lap("fuse")
         candidates = self._with_texts(candidates.take(list(range(min(len(candidates), self._plan.fetch_k)))))
         stages.lap("texts")
-        candidates = self._reranked(query, candidates, stages)
+        candidates = self._spread(query, self._reranked(query, candidates, stages), stages)
         picks = self._picked(query, candidates)
         stages.lap("pick")
         hits = tuple(hit(query, candidates, place) for place in picks)
@@ -137,6 +140,17 @@ class _Run:
             first = candidates.take(list(range(min(len(candidates), reranker.most))))
             candidates = first.scored(reranker.scores(query, first), "rerank", "rerank")
             stages.lap(name)
+        return candidates
+
+    def _spread(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
+        """Drawn from many clusters, where the plan says so for such a question."""
+        hierarchy, wanted = self._sources.hierarchy, self._plan.spread
+        by_kind = wanted == "by kind" and query.understood.kind in SPREAD_KINDS
+        if hierarchy is None or not (by_kind or wanted == "always"):
+            return candidates
+        score = spread(candidates.score, hierarchy.clusters_of(candidates.refs))
+        candidates = candidates.scored(score, candidates.kind, "spread")
+        stages.lap("spread")
         return candidates
 
     def _picked(self, query: Query, candidates: Candidates) -> list[int]:

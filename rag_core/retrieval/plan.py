@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
+from rag_core.domain import QuestionKind
 from rag_core.retrieval.rankers import MODES
 from rag_core.settings import RetrievalSettings, Settings
+
+Spread = Literal["never", "by kind", "always"]
+SPREAD_KINDS: tuple[QuestionKind, ...] = ("comparison", "summary")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A search's course. `rankers` and `rerankers` are names in their registries.
 
+    `spread`: whether hits are drawn from many clusters, for questions of every kind or of those that it helps.
     `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None.
     """
 
@@ -22,17 +28,16 @@ class Plan:
     fetch_k: int
     mmr_lambda: float | None
     rerankers: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    spread: Spread = "never"
 
 
 def planned(settings: RetrievalSettings) -> Plan:
     """The course of a search with these settings."""
-    mode = "hybrid" if settings.mode in ("auto", "scaler") else settings.mode
-    notes = ("There is no SCALER yet; the hybrid search answered.",) if settings.mode == "scaler" else ()
+    mode = "hybrid" if settings.mode == "auto" else settings.mode
     return Plan(
         rankers=MODES[mode], index=settings.index, scan=settings.scan, k=settings.k,
         fetch_k=max(settings.fetch_k, settings.k), mmr_lambda=settings.mmr_lambda if settings.mmr else None,
-        notes=notes,
+        spread="always" if settings.mode == "scaler" else "by kind" if settings.mode == "auto" else "never",
     )  # fmt: skip
 
 

@@ -31,7 +31,14 @@ def update(
 
     `write` is a model that summarises. Raises StoreUnavailable; what was made before is kept.
     """
-    store = HierarchyStore(storage.database)
+    store = storage.hierarchy
+    try:
+        yield from _steps(store, write, stopped)
+    finally:
+        store.publish()
+
+
+def _steps(store: HierarchyStore, write: Write | None, stopped: Callable[[], bool]) -> Iterator[Progress]:
     total, done, after = store.missing(), 0, ""
     while batch := store.due(after, _BATCH):
         for due in batch:

@@ -15,10 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.retrieval.hierarchy.clustering import unit
+from rag_core.retrieval.hierarchy.coverage import NO_CLUSTER
 from rag_core.retrieval.hierarchy.reducing import Floats
 from rag_core.storage.postgres.hierarchy import Group, Held
 
 _TOLD_TERMS = 4
+_NONE = np.empty(0, dtype=np.intp)
+_NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Hierarchy:
         self._owners = np.array([place for place, _ in held.chunks], dtype=np.intp)
         self._groups = [group for _, group in held.chunks]
         self._centroids = _stacked([group.centroid for group in self._groups])
+        self._strongest = _strongest(held)
 
     def __len__(self) -> int:
         """How many documents it holds."""
@@ -76,6 +80,8 @@ class Hierarchy:
         Empty where nothing is held or allowed; what is not held is for the flat search to find.
         """
         reach = reach or Reach()
+        if len(query) != self.dimensions:  # of another model, whose hierarchy is not made yet
+            return Focus({}, query, ())
         documents = self._nearest_documents(query, reach, self._allowed(allowed))
         clusters = self._nearest_clusters(query, documents, reach.chunk_clusters)
         if not len(clusters):
@@ -83,6 +89,15 @@ class Hierarchy:
         guides = clusters[: reach.guides]
         moved = unit(query + np.float32(reach.expansion) * unit(self._centroids[guides].mean(axis=0)))
         return Focus(self._rows(clusters), moved, _told([self._groups[number] for number in guides]))
+
+    def clusters_of(self, refs: Sequence[tuple[str, int]]) -> NDArray[np.intp]:
+        """The number of the cluster that each chunk, by document and index, belongs to most; NO_CLUSTER for none."""
+        found = np.full(len(refs), NO_CLUSTER, dtype=np.intp)
+        for place, (key, index) in enumerate(refs):
+            held = self._strongest.get(key)
+            if held is not None and 0 <= index < len(held):
+                found[place] = held[index]
+        return found
 
     def _allowed(self, ids: Collection[str] | None) -> NDArray[np.bool_] | None:
         if ids is None:
@@ -125,6 +140,23 @@ def _best(scores: Floats, most: int) -> NDArray[np.intp]:
     places = np.sort(np.argpartition(-scores, most - 1)[:most]) if len(scores) > most else np.arange(len(scores))
     places = places[np.argsort(-scores[places], kind="stable")]
     return places[scores[places] > -np.inf]
+
+
+def _strongest(held: Held) -> dict[str, NDArray[np.intp]]:
+    """For each document the number of the cluster that each of its chunks belongs to most."""
+    found: dict[str, NDArray[np.intp]] = {}
+    weights: dict[str, Floats] = {}
+    for number, (place, group) in enumerate(held.chunks):
+        key, members = held.summaries.ids[place], group.members
+        rows = int(members.max(initial=-1)) + 1
+        if rows > len(found.get(key, ())):
+            more = rows - len(found.get(key, ()))
+            found[key] = np.append(found.get(key, _NONE), np.full(more, NO_CLUSTER, dtype=np.intp))
+            weights[key] = np.append(weights.get(key, _NO_WEIGHTS), np.zeros(more, dtype=np.float32))
+        stronger = members[group.weights > weights[key][members]]
+        found[key][stronger] = number
+        weights[key][members] = np.maximum(weights[key][members], group.weights)
+    return found
 
 
 def _stacked(vectors: Sequence[Floats]) -> Floats:

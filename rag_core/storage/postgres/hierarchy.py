@@ -93,10 +93,18 @@ class Held:
 
 
 class HierarchyStore:
-    """The tables. Raises StoreUnavailable."""
+    """The tables. Raises StoreUnavailable.
+
+    `published` counts the updates that are to be seen: what was read before one is out of date after it.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.published = 0
+
+    def publish(self) -> None:
+        """Have those who hold what was read read it anew."""
+        self.published += 1
 
     @retried
     def missing(self) -> int:
@@ -238,6 +246,7 @@ class HierarchyStore:
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM document_clusters")
             connection.execute("DELETE FROM document_summaries")
+        self.publish()
 
 
 def _replace(connection: Connection[TupleRow], made: Summarised) -> None:
