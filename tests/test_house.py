@@ -69,6 +69,7 @@ def test_the_public_names() -> None:
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
         "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
         "forget_chunking", "chunking_left", "settings", "retrieve",
+        "clusters", "clusters_of", "summary", "update_clusters",
     }  # fmt: skip
 
 

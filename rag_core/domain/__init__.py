@@ -15,6 +15,7 @@ from rag_core.domain.answers import (
     Sentence,
     Trace,
 )
+from rag_core.domain.clusters import ChunkCluster, ClusterTree, DocumentCluster
 from rag_core.domain.documents import (
     AddEvent,
     Box,
@@ -72,12 +73,15 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "Chunk",
+    "ChunkCluster",
     "Citation",
+    "ClusterTree",
     "Configuration",
     "Considered",
     "Conversation",
     "Difference",
     "Document",
+    "DocumentCluster",
     "Drawing",
     "Estimate",
     "Field",

@@ -18,10 +18,10 @@ from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.dense_indexes import all_unit
 from rag_core.retrieval.fusion import fused
-from rag_core.retrieval.hierarchy.coverage import spread
+from rag_core.retrieval.hierarchy.coverage import drawn
 from rag_core.retrieval.hits import considered, hit
 from rag_core.retrieval.indexes import Indexes
-from rag_core.retrieval.plan import SPREAD_KINDS, Plan, planned
+from rag_core.retrieval.plan import Plan, planned
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers import RANKERS, Ranked, Sources
 from rag_core.retrieval.reranking import RERANKERS
@@ -114,7 +114,7 @@ class _Run:
         stages.lap("fuse")
         candidates = self._with_texts(candidates.take(list(range(min(len(candidates), self._plan.fetch_k)))))
         stages.lap("texts")
-        candidates = self._spread(query, self._reranked(query, candidates, stages), stages)
+        candidates = self._drawn(query, self._reranked(query, candidates, stages), stages)
         picks = self._picked(query, candidates)
         stages.lap("pick")
         hits = tuple(hit(query, candidates, place) for place in picks)
@@ -142,15 +142,15 @@ class _Run:
             stages.lap(name)
         return candidates
 
-    def _spread(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
-        """Drawn from many clusters, where the plan says so for such a question."""
-        hierarchy, wanted = self._sources.hierarchy, self._plan.spread
-        by_kind = wanted == "by kind" and query.understood.kind in SPREAD_KINDS
-        if hierarchy is None or not (by_kind or wanted == "always"):
+    def _drawn(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
+        """In the order that the two levels give them, where the plan says so for such a question."""
+        coverage = self._plan.coverage(query.understood.kind)
+        if self._sources.hierarchy is None or coverage is None or query.vector is None:
             return candidates
-        score = spread(candidates.score, hierarchy.clusters_of(candidates.refs))
-        candidates = candidates.scored(score, candidates.kind, "spread")
-        stages.lap("spread")
+        known = self._sources.hierarchy.known(query.vector, candidates.refs)
+        score = drawn(candidates.score, known, coverage)
+        candidates = candidates.scored(score, candidates.kind, "coverage")
+        stages.lap("coverage")
         return candidates
 
     def _picked(self, query: Query, candidates: Candidates) -> list[int]:

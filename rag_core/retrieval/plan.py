@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from rag_core.domain import QuestionKind
+from rag_core.retrieval.hierarchy.coverage import INSIDE, KINDS, Coverage
 from rag_core.retrieval.rankers import MODES
 from rag_core.settings import RetrievalSettings, Settings
-
-Spread = Literal["never", "by kind", "always"]
-SPREAD_KINDS: tuple[QuestionKind, ...] = ("comparison", "summary")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A search's course. `rankers` and `rerankers` are names in their registries.
 
-    `spread`: whether hits are drawn from many clusters, for questions of every kind or of those that it helps.
+    by_levels: "scaler" where the two levels order candidates for every question, "auto" for those kinds that it helps.
     `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None.
     """
 
@@ -28,7 +25,11 @@ class Plan:
     fetch_k: int
     mmr_lambda: float | None
     rerankers: tuple[str, ...] = ()
-    spread: Spread = "never"
+    by_levels: str = ""
+
+    def coverage(self, kind: QuestionKind) -> Coverage | None:
+        """How the two levels order the candidates of a question of this kind; None where they do not."""
+        return {"auto": KINDS.get(kind), "scaler": KINDS.get(kind, INSIDE)}.get(self.by_levels)
 
 
 def planned(settings: RetrievalSettings) -> Plan:
@@ -37,7 +38,7 @@ def planned(settings: RetrievalSettings) -> Plan:
     return Plan(
         rankers=MODES[mode], index=settings.index, scan=settings.scan, k=settings.k,
         fetch_k=max(settings.fetch_k, settings.k), mmr_lambda=settings.mmr_lambda if settings.mmr else None,
-        spread="always" if settings.mode == "scaler" else "by kind" if settings.mode == "auto" else "never",
+        by_levels=settings.mode if settings.mode in ("auto", "scaler") else "",
     )  # fmt: skip
 
 

@@ -8,9 +8,10 @@ What is committed stays: whoever stops, or is killed, goes on from there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from rag_core.domain import Progress
-from rag_core.retrieval.hierarchy.clustering import Clusters, Criterion, Plan, cluster
+from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
 from rag_core.retrieval.hierarchy.naming import count_words, name, weigh
 from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise
 from rag_core.storage import Storage
@@ -25,20 +26,24 @@ _FEW_DOCUMENTS = 500
 
 
 def update(
-    storage: Storage, *, write: Write | None = None, stopped: Callable[[], bool] = lambda: False
+    storage: Storage,
+    plan: Plan | None = None,
+    *,
+    write: Write | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Progress]:
     """Summarise and cluster what is due, telling documents done and in all. The last step is "done" or "cancelled".
 
-    `write` is a model that summarises. Raises StoreUnavailable; what was made before is kept.
+    `plan` says how, `write` is a model that summarises. Raises StoreUnavailable; what was made before is kept.
     """
     store = storage.hierarchy
     try:
-        yield from _steps(store, write, stopped)
+        yield from _steps(store, plan or Plan(), write, stopped)
     finally:
         store.publish()
 
 
-def _steps(store: HierarchyStore, write: Write | None, stopped: Callable[[], bool]) -> Iterator[Progress]:
+def _steps(store: HierarchyStore, plan: Plan, write: Write | None, stopped: Callable[[], bool]) -> Iterator[Progress]:
     total, done, after = store.missing(), 0, ""
     while batch := store.due(after, _BATCH):
         for due in batch:
@@ -46,22 +51,22 @@ def _steps(store: HierarchyStore, write: Write | None, stopped: Callable[[], boo
             if stopped():
                 yield Progress("cancelled", done, total, "The rest goes on from here when you like.")
                 return
-            made = describe(store, due, write)
+            made = describe(store, due, plan, write)
             if made is not None:
                 store.put(made)
             done, after = done + 1, due.document_id
     if is_outdated(store):
         yield Progress("clustering documents", done, max(total, done))
-        cluster_documents(store)
+        cluster_documents(store, plan)
     yield Progress("done", done, done)
 
 
-def describe(store: HierarchyStore, due: Due, write: Write | None = None) -> Summarised | None:
+def describe(store: HierarchyStore, due: Due, plan: Plan, write: Write | None = None) -> Summarised | None:
     """The summary and clusters of a document; None for one that has no chunks (any longer)."""
     texts, tokens, vectors = store.chunks(due.document_id)
     if not texts:
         return None
-    clusters = cluster(vectors)
+    clusters = cluster(vectors, plan)
     classes = [count_words(texts[row] for row in rows) for rows in clusters.members]
     chunks = [ChunkText(text, count) for text, count in zip(texts, tokens, strict=True)]
     summary = summarise(chunks, vectors, clusters, weigh(classes), write)
@@ -79,13 +84,13 @@ def is_outdated(store: HierarchyStore) -> bool:
     return changed >= max(1.0, _CHANGED * standing.built)
 
 
-def cluster_documents(store: HierarchyStore) -> None:
+def cluster_documents(store: HierarchyStore, plan: Plan) -> None:
     """Cluster all documents by their summaries' vectors, and name the clusters."""
     held = store.summaries()
     if not held.ids:
         store.put_document_clusters([], [])
         return
-    clusters = cluster(held.vectors, _document_plan(len(held.ids)))
+    clusters = cluster(held.vectors, _of_documents(plan, len(held.ids)))
     classes = []
     for rows in clusters.members:
         counts = count_words([])
@@ -95,9 +100,9 @@ def cluster_documents(store: HierarchyStore) -> None:
     store.put_document_clusters(held.ids, _groups(clusters, name(classes)))
 
 
-def _document_plan(documents: int) -> Plan:
-    criterion: Criterion = "silhouette" if documents < _FEW_DOCUMENTS else "bic"
-    return Plan(criterion=criterion, least=_LEAST_DOCUMENTS, most=_MOST_CLUSTERS)
+def _of_documents(plan: Plan, documents: int) -> Plan:
+    criterion = "silhouette" if documents < _FEW_DOCUMENTS else plan.criterion
+    return replace(plan, criterion=criterion, least=_LEAST_DOCUMENTS, most=_MOST_CLUSTERS)
 
 
 def _groups(clusters: Clusters, names: list[tuple[str, ...]]) -> list[Group]:

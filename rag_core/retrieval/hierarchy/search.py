@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.retrieval.hierarchy.clustering import unit
-from rag_core.retrieval.hierarchy.coverage import NO_CLUSTER
+from rag_core.retrieval.hierarchy.coverage import NO_GROUP, Known
 from rag_core.retrieval.hierarchy.reducing import Floats
 from rag_core.storage.postgres.hierarchy import Group, Held
 
@@ -90,14 +90,22 @@ class Hierarchy:
         moved = unit(query + np.float32(reach.expansion) * unit(self._centroids[guides].mean(axis=0)))
         return Focus(self._rows(clusters), moved, _told([self._groups[number] for number in guides]))
 
-    def clusters_of(self, refs: Sequence[tuple[str, int]]) -> NDArray[np.intp]:
-        """The number of the cluster that each chunk, by document and index, belongs to most; NO_CLUSTER for none."""
-        found = np.full(len(refs), NO_CLUSTER, dtype=np.intp)
+    def known(self, query: Floats, refs: Sequence[tuple[str, int]]) -> Known:
+        """What the two levels know of chunks, by document and index, and a question, float32 (d,), of any length.
+
+        A document that is not held is about nothing, its chunks are in no cluster.
+        """
+        clusters = np.full(len(refs), NO_GROUP, dtype=np.intp)
+        about = np.zeros(len(refs), dtype=np.float32)
+        documents = {key: number for number, key in enumerate(dict.fromkeys(key for key, _ in refs))}
+        asked = unit(query) if len(query) == self.dimensions else None
         for place, (key, index) in enumerate(refs):
             held = self._strongest.get(key)
             if held is not None and 0 <= index < len(held):
-                found[place] = held[index]
-        return found
+                clusters[place] = held[index]
+            if asked is not None and key in self._places:
+                about[place] = self._summaries[self._places[key]] @ asked
+        return Known(np.array([documents[key] for key, _ in refs], dtype=np.intp), clusters, about)
 
     def _allowed(self, ids: Collection[str] | None) -> NDArray[np.bool_] | None:
         if ids is None:
@@ -151,7 +159,7 @@ def _strongest(held: Held) -> dict[str, NDArray[np.intp]]:
         rows = int(members.max(initial=-1)) + 1
         if rows > len(found.get(key, ())):
             more = rows - len(found.get(key, ()))
-            found[key] = np.append(found.get(key, _NONE), np.full(more, NO_CLUSTER, dtype=np.intp))
+            found[key] = np.append(found.get(key, _NONE), np.full(more, NO_GROUP, dtype=np.intp))
             weights[key] = np.append(weights.get(key, _NO_WEIGHTS), np.zeros(more, dtype=np.float32))
         stronger = members[group.weights > weights[key][members]]
         found[key][stronger] = number

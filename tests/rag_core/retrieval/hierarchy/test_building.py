@@ -9,6 +9,7 @@ import pytest
 
 from rag_core import Library, Upload
 from rag_core.retrieval.hierarchy.building import cluster_documents, is_outdated, update
+from rag_core.retrieval.hierarchy.clustering import Plan
 from rag_core.storage import Storage
 from rag_core.storage.postgres.hierarchy import Due, HierarchyStore, Summarised
 from tests.conftest import add_text
@@ -164,7 +165,7 @@ def test_clearing_has_all_of_it_made_again(library: Library, storage: Storage, s
     list(update(storage))
     store.clear()
     assert store.missing() == 6
-    cluster_documents(store)
+    cluster_documents(store, Plan())
     assert store.document_groups() == ((), [])
 
 

@@ -10,7 +10,7 @@ import pytest
 from rag_core import Library, Upload
 from rag_core.retrieval.hierarchy.building import update
 from rag_core.retrieval.hierarchy.clustering import unit
-from rag_core.retrieval.hierarchy.coverage import NO_CLUSTER
+from rag_core.retrieval.hierarchy.coverage import NO_GROUP
 from rag_core.retrieval.hierarchy.current import CurrentHierarchy
 from rag_core.retrieval.hierarchy.search import Hierarchy, Reach
 from rag_core.storage.postgres.hierarchy import Group, Held, Summaries
@@ -79,7 +79,7 @@ def test_an_empty_hierarchy_finds_nothing() -> None:
     empty = Hierarchy(Held(Summaries((), np.empty((0, 0), np.float32)), (), ()))
     assert len(empty) == 0
     assert empty.focus(axis(0)).chunks == 0
-    assert empty.clusters_of([("a", 0)]).tolist() == [NO_CLUSTER]
+    assert empty.known(axis(0), [("a", 0)]).clusters.tolist() == [NO_GROUP]
 
 
 def test_a_chunk_is_of_the_cluster_that_it_belongs_to_most() -> None:
@@ -87,7 +87,10 @@ def test_a_chunk_is_of_the_cluster_that_it_belongs_to_most() -> None:
     strong = Group((), axis(5), np.array([1], np.int32), np.array([0.7], np.float32))
     held = Held(Summaries(("a",), axis(4)[None]), (), ((0, weak), (0, strong)))
     refs = [("a", 1), ("a", 5), ("a", 0), ("a", 99), ("b", 0)]
-    assert Hierarchy(held).clusters_of(refs).tolist() == [1, 0, NO_CLUSTER, NO_CLUSTER, NO_CLUSTER]
+    known = Hierarchy(held).known(3 * axis(4), refs)
+    assert known.clusters.tolist() == [1, 0, NO_GROUP, NO_GROUP, NO_GROUP]
+    assert known.documents.tolist() == [0, 0, 0, 0, 1]
+    assert known.about.tolist() == [1, 1, 1, 1, 0]
 
 
 def test_level_one_is_quick_for_a_hundred_thousand_chunks() -> None:
