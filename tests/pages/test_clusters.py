@@ -50,7 +50,7 @@ def test_the_tree_is_walked_down_to_a_chunk_and_back(library: FakeLibrary) -> No
 def test_a_chunk_opens_its_page(library: FakeLibrary) -> None:
     fill(library)
     test = press(press(press(press(draw("upload"), "0"), "bridges.txt"), "0"), "chunk_1")
-    assert (test.query_params["d"], test.query_params["p"]) == (["bridges.txt"], ["2"])
+    assert (test.query_params["d"], test.query_params["p"]) == ("bridges.txt", "2")
     assert test.session_state["upload_marked"] == 1
 
 
