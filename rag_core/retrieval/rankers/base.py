@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rag_core.domain import ScoreKind
 from rag_core.retrieval.dense_indexes import DenseIndex
+from rag_core.retrieval.hierarchy.search import Hierarchy
 from rag_core.retrieval.query import Query, Ref
 
 Vectors = NDArray[np.float32]
@@ -47,10 +48,11 @@ class LexicalSearch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where rankers look: an index of vectors, and one of words where there is one."""
+    """Where rankers look: an index of vectors, and one of words and the two levels where there are such."""
 
     index: DenseIndex
     lexical: LexicalSearch | None = None
+    hierarchy: Hierarchy | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
