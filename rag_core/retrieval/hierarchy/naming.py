@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from rag_core.text.lexical import stem, words
+from rag_core.text.stems import stem
+from rag_core.text.tokens import words
 from rag_core.text.wordlists import STOP_WORDS
 
 MOST_TERMS = 8

@@ -17,8 +17,9 @@ import numpy as np
 from rag_core.errors import LecternError
 from rag_core.retrieval.hierarchy.clustering import Clusters, unit
 from rag_core.retrieval.hierarchy.reducing import Floats
-from rag_core.text.lexical import stem, words
 from rag_core.text.sentences import Span, split_sentences
+from rag_core.text.stems import stem
+from rag_core.text.tokens import words
 
 LEAST_TOKENS = 1_000
 MOST_TOKENS = 2_000

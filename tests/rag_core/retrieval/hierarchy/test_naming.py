@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rag_core.text.lexical import stem
-
 from rag_core.retrieval.hierarchy.naming import MOST_TERMS, count_words, name, weigh
+from rag_core.text.stems import stem
 
 TAX = ["Deferred taxes and the provision for income taxes.", "The company was taxed on its income."]
 SEA = ["The harbour master closed the harbour.", "The company moved its ferries out of the harbour."]
