@@ -228,7 +228,7 @@ def searched(
     within, meant = indexes.within(scope), indexes.meant(questions)
     languages = indexes.languages()
     queries = [
-        Query.of(text, vector, scope, within, documents, languages, indexes.holds)
+        Query.of(text, vector, scope, within, documents, languages, indexes.holds, embedder.languages)
         for text, vector, documents in zip(questions, vectors, meant, strict=True)
     ]
     return Pipeline(indexes).search(queries, settings, embed_ms=embed_ms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,7 @@ class Query:
     vector: float32 (d,), or None where a search goes by words alone. within: the chunks that `scope` leaves, None for
     all. terms: the question's content words, each as the stems that it has in the documents' languages, as often as it
     stands there; none that it excludes. sides: documents that it names
-    apart, to be set side by side.
+    apart, to be set side by side. foreign: it is in a language that the model of its vector does not know.
     """
 
     text: str
@@ -37,6 +37,7 @@ class Query:
     understood: Understood
     terms: tuple[frozenset[str], ...]
     sides: tuple[frozenset[str], ...] = ()
+    foreign: bool = False
 
     @classmethod
     def of(
@@ -48,17 +49,21 @@ class Query:
         meant: Meant | None = None,
         languages: Sequence[str] = ("en",),
         holds: Callable[[str], bool] = lambda term: False,
+        known: Collection[str] = (),
     ) -> Query:
         """A question as a person wrote it, and the documents that it means.
 
         languages: those of the library's documents (ISO 639-1), the commonest first. holds: whether any chunk holds a
-        term, by which compounds are cut.
+        term, by which compounds are cut. known: the languages that the model of the vector knows, none for all.
         """
         meant = meant or Meant()
         understood = understand(text, meant.documents)
+        wanted = positive(text, understood)
+        language = language_of(wanted, languages[0] if languages else "en", languages)
         return cls(
-            text, vector, scope, within, understood, _counted(positive(text, understood), languages, holds), meant.sides
-        )
+            text, vector, scope, within, understood, _counted(wanted, language, languages, holds), meant.sides,
+            foreign=bool(known) and language not in known,
+        )  # fmt: skip
 
     @property
     def phrases(self) -> list[list[str]]:
@@ -71,8 +76,10 @@ class Query:
         return [term for word in self.understood.excluded for term in terms(word)]
 
 
-def _counted(text: str, languages: Sequence[str], holds: Callable[[str], bool]) -> tuple[frozenset[str], ...]:
+def _counted(
+    text: str, language: str, languages: Sequence[str], holds: Callable[[str], bool]
+) -> tuple[frozenset[str], ...]:
     """The forms of each content word, as often as it stands there."""
-    counts = Counter(terms(text, language_of(text, languages[0] if languages else "en", languages)))
+    counts = Counter(terms(text, language))
     found = map(frozenset, query_terms(text, languages, holds))
     return tuple(forms for forms in found for _ in range(max(1, *(counts[form] for form in forms))))
