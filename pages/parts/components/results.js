@@ -44,7 +44,7 @@ const drawRow = (row) => {
   const head = button("open", row.title);
   head.dataset.open = row.id;
   const line = make("div", "head");
-  if (row.compact) line.append(make("span", "number quiet", `${row.number}.`));
+  if (row.compact) line.append(make("span", "number quiet", String(row.number)));
   line.append(head, make("span", "place quiet", row.place));
   body.append(line);
   if (row.section) {

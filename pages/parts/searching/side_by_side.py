@@ -24,7 +24,7 @@ def draw(library: Library, wanted: Wanted) -> None:
     with st.container(key="search_side_by_side"):
         for mode in SHOWN:
             found = library.retrieve(wanted.question, k=wanted.k, scope=wanted.scope, mode=mode)
-            with st.container(key=f"search_column_{mode}", gap="small"):
+            with st.container(key=f"search_column_{mode}", gap="xsmall"):
                 st.markdown(f"**{MODES[mode]}**")
                 st.caption(f"{words.count(len(found.hits), 'passage')}, {sum(found.trace.latency_ms.values()):,.0f} ms")
                 key = f"search_results_{mode}"
