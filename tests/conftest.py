@@ -22,11 +22,16 @@ _FOREIGN = ("DATABASE_URL", "CHROMA_URL", "GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 @pytest.fixture(scope="session", autouse=True)
 def clean_environment() -> Iterator[None]:
-    """No setting of the machine reaches a test, save where exported models are kept."""
+    """No setting of the machine reaches a test, save where exported models are kept.
+
+    Documents are clustered only by tests of that: in the background it takes the processor from what is tested.
+    """
     kept = {"LECTERN_MODELS_DIR", "LECTERN_REQUIRE_BROWSER"}
     names = [name for name in os.environ if name in _FOREIGN or (name.startswith("LECTERN_") and name not in kept)]
     saved = {name: os.environ.pop(name) for name in names}
+    os.environ["LECTERN_HIERARCHY__BACKGROUND"] = "false"
     yield
+    del os.environ["LECTERN_HIERARCHY__BACKGROUND"]
     os.environ.update(saved)
 
 
@@ -78,8 +83,7 @@ def new_database(postgresql: str) -> Callable[[], str]:
 @pytest.fixture
 def settings(tmp_path: Path, new_database: Callable[[], str]) -> Settings:
     """Settings of a library of its own; nothing of the machine's environment or .env is in them."""
-    settings = Settings(_env_file=None, data_dir=tmp_path / "library", database_url=new_database())
-    return settings.changed("hierarchy", background=False)  # it would take the processor from what is tested
+    return Settings(_env_file=None, data_dir=tmp_path / "library", database_url=new_database())
 
 
 @pytest.fixture
