@@ -136,7 +136,9 @@ class ChunkedAnew:
             vectors, _ = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
         self._dumps.show(document.id)
-        self._lexical.add(document.id, document.title, ((chunk.index, chunk.section, chunk.text) for chunk in chunks))
+        language = document.card.language if document.card else ""
+        held = ((chunk.index, chunk.section, chunk.text) for chunk in chunks)
+        self._lexical.add(document.id, document.title, language or "en", held)
 
     def _fits(self, document_id: str, chunks: Sequence[Chunk]) -> bool:
         """Whether a dump of an earlier run holds these very chunks."""
@@ -199,6 +201,14 @@ class OtherChunks(Indexes):
         """The documents that each question means: they are the library's."""
         return self._library.meant(questions)
 
+    def languages(self) -> list[str]:
+        """Those of the library."""
+        return self._library.languages()
+
+    def holds(self, term: str) -> bool:
+        """Whether any of these chunks holds a term."""
+        return self._lexical.holds(term)
+
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
         return len(self._chunks), sum(map(len, self._chunks.values()))
@@ -216,8 +226,9 @@ def searched(
     """The hits for each question in some indexes, all with one scope."""
     vectors, embed_ms = embedded(embedder, [positive(text, understand(text)) for text in questions])
     within, meant = indexes.within(scope), indexes.meant(questions)
+    languages = indexes.languages()
     queries = [
-        Query.of(text, vector, scope, within, documents)
+        Query.of(text, vector, scope, within, documents, languages, indexes.holds, embedder.languages)
         for text, vector, documents in zip(questions, vectors, meant, strict=True)
     ]
     return Pipeline(indexes).search(queries, settings, embed_ms=embed_ms)

@@ -18,6 +18,8 @@ from rag_core.domain import (
     Answer,
     BackupReport,
     Chunk,
+    ChunkCluster,
+    ClusterTree,
     Conversation,
     Document,
     Hit,
@@ -62,6 +64,7 @@ class Library:
         from rag_core.asking import Asking
         from rag_core.cards import make_cards
         from rag_core.choices import Choices
+        from rag_core.clustering import Clustering
         from rag_core.embedding_in_use import EmbeddingInUse
         from rag_core.rechunking import look
         from rag_core.storage.indexes.feeder import Feeder
@@ -73,6 +76,7 @@ class Library:
         self._embedding = EmbeddingInUse(storage, self._choices)
         self._asking = Asking(storage, self._choices, self._embedding)
         self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents)
+        self._clustering = Clustering(storage, lambda: self.settings, self._asking.language_model)
         self._evaluation: Evaluation | None = None
         self._lock = threading.Lock()
         self._remaking = threading.Lock()
@@ -129,6 +133,7 @@ class Library:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._closing.set()
         self._cards.stop()
+        self._clustering.close()
         self._adder.close()
         self._reader.close()
         with self._stepping:  # a step of a re-embedding ends before its stores are closed
@@ -318,6 +323,27 @@ class Library:
 
         settle(self._storage, self.settings.chunking.key)
         forget(self._storage)
+
+    def clusters(self) -> ClusterTree:
+        """Documents in clusters, named by their words; `clusters_of` goes on from there. Raises StoreUnavailable."""
+        return self._clustering.tree()
+
+    def clusters_of(self, document_id: str) -> tuple[ChunkCluster, ...]:
+        """The chunks of a document in clusters, the largest first; none while it waits for them."""
+        return self._clustering.of_document(document_id)
+
+    def summary(self, document_id: str) -> str:
+        """A document's summary, extracted or written by the model of the settings; empty while it waits for one."""
+        return self._storage.hierarchy.summary(document_id)
+
+    def update_clusters(self, *, anew: bool = False, cancellation: Cancellation | None = None) -> Iterator[Progress]:
+        """Summarise and cluster what is due, as happens in the background; everything if `anew`.
+
+        The last step is "done" or "cancelled"; whoever is stopped or killed goes on with the next call. Raises
+        StoreUnavailable, ConfigurationError (UMAP is not installed).
+        """
+        token = cancellation or Cancellation()
+        yield from self._clustering.update(token.is_set, anew=anew)
 
     def backup(self, path: str | Path, *, replace: bool = False) -> BackupReport:
         """Write one verified archive of documents, conversations and settings of the library, which stays in use.

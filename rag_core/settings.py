@@ -150,6 +150,17 @@ class RetrievalSettings(Group):
     mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")
 
 
+class HierarchySettings(Group):
+    """The two levels of a library: summaries of documents, clusters of their chunks, clusters of documents."""
+
+    background: bool = Field(default=True, description="kept up to date while no document is being added")
+    summaries: str = Field(default="extractive", description="'extractive', or the model that writes them")
+    method: Literal["mixture", "kmeans"] = Field(default="mixture", description="how clusters are found")
+    reduction: Literal["pca", "umap"] = Field(
+        default="pca", description="how dimensions are reduced before; umap needs the package umap-learn"
+    )
+
+
 class GenerationSettings(Group):
     """Which model writes answers, and its limits."""
 
@@ -229,6 +240,7 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     storage: StorageSettings = StorageSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    hierarchy: HierarchySettings = HierarchySettings()
     generation: GenerationSettings = GenerationSettings()
     answering: AnsweringSettings = AnsweringSettings()
 

@@ -71,6 +71,7 @@ def test_the_public_names() -> None:
         "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
         "forget_chunking", "chunking_left", "chunking_offered", "settings", "retrieve", "rename_document",
         "tag_documents", "tags", "scope", "set_scope", "scope_of",
+        "clusters", "clusters_of", "summary", "update_clusters",
     }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from rag_core.domain.answers import (
     Sentence,
     Trace,
 )
+from rag_core.domain.clusters import ChunkCluster, ClusterTree, DocumentCluster
 from rag_core.domain.documents import (
     CARD_VERSION,
     AddEvent,
@@ -75,13 +76,16 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "Chunk",
+    "ChunkCluster",
     "Citation",
+    "ClusterTree",
     "Configuration",
     "Considered",
     "Conversation",
     "Difference",
     "Document",
     "DocumentCard",
+    "DocumentCluster",
     "Drawing",
     "Estimate",
     "Field",

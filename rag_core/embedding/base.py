@@ -51,6 +51,11 @@ class Embedder(ABC):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="embedding")
         self._closed = threading.Event()
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that it knows (ISO 639-1); none where that is not known."""
+        return self._source.languages
+
     @abstractmethod
     def _forward(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Forward:
         """The one primitive: token numbers and mask, int64 (n, t), to float32 (n, d) of any length, and the vectors of

@@ -48,6 +48,11 @@ class ModelSource:
         """What the setting of the model must be for this one to be found: the packaged one's name, or a folder."""
         return PACKAGED if _PACKAGE in self.folder.parts else str(self.folder.resolve())
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages (ISO 639-1) that the packaged one was trained on; none for another, which may know any."""
+        return ("en",) if self.model == PACKAGED else ()
+
     def profile(self, precision: str) -> Profile:
         """The profile of this model's vectors at a precision."""
         revision = f"{self.revision}-q{_INT8_RECIPE}" if precision == "int8" else self.revision

@@ -12,6 +12,9 @@ from rag_core.errors import ModelUnavailable
 
 # Engines prepare themselves anew for each length they meet; a few padded tokens cost less.
 _SHORT_STEP, _LONG_STEP, _LONG = 8, 16, 64
+# At this width alone, which is that of the packaged model's heads, OpenVINO 2026.4 in 8 bits is wrong on an Intel
+# processor with AMX: cosine .88 with float32 in the mean, .76 at worst, where other widths have .997.
+_AVOIDED = 32
 # What the windows of a long text share, so that what is cut through by one stands whole in another.
 _SHARED_TOKENS = 32
 
@@ -71,7 +74,8 @@ def pad(
     """Token numbers and mask, both int64 (n, t), t being the longest row's length rounded up."""
     longest = max(len(row) for row in rows)
     step = _SHORT_STEP if longest <= _LONG else _LONG_STEP
-    width = max(longest, min(-(-longest // step) * step, max_tokens))
+    width = -(-longest // step) * step
+    width = max(longest, min(width + step if width == _AVOIDED else width, max_tokens))
     ids = np.full((len(rows), width), pad_id, dtype=np.int64)
     mask = np.zeros((len(rows), width), dtype=np.int64)
     for place, row in enumerate(rows):

@@ -16,7 +16,9 @@ from rag_core.reading.people import find_authors
 from rag_core.reading.periods import Period, find_period
 from rag_core.reading.sections import bare_words
 from rag_core.reading.titles import find_title
+from rag_core.text.languages import language_of
 
+_SAMPLE_PAGES, _SAMPLE_CHARS = 8, 4_000
 _YEARS = re.compile(r"\b(?:19|20)\d\d\b|\b[qQ][1-4]\b|\W")
 
 
@@ -34,8 +36,14 @@ def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
         kind=kind.name,
         period=period.words,
         year=period.year or parsed.year,
-        language=parsed.language,
+        language=_language(parsed),
     )
+
+
+def _language(parsed: ParsedDocument) -> str:
+    """The language of the first pages. What a file says of it is often its program's: it decides where pages do not."""
+    said = parsed.language.partition("-")[0].lower()
+    return language_of("\n".join(page.text[:_SAMPLE_CHARS] for page in parsed.pages[:_SAMPLE_PAGES]), said or "en")
 
 
 def _called(title: str, kind: Kind, organisation: str, period: Period) -> str:

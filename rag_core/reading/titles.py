@@ -48,7 +48,7 @@ _FILE_NAME = re.compile(
     r".*\.(?:pdf|docx?|pptx?|xlsx?|txt|md|html?|indd|qxd|tex|dvi|ps|rtf|odt|p65|fm)\b.*|\S*_\S*|[a-z]{0,4}[0-9]+[a-z0-9.-]*",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[.!?]\s+\W*[A-ZÀ-Þ].*[.!?]$|[^.\s]{5}[.;]$|[,:]$")
+_SENTENCE = re.compile(r"[.!?]\s+\W*[A-ZÀ-Þ].*[.!?]$|(?:\d|[^.\s]{4})[.;]$|[,:]$")
 # What a template, or a file that was saved many times, leaves in a title.
 _LEFT_OVER = re.compile(r"\b(?:template|vorlage|draft|entwurf|v\d+|final|copy)\b", re.IGNORECASE)
 _PROGRAM = re.compile(r"^(?:microsoft (?:word|powerpoint|excel)|word|acrobat|adobe \w+|slide) ?[-–:]? ", re.IGNORECASE)
@@ -91,7 +91,7 @@ def likeness(text: str) -> float:
     like = 0.6 if count < 2 else 1.0 if count <= 14 else 0.6 if count <= 24 else 0.1
     letters = sum(character.isalpha() for character in text)
     like *= 1.0 if letters >= 0.6 * len(text.replace(" ", "")) else 0.4
-    like *= 0.15 if _SENTENCE.search(text) and not is_legal_name(text) else 1.0
+    like *= 0.1 if _SENTENCE.search(text) and not is_legal_name(text) else 1.0
     like *= 0.3 if _NUMBERED.match(text) else 1.0
     like *= 0.4 if _LEFT_OVER.search(text) else 1.0
     like *= 0.2 if _FILE_NAME.fullmatch(text) else 1.0

@@ -30,16 +30,16 @@ def fused(query: Query, ranked: Mapping[str, Ranked], index: DenseIndex, how: st
     columns = {name: _column(refs, some) for name, some in ranked.items()}
     known = _with_cosines(query, refs, columns, ranked.get("dense"), index)
     low = {name: some.low for name, some in ranked.items()}
-    return known.scored(FUSIONS[how](known.scores, low) + identity(query, refs), "fused", "fused")
+    return known.scored(FUSIONS[how](query, known.scores, low) + identity(query, refs), "fused", "fused")
 
 
-def convex(scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores:
-    """The weighed sum of scaled scores, float32 (n,), on 0..1."""
-    dense = np.float32(weights()["fusion"]["dense"])
+def convex(query: Query, scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores:
+    """The weighed sum of scaled scores, float32 (n,), on 0..1; vectors say little of a foreign question."""
+    dense = np.float32(weights()["fusion"]["foreign" if query.foreign else "dense"])
     return dense * scaled(scores["dense"], low["dense"]) + (1 - dense) * scaled(scores["lexical"], low["lexical"])
 
 
-def reciprocal(scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores:
+def reciprocal(query: Query, scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores:
     """The sum of 1 / (k + rank) over the rankers that found a candidate, float32 (n,), scaled to at most 1."""
     constant = weights()["fusion"]["reciprocal_k"]
     total = np.zeros(len(next(iter(scores.values()))), dtype=np.float32)
@@ -50,7 +50,7 @@ def reciprocal(scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores
     return total * np.float32((constant + 1) / len(scores))
 
 
-FUSIONS: dict[str, Callable[[Mapping[str, Scores], Mapping[str, float]], Scores]] = {
+FUSIONS: dict[str, Callable[[Query, Mapping[str, Scores], Mapping[str, float]], Scores]] = {
     "convex": convex,
     "reciprocal": reciprocal,
 }

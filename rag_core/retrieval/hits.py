@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import math
-import re
-from functools import lru_cache
 
-from rag_core.domain import Considered, Hit
+from rag_core.domain import Considered, Document, Hit
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.query import Query
 from rag_core.storage.postgres.passages import boxes_of
-from rag_core.text.terms import terms
-
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+from rag_core.text.terms import spans, terms
 
 
 def hit(query: Query, candidates: Candidates, place: int, similar: int) -> Hit:
     """A candidate as a hit that stands for so many similar ones."""
     row = candidates.rows[place]
+    document = candidates.documents[row.document_id]
     return Hit(
-        chunk_id=f"{row.document_id}:{row.index}", document=candidates.documents[row.document_id], index=row.index,
+        chunk_id=f"{row.document_id}:{row.index}", document=document, index=row.index,
         page=row.page, page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
         boxes=boxes_of(row), score=float(candidates.score[place]), score_kind=candidates.kind,
-        scores=_scores(candidates, place), matches=matches(row.text, frozenset(query.terms)), similar=similar,
+        scores=_scores(candidates, place), matches=matches(query, row.text, document), similar=similar,
     )  # fmt: skip
 
 
 def allowed(query: Query, candidates: Candidates, place: int) -> bool:
     """Whether a candidate holds every quoted phrase as it is, and none of the excluded words."""
     row = candidates.rows[place]
-    title = candidates.documents[row.document_id].title
-    held = _plain(f"{row.text}\n{row.section}\n{title}")
+    document = candidates.documents[row.document_id]
+    held = _plain(f"{row.text}\n{row.section}\n{document.title}")
     if not all(_plain(phrase) in held for phrase in query.understood.phrases):
         return False
     excluded = query.excluded
-    return not excluded or set(excluded).isdisjoint(terms(f"{row.text} {row.section} {title}"))
+    return not excluded or set(excluded).isdisjoint(
+        terms(f"{row.text} {row.section} {document.title}", _language(document))
+    )
 
 
 def considered(candidates: Candidates, place: int, outcome: str) -> Considered:
@@ -49,16 +48,14 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def matches(text: str, wanted: frozenset[str]) -> tuple[tuple[int, int], ...]:
-    """The spans of the words of a text that have one of some stems."""
-    if not wanted:
-        return ()
-    return tuple(word.span() for word in _WORD.finditer(text) if not wanted.isdisjoint(_stems(word.group())))
+def matches(query: Query, text: str, document: Document) -> tuple[tuple[int, int], ...]:
+    """The spans of the question's words in a text of a document, in whatever form."""
+    wanted = frozenset(form for forms in query.terms for form in forms)
+    return tuple(spans(text, wanted, _language(document)))
 
 
-@lru_cache(maxsize=50_000)
-def _stems(word: str) -> frozenset[str]:
-    return frozenset(terms(word))
+def _language(document: Document) -> str:
+    return document.card.language if document.card and document.card.language else "en"
 
 
 def _scores(candidates: Candidates, place: int) -> dict[str, float]:

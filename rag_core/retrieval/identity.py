@@ -10,6 +10,7 @@ import math
 import re
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -117,6 +118,7 @@ class Cards:
         self._digest: int | None = None
         self._cards: dict[str, tuple[int, Weights]] = {}
         self._sizes: dict[str, int] = {}
+        self._languages: dict[str, str] = {}
         self._holders: dict[str, Weights] = {}
 
     def refresh(self) -> Counts:
@@ -127,6 +129,11 @@ class Cards:
                 self._follow()
                 self._digest = counts.digest
         return counts
+
+    def languages(self) -> list[str]:
+        """The languages of the documents (ISO 639-1), the commonest first."""
+        with self._lock:
+            return [language for language, _ in Counter(self._languages.values()).most_common()]
 
     def meant(self, question: str) -> Meant:
         """What documents a question means."""
@@ -189,7 +196,7 @@ class Cards:
     def _follow(self) -> None:
         present = self._passages.card_digests()
         for key in [key for key, (digest, _) in self._cards.items() if present.get(key) != digest]:
-            del self._sizes[key]
+            del self._sizes[key], self._languages[key]
             for term in self._cards.pop(key)[1]:
                 self._holders[term].pop(key, None)
                 if not self._holders[term]:
@@ -197,7 +204,7 @@ class Cards:
         for row in self._passages.cards([key for key in present if key not in self._cards]):
             weights = card_weights(row)
             self._cards[row.document_id] = (present[row.document_id], weights)
-            self._sizes[row.document_id] = row.chunks
+            self._sizes[row.document_id], self._languages[row.document_id] = row.chunks, row.language
             for term, weight in weights.items():
                 self._holders.setdefault(term, {})[row.document_id] = weight
 

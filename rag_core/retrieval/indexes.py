@@ -10,6 +10,7 @@ from accelerator.scanner import Mode
 from rag_core.domain import Document, Scope
 from rag_core.errors import StoreUnavailable
 from rag_core.retrieval.dense_indexes import DENSE_INDEXES
+from rag_core.retrieval.hierarchy.current import CurrentHierarchy
 from rag_core.retrieval.identity import Cards, Meant
 from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
@@ -45,6 +46,14 @@ class Indexes(ABC):
         """The documents that each question means. Raises StoreUnavailable."""
 
     @abstractmethod
+    def languages(self) -> list[str]:
+        """The languages of the documents (ISO 639-1), the commonest first. Raises StoreUnavailable."""
+
+    @abstractmethod
+    def holds(self, term: str) -> bool:
+        """Whether any chunk holds a term; no where the index of words cannot say."""
+
+    @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
 
@@ -56,11 +65,13 @@ class LibraryIndexes(Indexes):
         self._storage = storage
         self._passages = Passages(storage.database)
         self._cards = Cards(self._passages, self._rarities)
+        self._hierarchy = CurrentHierarchy(storage.hierarchy)
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
         """See the base class: what was asked for, then the dumps, then pgvector."""
         for name in self._order(wanted, notes):
-            yield Sources(DENSE_INDEXES[name](self._storage, cast(Mode, scan)), self._storage.lexical)
+            index = DENSE_INDEXES[name](self._storage, cast(Mode, scan))
+            yield Sources(index, self._storage.lexical, hierarchy=self._hierarchy.get())
 
     def within(self, scope: Scope) -> Within | None:
         """See the base class."""
@@ -83,6 +94,18 @@ class LibraryIndexes(Indexes):
         """See the base class."""
         self._cards.refresh()
         return [self._cards.meant(question) for question in questions]
+
+    def languages(self) -> list[str]:
+        """See the base class."""
+        self._cards.refresh()
+        return self._cards.languages()
+
+    def holds(self, term: str) -> bool:
+        """See the base class."""
+        try:
+            return self._storage.lexical.holds(term)
+        except StoreUnavailable:
+            return False
 
     def size(self) -> tuple[int, int]:
         """See the base class."""

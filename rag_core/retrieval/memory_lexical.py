@@ -23,18 +23,18 @@ class MemoryLexical:
         self._fields = {field: _Field() for field in BOOSTS}
         self._texts: dict[Ref, tuple[list[str], ...]] = {}
 
-    def add(self, document_id: str, title: str, chunks: Iterable[tuple[int, str, str]]) -> None:
-        """Take a document's chunks: index, section and text of each."""
-        called = terms_of(title)
+    def add(self, document_id: str, title: str, language: str, chunks: Iterable[tuple[int, str, str]]) -> None:
+        """Take a document's chunks, in a language (ISO 639-1): index, section and text of each."""
+        called = terms_of(title, language)
         for index, section, text in chunks:
-            fields = {"body": terms_of(text), "title": called, "section": terms_of(section)}
+            fields = {"body": terms_of(text, language), "title": called, "section": terms_of(section, language)}
             for name, found in fields.items():
                 self._fields[name].add((document_id, index), found)
             self._texts[document_id, index] = tuple(fields.values())
 
     def search(
         self,
-        terms: Mapping[str, float],
+        terms: Mapping[frozenset[str], float],
         k: int,
         within: Collection[str] | None = None,
         *,
@@ -44,8 +44,8 @@ class MemoryLexical:
         """Document, index and score of the best k chunks, best first, as the library's index has them."""
         scores: defaultdict[Ref, float] = defaultdict(float)
         for name, boost in BOOSTS.items():
-            for term, weight in terms.items():
-                for ref, score in self._fields[name].scores(term).items():
+            for forms, weight in terms.items():
+                for ref, score in self._fields[name].best(forms).items():
                     scores[ref] += boost * weight * score
         found = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         kept = (
@@ -54,6 +54,10 @@ class MemoryLexical:
             if (within is None or ref[0] in within) and self._fits(ref, phrases, excluded)
         )
         return [item for item, _ in zip(kept, range(k), strict=False)]
+
+    def holds(self, term: str) -> bool:
+        """Whether the body of any chunk holds a term."""
+        return bool(self._fields["body"].scores(term))
 
     def _fits(self, ref: Ref, phrases: Sequence[Sequence[str]], excluded: Sequence[str]) -> bool:
         fields = self._texts[ref]
@@ -75,6 +79,14 @@ class _Field:
         self._total += len(terms)
         for term, count in Counter(terms).items():
             self._holders.setdefault(term, {})[ref] = count
+
+    def best(self, forms: frozenset[str]) -> Mapping[Ref, float]:
+        """BM25 of the chunks that hold a term in some form, by its best."""
+        found: dict[Ref, float] = {}
+        for form in forms:
+            for ref, score in self.scores(form).items():
+                found[ref] = max(found.get(ref, 0.0), score)
+        return found
 
     def scores(self, term: str) -> Mapping[Ref, float]:
         """BM25 of the chunks that hold a term."""

@@ -15,6 +15,7 @@ from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.folding import folded
 from rag_core.retrieval.fusion import fused
+from rag_core.retrieval.hierarchy.coverage import drawn
 from rag_core.retrieval.hits import allowed, considered, hit
 from rag_core.retrieval.indexes import Indexes
 from rag_core.retrieval.picking import picked, wanted
@@ -57,7 +58,7 @@ class Pipeline:
         if not queries:
             return []
         plan = planned(settings)
-        notes = list(plan.notes)
+        notes: list[str] = []
         for sources in self._indexes.sources(plan.index, plan.scan, notes):
             try:
                 return _Run(self._indexes, sources, plan, notes, embed_ms).retrieve(queries)
@@ -91,6 +92,8 @@ class _Run:
     def _ranked(self, queries: Sequence[Query], stages: _Stages) -> dict[str, list[Ranked]]:
         """What each ranker finds for each query."""
         names = [name for name in self._plan.rankers if RANKERS[name].available(self._sources)]
+        if "scaler" in self._plan.rankers and "scaler" not in names:
+            self._notes.append("The documents are not clustered yet; the hybrid search answered.")
         found: dict[str, list[Ranked]] = {}
         for name in names or ["dense"]:
             try:
@@ -105,7 +108,7 @@ class _Run:
         return found
 
     def _one(self, query: Query, ranked: Mapping[str, Ranked], covered: tuple[int, int], stages: _Stages) -> Retrieval:
-        mode = "hybrid" if len(ranked) > 1 else next(iter(ranked), "")
+        mode = "scaler" if "scaler" in ranked else "hybrid" if len(ranked) > 1 else next(iter(ranked), "")
         searched = Searched(mode, query.scope, query.understood, *covered)
         if not ranked:
             return self._retrieval(query, (), searched, stages)
@@ -113,7 +116,7 @@ class _Run:
         stages.lap("fuse")
         candidates = self._with_texts(query, candidates.take(list(range(min(len(candidates), self._plan.fetch_k)))))
         stages.lap("texts")
-        candidates = self._reranked(query, candidates, stages)
+        candidates = self._drawn(query, self._reranked(query, candidates, stages), stages)
         standing, similar = folded(candidates)
         stages.lap("fold")
         k = wanted(query.understood.kind, self._plan.k) if self._plan.k_by_kind else self._plan.k
@@ -165,6 +168,17 @@ class _Run:
             if scores is not None:
                 candidates = candidates.scored(scores, "rerank", "rerank")
             stages.lap(name)
+        return candidates
+
+    def _drawn(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
+        """In the order that the two levels give them, where the plan says so for such a question."""
+        coverage = self._plan.coverage(query.understood.kind)
+        if self._sources.hierarchy is None or coverage is None or query.vector is None:
+            return candidates
+        known = self._sources.hierarchy.known(query.vector, candidates.refs)
+        score = drawn(candidates.score, known, coverage)
+        candidates = candidates.scored(score, candidates.kind, "coverage")
+        stages.lap("coverage")
         return candidates
 
     def _retrieval(self, query: Query, hits: tuple[Hit, ...], searched: Searched, stages: _Stages) -> Retrieval:

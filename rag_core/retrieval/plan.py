@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rag_core.domain import QuestionKind
+from rag_core.retrieval.hierarchy.coverage import INSIDE, KINDS, Coverage
 from rag_core.retrieval.rankers import MODES
 from rag_core.retrieval.reranking import AUTOMATIC
 from rag_core.settings import RetrievalSettings, Settings
@@ -13,6 +15,7 @@ from rag_core.settings import RetrievalSettings, Settings
 class Plan:
     """A search's course. `rankers` and `rerankers` are names in their registries.
 
+    by_levels: "scaler" where the two levels order candidates for every question, "auto" for those kinds that it helps.
     `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None. `k_by_kind`:
     more of them where a question asks for a list, a comparison or a summary.
     """
@@ -26,13 +29,16 @@ class Plan:
     fusion: str
     k_by_kind: bool
     rerankers: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    by_levels: str = ""
+
+    def coverage(self, kind: QuestionKind) -> Coverage | None:
+        """How the two levels order the candidates of a question of this kind; None where they do not."""
+        return {"auto": KINDS.get(kind), "scaler": KINDS.get(kind, INSIDE)}.get(self.by_levels)
 
 
 def planned(settings: RetrievalSettings) -> Plan:
     """The course of a search with these settings."""
-    mode = "hybrid" if settings.mode in ("auto", "scaler") else settings.mode
-    notes = ("There is no SCALER yet; the hybrid search answered.",) if settings.mode == "scaler" else ()
+    mode = "hybrid" if settings.mode == "auto" else settings.mode
     return Plan(
         rankers=MODES[mode],
         index=settings.index,
@@ -42,8 +48,8 @@ def planned(settings: RetrievalSettings) -> Plan:
         mmr_lambda=settings.mmr_lambda if settings.mmr else None,
         fusion=settings.fusion,
         k_by_kind=settings.k_by_kind and settings.mmr,
-        rerankers=AUTOMATIC if mode == "hybrid" and settings.rerank == "auto" else (),
-        notes=notes,
+        rerankers=AUTOMATIC if mode in ("hybrid", "scaler") and settings.rerank == "auto" else (),
+        by_levels=settings.mode if settings.mode in ("auto", "scaler") else "",
     )
 
 

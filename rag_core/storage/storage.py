@@ -39,6 +39,7 @@ from rag_core.storage.postgres.conversations import ConversationStore
 from rag_core.storage.postgres.database import Database, unavailable
 from rag_core.storage.postgres.documents import DocumentStore
 from rag_core.storage.postgres.evaluation_runs import EvaluationRuns
+from rag_core.storage.postgres.hierarchy import HierarchyStore
 from rag_core.storage.postgres.new_vectors import NewVectors, take_over
 from rag_core.storage.postgres.question_sets import QuestionSets
 from rag_core.storage.postgres.rows import Stored
@@ -290,6 +291,7 @@ class Storage:
         self.question_sets = QuestionSets(database)
         self.evaluation_runs = EvaluationRuns(database)
         self.new_vectors = NewVectors(database)
+        self.hierarchy = HierarchyStore(database)
         self.files = FileStore(folder / "files")
         self.removals = Removals(self.documents, self.files)
         self.log = ChangeLog(database)

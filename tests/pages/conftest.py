@@ -19,7 +19,10 @@ from rag_core.domain import (
     AddEvent,
     Answer,
     BackupReport,
+    Chunk,
+    ChunkCluster,
     Citation,
+    ClusterTree,
     Considered,
     Conversation,
     Document,
@@ -87,6 +90,8 @@ class FakeLibrary:
 
     def __init__(self) -> None:
         self.held: list[Document] = []
+        self.tree = ClusterTree()
+        self.cut: list[Chunk] = []
         self.script: dict[str, list[AddEvent]] = {}
         self.elsewhere: set[str] = set()
         self.pieces: list[Piece | Exception] = []
@@ -108,6 +113,12 @@ class FakeLibrary:
         self.scopes: dict[str, Scope] = {}
         self.written: BackupReport | Exception = BackupReport("/b", 12_300, NOW, 1, 5, 1, 2, ("Bridges is missing.",))
 
+    def clusters(self) -> ClusterTree:
+        return self.tree
+
+    def clusters_of(self, document_id: str) -> tuple[ChunkCluster, ...]:
+        return (ChunkCluster(("steel", "bridges"), (0, 1)), ChunkCluster((), (2,)))
+
     def documents(self) -> list[Document]:
         return list(self.held)
 
@@ -120,8 +131,8 @@ class FakeLibrary:
     def pages(self, document_id: str) -> list[Page]:
         return [Page(1, TEXT), Page(2, "", error="it is damaged")]
 
-    def chunks(self, document_id: str, **window: Any) -> list[Any]:
-        return []
+    def chunks(self, document_id: str, *, first: int = 0, limit: int | None = None) -> list[Chunk]:
+        return self.cut[first:][:limit]
 
     def picture(self, document_id: str, page: int, **wanted: Any) -> PagePicture:
         self.calls.append(("picture", (document_id, page, wanted.get("span"))))

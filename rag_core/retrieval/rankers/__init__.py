@@ -3,12 +3,14 @@
 from rag_core.retrieval.rankers.base import Ranked, Ranker, Sources
 from rag_core.retrieval.rankers.dense import DenseRanker
 from rag_core.retrieval.rankers.lexical import LexicalRanker
+from rag_core.retrieval.rankers.scaler import ScalerRanker
 
 __all__ = ["MODES", "RANKERS", "Ranked", "Ranker", "Sources"]
 
-RANKERS: dict[str, type[Ranker]] = {ranker.name: ranker for ranker in (DenseRanker, LexicalRanker)}
+RANKERS: dict[str, type[Ranker]] = {ranker.name: ranker for ranker in (DenseRanker, LexicalRanker, ScalerRanker)}
 MODES: dict[str, tuple[str, ...]] = {
     "dense": ("dense",),
     "lexical": ("lexical",),
     "hybrid": ("dense", "lexical"),
+    "scaler": ("dense", "lexical", "scaler"),
 }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rag_core.domain import ScoreKind
 from rag_core.retrieval.dense_indexes import DenseIndex
+from rag_core.retrieval.hierarchy.search import Hierarchy
 from rag_core.retrieval.query import Query, Ref
 
 Vectors = NDArray[np.float32]
@@ -27,7 +28,7 @@ class LexicalSearch(Protocol):
 
     def search(
         self,
-        terms: Mapping[str, float],
+        terms: Mapping[frozenset[str], float],
         k: int,
         within: Collection[str] | None = None,
         *,
@@ -36,17 +37,22 @@ class LexicalSearch(Protocol):
     ) -> list[tuple[str, int, float]]:
         """Document, index and BM25 score of the best k chunks of some documents, of all for None, best first.
 
-        terms: each with its weight. phrases: terms that must stand together, each of them. excluded: terms that must
-        not stand there. Raises StoreUnavailable or StoreCorrupt when it cannot answer.
+        terms: each as the set of its forms, of which the best counts, with its weight. phrases: terms that must stand
+        together, each of them. excluded: terms that must not stand there. Raises StoreUnavailable or StoreCorrupt when
+        it cannot answer.
         """
+
+    def holds(self, term: str) -> bool:
+        """Whether any chunk holds a term."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where rankers look: an index of vectors, and one of words where there is one."""
+    """Where rankers look: an index of vectors, and one of words and the two levels where there are such."""
 
     index: DenseIndex
     lexical: LexicalSearch | None = None
+    hierarchy: Hierarchy | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

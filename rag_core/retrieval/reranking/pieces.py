@@ -32,7 +32,7 @@ class PiecesReranker(Reranker):
         dense = candidates.scores["dense"]
         mixed = np.where(np.isnan(best), dense, own * dense + (1 - own) * best)
         scores = {"dense": mixed, "lexical": candidates.scores["lexical"]}
-        return convex(scores, dict.fromkeys(scores, 0.0)) + identity(query, candidates.refs)
+        return convex(query, scores, dict.fromkeys(scores, 0.0)) + identity(query, candidates.refs)
 
 
 def best_pieces(query: Query, candidates: Candidates) -> Scores:

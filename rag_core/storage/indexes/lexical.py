@@ -63,16 +63,18 @@ class LexicalIndex(DerivedIndex):
     # Searching
 
     def search(
-        self, terms: Mapping[str, float] | Terms, k: int, within: Collection[str] | None = None, *,
+        self, terms: Mapping[frozenset[str], float] | Terms, k: int, within: Collection[str] | None = None, *,
         phrases: Sequence[Terms] = (), required: Terms = (), excluded: Terms = (),
         boosts: Mapping[str, float] = BOOSTS,
     ) -> list[Found]:  # fmt: skip
         """The k chunks of the highest score, best first: any of `terms`, each with a weight, 1 where none is given.
 
+        A set of terms is one term in several forms, which counts by its best.
+
         `within` leaves only chunks of these documents. Each of `phrases` must stand there as it is, each of `required`
         anywhere in the chunk, its section or its title, and none of `excluded`. Raises IndexUnavailable.
         """
-        weights = terms if isinstance(terms, Mapping) else dict.fromkeys(terms, 1.0)
+        weights: Mapping[Any, float] = terms if isinstance(terms, Mapping) else dict.fromkeys(terms, 1.0)
         if k < 1 or not (weights or any(phrases) or required) or (within is not None and not within):
             return []
         with self._guarded():
@@ -93,15 +95,20 @@ class LexicalIndex(DerivedIndex):
             held = {term: min(searcher.doc_freq("body", _token(term)), chunks) for term in terms}
         return {term: math.log(1 + (chunks - n + 0.5) / (n + 0.5)) for term, n in held.items()}
 
+    def holds(self, term: str) -> bool:
+        """Whether the body of any chunk holds a term. Raises IndexUnavailable."""
+        with self._guarded():
+            return bool(self._opened().searcher().doc_freq("body", _token(term)))
+
     def _clauses(
-        self, weights: Mapping[str, float], phrases: Sequence[Terms], required: Terms, excluded: Terms,
+        self, weights: Mapping[Any, float], phrases: Sequence[Terms], required: Terms, excluded: Terms,
         boosts: Mapping[str, float],
     ) -> Iterator[tuple[Occur, Query]]:  # fmt: skip
         fields = {field: boost for field, boost in boosts.items() if boost > 0}
         if weights:
             some = [
-                (Occur.Should, Query.boost_query(self._term(field, term), boost * weight))
-                for term, weight in weights.items()
+                (Occur.Should, Query.boost_query(self._best_form(field, forms), boost * weight))
+                for forms, weight in weights.items()
                 for field, boost in fields.items()
                 if weight > 0
             ]
@@ -112,6 +119,12 @@ class LexicalIndex(DerivedIndex):
                 yield Occur.Must, self._in_any(phrase)
         for term in excluded:
             yield Occur.MustNot, self._in_any([term])
+
+    def _best_form(self, field: str, forms: str | frozenset[str]) -> Query:
+        if isinstance(forms, str):
+            return self._term(field, forms)
+        each = [self._term(field, form) for form in sorted(forms)]
+        return each[0] if len(each) == 1 else Query.disjunction_max_query(each)
 
     def _in_any(self, phrase: Terms) -> Query:
         words = [_token(term) for term in phrase]
@@ -146,9 +159,9 @@ class LexicalIndex(DerivedIndex):
         with self._writing() as writer:
             for document in documents:
                 writer.delete_documents_by_term("document", document.id)
-                title = _joined(document.title)
+                title = _joined(document.title, document.language)
                 for chunk in document.chunks:
-                    writer.add_document(_entry(document.id, title, chunk))
+                    writer.add_document(_entry(document.id, title, document.language, chunk))
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove every chunk of documents in one commit."""
@@ -237,6 +250,8 @@ class LexicalIndex(DerivedIndex):
 
     def _findings(self, comparison: Comparison) -> Iterator[Finding]:
         with self.turn, self._guarded():
+            if not self._folder.exists() and not self._documents.followed(self.name)[0]:
+                return  # it was given nothing yet
             fault = self._fault_on_opening() or files_fault(self._folder)
             if fault:
                 yield comparison.finding(self.label, "", f"The index cannot be used: {fault}")
@@ -274,8 +289,11 @@ class LexicalIndex(DerivedIndex):
     def _missed(self, comparison: Comparison, known: Collection[str]) -> Iterator[Finding]:
         """Chunks of a sample that are not found by their own terms, but for documents that are known as wrong."""
         places = [place for place in comparison.places() if place[0] not in known]
+        cards = {key: document.card for key, document in self._documents.ready({place[0] for place in places}).items()}
         for (document_id, index), (chunk, _) in self._documents.chunks_at(places).items():
-            terms = list(dict.fromkeys(terms_of(chunk.text)))[:_OWN_TERMS]
+            card = cards.get(document_id)
+            language = card.language if card and card.language else "en"
+            terms = list(dict.fromkeys(terms_of(chunk.text, language)))[:_OWN_TERMS]
             limit = comparison.facts[document_id].chunk_count
             found = self.search((), limit, [document_id], required=terms) if terms else [(document_id, index, 0.0)]
             if (document_id, index) not in {place[:2] for place in found}:
@@ -362,9 +380,9 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _entry(document_id: str, title: str, chunk: IndexedChunk) -> tantivy.Document:
+def _entry(document_id: str, title: str, language: str, chunk: IndexedChunk) -> tantivy.Document:
     entry = tantivy.Document(
-        document=document_id, title=title, section=_joined(chunk.section), body=_joined(chunk.text)
+        document=document_id, title=title, section=_joined(chunk.section, language), body=_joined(chunk.text, language)
     )
     number = int(document_id, 16)
     columns = {"id_high": number >> 64, "id_low": number & _LOW, "index": chunk.index}
@@ -385,8 +403,8 @@ def _hash(md5: bytes) -> int:
     return int.from_bytes(md5[:8], "big")
 
 
-def _joined(text: str) -> str:
-    return " ".join(map(_token, terms_of(text)))
+def _joined(text: str, language: str) -> str:
+    return " ".join(map(_token, terms_of(text, language)))
 
 
 def _token(term: str) -> str:

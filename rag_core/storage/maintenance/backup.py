@@ -31,6 +31,7 @@ from rag_core.storage.postgres.database import unavailable
 TABLES = (
     "embedding_profiles", "documents", "sources", "document_tags", "pages", "chunks", "conversations", "messages",
     "citations", "queries", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
+    "document_summaries", "chunk_clusters", "document_clusters", "document_memberships",
 )  # fmt: skip
 # What is on its way, or rebuilt: not in an archive.
 PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors")

@@ -31,12 +31,13 @@ class IndexedChunk:
 class IndexedDocument:
     """A document with its chunks in order. `vectors` is float32 (n, d), row i of chunk i, with no rows unasked.
 
-    `source` is the name it came under first.
+    `source` is the name it came under first, `language` that of its card (ISO 639-1).
     """
 
     id: str
     title: str
     source: str
+    language: str
     chunks: tuple[IndexedChunk, ...]
     vectors: NDArray[np.float32]
 
@@ -61,7 +62,8 @@ class Contents:
         with self._database.transaction() as connection:
             known = connection.execute(
                 "SELECT d.id, d.title, coalesce((SELECT name FROM sources s WHERE s.document_id = d.id"
-                " ORDER BY added_at, name LIMIT 1), '') FROM documents d WHERE d.id = ANY(%s)",
+                " ORDER BY added_at, name LIMIT 1), ''), coalesce(nullif(d.card ->> 'language', ''), 'en')"
+                " FROM documents d WHERE d.id = ANY(%s)",
                 (list(ids),),
             ).fetchall()
             rows = connection.execute(
@@ -71,11 +73,11 @@ class Contents:
                 binary=True,
             ).fetchall()
         parts = {str(key): list(part) for key, part in groupby(rows, key=lambda row: str(row[0]))}
-        names = {row[0]: (row[1], row[2]) for row in known}
+        names = {row[0]: (row[1], row[2], row[3]) for row in known}
         return [_document(key, *names[key], parts.get(key, []), vectors) for key in ids if key in names]
 
 
-def _document(key: str, title: str, source: str, rows: list[TupleRow], vectors: bool) -> IndexedDocument:
+def _document(key: str, title: str, source: str, language: str, rows: list[TupleRow], vectors: bool) -> IndexedDocument:
     chunks = tuple(
         IndexedChunk(index=row[1], page=row[2], page_label=row[6] or "", section=row[4], text=row[5], md5=row[3])
         for row in rows
@@ -83,4 +85,4 @@ def _document(key: str, title: str, source: str, rows: list[TupleRow], vectors: 
     table = np.empty((0, 0), np.float32)
     if vectors and rows:
         table = np.stack([row[7].to_numpy() for row in rows]).astype(np.float32)
-    return IndexedDocument(key, title, source, chunks, table)
+    return IndexedDocument(key, title, source, language, chunks, table)

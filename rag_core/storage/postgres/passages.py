@@ -45,6 +45,7 @@ class CardRow:
     first_page: str
     pages: int
     chunks: int
+    language: str
 
 
 class Passages:
@@ -91,7 +92,8 @@ class Passages:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT d.id, d.title, d.authors, ARRAY(SELECT name FROM sources WHERE document_id = d.id),"
-                " coalesce(left(p.text, %s), ''), d.page_count, d.chunk_count FROM documents d"
+                " coalesce(left(p.text, %s), ''), d.page_count, d.chunk_count,"
+                " coalesce(nullif(d.card ->> 'language', ''), 'en') FROM documents d"
                 " LEFT JOIN pages p ON p.document_id = d.id AND p.number = 1 WHERE d.id = ANY(%s)",
                 (_CARD_CHARS, list(ids)),
             ).fetchall()

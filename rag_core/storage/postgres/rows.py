@@ -93,8 +93,9 @@ def _what_was_read(item: Stored, profile: Profile) -> tuple[object, ...]:
     return (
         storable(card.title if card else parsed.title), storable(parsed.title),
         Jsonb(card_row(card)) if card else None, CARD_VERSION if card else 0,
-        storable(parsed.authors), parsed.year, parsed.language, parsed.media_type, len(parsed.pages),
-        len(item.chunks), profile.id, Jsonb(clean(sections)), Jsonb(clean(parsed.notes)), item.document_id,
+        storable(parsed.authors), parsed.year, card.language if card else parsed.language, parsed.media_type,
+        len(parsed.pages), len(item.chunks), profile.id, Jsonb(clean(sections)), Jsonb(clean(parsed.notes)),
+        item.document_id,
     )  # fmt: skip
 
 

@@ -32,6 +32,13 @@ def test_vectors_are_those_of_pytorch(engine: Embedder, oracle: Embedder, count:
     assert cosines.mean() >= mean
 
 
+def test_texts_of_every_length_have_the_right_vector(engine: Embedder, oracle: Embedder) -> None:
+    words = " ".join(calibration_texts()).split()
+    texts = [" ".join(words[number * 3 : number * 4]) for number in range(1, 72)]
+    least, _ = LEAST[engine.profile.precision]
+    assert (np.stack([engine.encode_query(text) for text in texts]) * oracle.encode(texts)).sum(axis=1).min() >= least
+
+
 def test_the_same_text_gives_the_same_vector_in_any_batch(engine: Embedder) -> None:
     texts = texts_of(17)
     together = engine.encode(texts)

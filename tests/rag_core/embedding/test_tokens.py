@@ -55,7 +55,8 @@ def test_batches_are_sorted_and_complete() -> None:
 
 
 @pytest.mark.parametrize(
-    ("longest", "width"), [(1, 8), (8, 8), (9, 16), (64, 64), (65, 80), (250, 256), (256, 256), (300, 300)]
+    ("longest", "width"),
+    [(1, 8), (8, 8), (9, 16), (24, 24), (25, 40), (32, 40), (64, 64), (65, 80), (250, 256), (256, 256), (300, 300)],
 )
 def test_padding_is_rounded_up_but_not_beyond_the_model(longest: int, width: int) -> None:
     ids, mask = pad(rows_of(longest, 1), pad_id=3, max_tokens=256)

@@ -108,17 +108,22 @@ def test_scaler_is_hybrid_until_it_is_there(library: Library) -> None:
     assert any("SCALER" in note for note in found.trace.notes)
 
 
+def of(**weights: float) -> dict[frozenset[str], float]:
+    """Terms of one form each."""
+    return {frozenset({term}): weight for term, weight in weights.items()}
+
+
 def test_words_in_memory_are_found_as_those_of_the_library(library: Library) -> None:
     memory = MemoryLexical()
     for document in library.documents():
         chunks = library.chunks(document.id)
-        memory.add(document.id, document.title, ((chunk.index, chunk.section, chunk.text) for chunk in chunks))
-    for terms in ({"ferri": 1.0, "tolsund": 2.0}, {"bread": 1.0}, {"nothing": 1.0}, {}):
+        memory.add(document.id, document.title, "en", ((chunk.index, chunk.section, chunk.text) for chunk in chunks))
+    for terms in (of(ferri=1, tolsund=2), of(bread=1), of(nothing=1), {}):
         ours, theirs = memory.search(terms, 9), library._storage.lexical.search(terms, 9)
         assert {item[:2] for item in ours} == {item[:2] for item in theirs}
         assert sorted(score for *_, score in ours) == pytest.approx(sorted(score for *_, score in theirs), rel=0.15)
     cattle = next(document.id for document in library.documents() if document.sources == ("cattle.md",))
-    assert {key for key, *_ in memory.search({"form": 1}, 9, [cattle])} == {cattle}
-    assert memory.search({"train": 1}, 9, phrases=[["red", "lamp"]], excluded=["ferri"]) == []
-    assert len(memory.search({"train": 1}, 9, phrases=[["red", "lamp"]])) == 1
-    assert memory.search({"train": 1}, 9, phrases=[["lamp", "red"]]) == []
+    assert {key for key, *_ in memory.search(of(form=1), 9, [cattle])} == {cattle}
+    assert memory.search(of(train=1), 9, phrases=[["red", "lamp"]], excluded=["ferri"]) == []
+    assert len(memory.search(of(train=1), 9, phrases=[["red", "lamp"]])) == 1
+    assert memory.search(of(train=1), 9, phrases=[["lamp", "red"]]) == []

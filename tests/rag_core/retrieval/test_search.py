@@ -57,7 +57,9 @@ def test_many_questions_in_one_pass_find_what_each_finds_alone(
     assert [found.trace.query for found in together] == asked
     for question, found in zip(asked, together, strict=True):
         (alone,) = corpus.search([question], settings)
-        assert found.hits == alone.hits
+        # The last digit of a question's vector depends on those beside it.
+        assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in alone.hits]
+        assert np.allclose([hit.score for hit in found.hits], [hit.score for hit in alone.hits], atol=1e-5)
         assert len(found.hits) == settings.k
         assert (found.trace.engine, found.trace.notes) == (alone.trace.engine, alone.trace.notes)
         assert set(found.trace.latency_ms) == {"embed", "search"}

@@ -115,7 +115,7 @@ def test_terms_have_weights_and_fields_have_boosts(storage: Storage, ids: list[s
     (flour,) = terms("flour")
     (cattle,) = terms("cattle")
     for heavy, light, first in ((flour, cattle, (recipes, 0)), (cattle, flour, (ferries, 1))):
-        weighted = storage.lexical.search({heavy: 3.0, light: 0.1}, 5)
+        weighted = storage.lexical.search({frozenset({heavy}): 3.0, frozenset({light}): 0.1}, 5)
         assert weighted[0][:2] == first
     assert len(places(storage.lexical.search(terms("recipes"), 5))) == 2  # its title
     assert storage.lexical.search(terms("recipes"), 5, boosts={"body": 1.0}) == []
@@ -174,6 +174,16 @@ def test_it_follows_what_is_removed_and_added_again(storage: Storage, ids: list[
     assert storage.lexical.count() == 5
     assert storage.describe()["lexical"] == "tantivy, 5 chunks"
     assert own(verify(storage, deep=True)) == []
+
+
+def test_one_that_was_given_nothing_yet_is_not_wrong(storage: Storage) -> None:
+    storage.commit([stored(storage, 1, 2)], PROFILE)
+    assert own(verify(storage)) == []
+    with pytest.raises(IndexUnavailable):
+        storage.lexical.search(["chunk"], 5)
+    follow(storage)
+    shutil.rmtree(storage.folder / "lexical")
+    assert [item.document_id for item in own(verify(storage))] == [""]
 
 
 def test_nothing_else_is_in_use_once_it_has_followed(storage: Storage, ids: list[str]) -> None:

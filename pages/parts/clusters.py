@@ -1,0 +1,124 @@
+"""The library's two levels, walked from clusters of documents down to chunks, each named by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import words
+from rag_core.domain import Chunk, ClusterTree, Document
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+_NAMED = 5
+_SHOWN = 50
+_EXCERPT_CHARS = 160
+
+
+def draw(library: Library) -> None:
+    """The tree, closed until someone opens it; nothing while the library has no clusters."""
+    try:
+        tree = library.clusters()
+        if not tree.clusters:
+            return
+        with st.expander("Clusters", icon=":material/account_tree:", key="upload_clusters"):
+            st.caption(_told(tree))
+            _level(library, tree)
+    except LecternError as error:
+        st.caption(words.plain(str(error)))
+
+
+def named(terms: tuple[str, ...]) -> str:
+    """A cluster's name: its best words."""
+    return words.plain(", ".join(terms[:_NAMED])) or "No words"
+
+
+def _told(tree: ClusterTree) -> str:
+    told = "Documents that are about the same, named by their words. Open one to see its documents and their parts."
+    if tree.waiting:
+        told += f" {words.count(tree.waiting, 'document')} to be clustered still."
+    return told
+
+
+def _level(library: Library, tree: ClusterTree) -> None:
+    """What the steps taken so far lead to. What is no longer there leads back to the beginning."""
+    path: tuple[str | int, ...] = st.session_state.setdefault("upload_cluster_path", ())
+    if path:
+        st.button("Back", icon=":material/arrow_back:", type="tertiary", key="upload_cluster_back", on_click=_back)
+    if not path or int(path[0]) >= len(tree.clusters):
+        for number, cluster in enumerate(tree.clusters[:_SHOWN]):
+            _step(f"{named(cluster.terms)} · {words.count(len(cluster.documents), 'document')}", number)
+        return
+    cluster = tree.clusters[int(path[0])]
+    if len(path) == 1:
+        st.markdown(f"**{named(cluster.terms)}**")
+        _documents(library, cluster.documents)
+    else:
+        _parts(library, str(path[1]), path)
+
+
+def _documents(library: Library, ids: tuple[str, ...]) -> None:
+    for document_id in ids[:_SHOWN]:
+        try:
+            document = library.document(document_id)
+        except KeyError:  # removed since the tree was read
+            continue
+        _step(f"{words.plain(document.title)} · {words.count(document.chunk_count, 'chunk')}", document_id)
+    if len(ids) > _SHOWN:
+        st.caption(f"The {_SHOWN} most typical of {len(ids):,}.")
+
+
+def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> None:
+    """The clusters of a document's chunks, or the chunks of one."""
+    try:
+        document = library.document(document_id)
+    except KeyError:
+        st.markdown("**This document is no longer in the library.**")
+        return
+    st.markdown(f"**{words.plain(document.title)}**")
+    clusters = library.clusters_of(document_id)
+    if len(path) == 2 or int(path[2]) >= len(clusters):
+        for number, cluster in enumerate(clusters):
+            _step(f"{named(cluster.terms)} · {words.count(len(cluster.chunks), 'chunk')}", number)
+        return
+    chosen = clusters[int(path[2])]
+    st.markdown(named(chosen.terms))
+    for index in chosen.chunks[:_SHOWN]:
+        for chunk in library.chunks(document_id, first=index, limit=1):
+            _chunk(document, chunk)
+    if len(chosen.chunks) > _SHOWN:
+        st.caption(f"The first {_SHOWN} of {len(chosen.chunks):,}.")
+
+
+def _chunk(document: Document, chunk: Chunk) -> None:
+    excerpt = " ".join(chunk.text.split())
+    excerpt = excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS].rsplit(" ", 1)[0] + " …"
+    label = f"Page {chunk.page} · {words.plain(excerpt)}"
+    _button(label, f"upload_cluster_chunk_{chunk.index}", _open, document.id, chunk.page, chunk.index)
+
+
+def _step(label: str, to: str | int) -> None:
+    _button(label, f"upload_cluster_{to}", _go, to)
+
+
+def _button(label: str, key: str, act: Callable[..., None], *arguments: object) -> None:
+    st.button(label, key=key, type="tertiary", on_click=act, args=arguments)
+
+
+def _go(to: str | int) -> None:
+    st.session_state["upload_cluster_path"] = (*st.session_state["upload_cluster_path"], to)
+
+
+def _back() -> None:
+    st.session_state["upload_cluster_path"] = st.session_state["upload_cluster_path"][:-1]
+
+
+def _open(document_id: str, page: int, index: int) -> None:
+    """The document, at the page of a chunk, which is marked."""
+    st.query_params["d"] = document_id
+    st.query_params["p"] = str(page)
+    st.session_state["upload_marked"] = index

@@ -1,0 +1,90 @@
+"""A library's summaries and clusters: kept up to date in the background, and read by those who walk them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from rag_core.domain import ChunkCluster, ClusterTree, DocumentCluster, Progress
+from rag_core.errors import ModelUnavailable
+from rag_core.generation.base import LanguageModel
+from rag_core.generation.prompts import SUMMARY
+from rag_core.settings import HierarchySettings, Settings
+from rag_core.storage import Storage
+from rag_core.storage.indexes.feeder import Feeder
+
+_SUMMARY_TOKENS = 1_000
+EXTRACTIVE = "extractive"
+
+OpenModel = Callable[[str, Settings], LanguageModel]
+
+
+class Clustering:
+    """Keeps the two levels of one library. Thread-safe; one update runs at a time."""
+
+    def __init__(self, storage: Storage, settings: Callable[[], Settings], model: OpenModel) -> None:
+        self._storage = storage
+        self._settings = settings
+        self._model = model
+        self._turn = threading.Lock()
+        self._closing = threading.Event()
+        self._feeder = Feeder("Documents are clustered", self.follow) if self._hierarchy.background else None
+
+    @property
+    def _hierarchy(self) -> HierarchySettings:
+        return self._settings().hierarchy
+
+    def follow(self) -> None:
+        """Bring everything up to date, unless documents are being added: that needs the processor more.
+
+        Raises StoreUnavailable.
+        """
+        if self._storage.documents.counts()[2] == 0:
+            for _ in self.update():
+                pass
+
+    def update(self, stopped: Callable[[], bool] = lambda: False, *, anew: bool = False) -> Iterator[Progress]:
+        """Bring everything up to date, step by step; from the beginning if `anew`.
+
+        The last step is "done" or "cancelled". A second update waits for the first. Raises StoreUnavailable.
+        """
+        from rag_core.retrieval.hierarchy.building import update
+        from rag_core.retrieval.hierarchy.clustering import Plan
+
+        with self._turn:
+            if anew:
+                self._storage.hierarchy.clear()
+            plan = Plan(method=self._hierarchy.method, reduction=self._hierarchy.reduction)
+            write = None if self._hierarchy.summaries == EXTRACTIVE else self._written
+            yield from update(
+                self._storage, plan, write=write, stopped=lambda: stopped() or self._closing.is_set()
+            )  # fmt: skip
+
+    def tree(self) -> ClusterTree:
+        """Clusters of documents. Raises StoreUnavailable."""
+        ids, groups = self._storage.hierarchy.document_groups()
+        clusters = []
+        for group in groups:
+            typical = (-group.weights).argsort(kind="stable")
+            clusters.append(DocumentCluster(group.terms, tuple(ids[place] for place in group.members[typical])))
+        return ClusterTree(tuple(clusters), self._storage.hierarchy.missing())
+
+    def of_document(self, document_id: str) -> tuple[ChunkCluster, ...]:
+        """Clusters of a document's chunks, the largest first; none before it was clustered."""
+        groups = self._storage.hierarchy.chunk_groups(document_id)
+        return tuple(ChunkCluster(group.terms, tuple(map(int, group.members))) for group in groups)
+
+    def close(self) -> None:
+        """Stop after the document that is being clustered."""
+        self._closing.set()
+        if self._feeder is not None:
+            self._feeder.stop()
+
+    def _written(self, extract: str) -> str:
+        """A summary by the model that was chosen. Raises ModelUnavailable."""
+        settings = self._settings()
+        model = self._model(settings.hierarchy.summaries, settings)
+        prompt = SUMMARY.fill(text=extract)
+        if model.count_tokens(prompt) + model.prompt_overhead() + _SUMMARY_TOKENS > model.context_tokens:
+            raise ModelUnavailable(f"{model.label} cannot hold an extract and its summary.")
+        return "".join(model.stream(prompt, max_tokens=_SUMMARY_TOKENS, cancelled=self._closing.is_set))

@@ -1,0 +1,110 @@
+"""Summaries and clusters kept up to date, one document at a time, without starting over.
+
+A document that is new, was re-chunked or has vectors of another model gets a summary and clusters of its own chunks,
+and joins the nearest cluster of documents. All documents are clustered again only once a fifth of them has changed.
+What is committed stays: whoever stops, or is killed, goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from rag_core.domain import Progress
+from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
+from rag_core.retrieval.hierarchy.naming import count_words, name, weigh
+from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise
+from rag_core.storage import Storage
+from rag_core.storage.postgres.hierarchy import Due, Group, HierarchyStore, Summarised
+
+_BATCH = 64
+_CHANGED = 0.2
+_LEAST_DOCUMENTS = 3
+_MOST_CLUSTERS = 256
+# Of few documents BIC says that all are of one kind, where a person tells several.
+_FEW_DOCUMENTS = 500
+
+
+def update(
+    storage: Storage,
+    plan: Plan | None = None,
+    *,
+    write: Write | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Iterator[Progress]:
+    """Summarise and cluster what is due, telling documents done and in all. The last step is "done" or "cancelled".
+
+    `plan` says how, `write` is a model that summarises. Raises StoreUnavailable; what was made before is kept.
+    """
+    store = storage.hierarchy
+    try:
+        yield from _steps(store, plan or Plan(), write, stopped)
+    finally:
+        store.publish()
+
+
+def _steps(store: HierarchyStore, plan: Plan, write: Write | None, stopped: Callable[[], bool]) -> Iterator[Progress]:
+    total, done, after = store.missing(), 0, ""
+    while batch := store.due(after, _BATCH):
+        for due in batch:
+            yield Progress("clustering", done, max(total, done + 1))
+            if stopped():
+                yield Progress("cancelled", done, total, "The rest goes on from here when you like.")
+                return
+            made = describe(store, due, plan, write)
+            if made is not None:
+                store.put(made)
+            done, after = done + 1, due.document_id
+    if is_outdated(store):
+        yield Progress("clustering documents", done, max(total, done))
+        cluster_documents(store, plan)
+    yield Progress("done", done, done)
+
+
+def describe(store: HierarchyStore, due: Due, plan: Plan, write: Write | None = None) -> Summarised | None:
+    """The summary and clusters of a document; None for one that has no chunks (any longer)."""
+    texts, tokens, vectors = store.chunks(due.document_id)
+    if not texts:
+        return None
+    clusters = cluster(vectors, plan)
+    classes = [count_words(texts[row] for row in rows) for rows in clusters.members]
+    chunks = [ChunkText(text, count) for text, count in zip(texts, tokens, strict=True)]
+    summary = summarise(chunks, vectors, clusters, weigh(classes), write)
+    return Summarised(
+        due, summary.text, summary.written, summary.vector, count_words(texts), _groups(clusters, name(classes))
+    )
+
+
+def is_outdated(store: HierarchyStore) -> bool:
+    """Whether a fifth of the documents came, went or changed since all were clustered."""
+    standing = store.standing()
+    changed = standing.joined + max(0, standing.built - standing.remaining)
+    if not standing.built:
+        return standing.documents > 0
+    return changed >= max(1.0, _CHANGED * standing.built)
+
+
+def cluster_documents(store: HierarchyStore, plan: Plan) -> None:
+    """Cluster all documents by their summaries' vectors, and name the clusters."""
+    held = store.summaries()
+    if not held.ids:
+        store.put_document_clusters([], [])
+        return
+    clusters = cluster(held.vectors, _of_documents(plan, len(held.ids)))
+    classes = []
+    for rows in clusters.members:
+        counts = count_words([])
+        for row in rows:
+            counts.update(held.words[row])
+        classes.append(counts)
+    store.put_document_clusters(held.ids, _groups(clusters, name(classes)))
+
+
+def _of_documents(plan: Plan, documents: int) -> Plan:
+    criterion = "silhouette" if documents < _FEW_DOCUMENTS else plan.criterion
+    return replace(plan, criterion=criterion, least=_LEAST_DOCUMENTS, most=_MOST_CLUSTERS)
+
+
+def _groups(clusters: Clusters, names: list[tuple[str, ...]]) -> list[Group]:
+    parts = zip(names, clusters.centroids, clusters.members, clusters.weights, strict=True)
+    return [Group(*part) for part in parts]

@@ -1,0 +1,43 @@
+"""Clusters named by their words."""
+
+from __future__ import annotations
+
+from rag_core.retrieval.hierarchy.naming import MOST_TERMS, count_words, name, weigh
+from rag_core.text.stems import stem
+
+TAX = ["Deferred taxes and the provision for income taxes.", "The company was taxed on its income."]
+SEA = ["The harbour master closed the harbour.", "The company moved its ferries out of the harbour."]
+
+
+def test_function_words_and_numbers_name_nothing() -> None:
+    assert count_words(["The 12 boats of 1967 are in it, ok."]) == {"boats": 1}
+
+
+def test_what_is_frequent_here_and_rare_elsewhere_comes_first() -> None:
+    names = name([count_words(TAX), count_words(SEA)])
+    assert names[0][:2] == ("taxes", "income")
+    assert names[1][0] == "harbour"
+    assert all(len(some) <= MOST_TERMS for some in names)
+
+
+def test_forms_of_a_word_count_together() -> None:
+    assert sum(word.startswith("tax") for word in name([count_words(TAX), count_words(SEA)])[0]) == 1
+
+
+def test_a_word_of_every_class_weighs_less() -> None:
+    weights = weigh([count_words([*TAX, *TAX]), count_words(["company harbour " * 4])])
+    assert weights[1][stem("company")] < weights[1][stem("harbour")]
+
+
+def test_one_class_is_named_by_what_is_frequent() -> None:
+    assert name([count_words(SEA)])[0][0] == "harbour"
+
+
+def test_no_words_no_names() -> None:
+    assert name([count_words([]), count_words(["1 2 3"])]) == [(), ()]
+    assert name([]) == []
+
+
+def test_other_scripts_have_names() -> None:
+    assert name([count_words(["猫 猫"])])[0] == ("猫",)
+    assert name([count_words(["Налог на прибыль и налог на землю"])])[0][0] == "налог"

@@ -1,0 +1,151 @@
+"""Level one finds the clusters that a question is about, level two the chunks inside, by cosines of one kind."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from rag_core import Library, Upload
+from rag_core.retrieval.hierarchy.building import update
+from rag_core.retrieval.hierarchy.clustering import unit
+from rag_core.retrieval.hierarchy.coverage import NO_GROUP
+from rag_core.retrieval.hierarchy.current import CurrentHierarchy
+from rag_core.retrieval.hierarchy.search import Hierarchy, Reach
+from rag_core.storage.postgres.hierarchy import Group, Held, Summaries
+
+DIMENSIONS = 16
+
+
+def axis(number: int) -> np.ndarray:
+    return np.eye(DIMENSIONS, dtype=np.float32)[number]
+
+
+def group(number: int, members: list[int], term: str = "") -> Group:
+    return Group(
+        (term or f"word{number}",), axis(number), np.array(members, np.int32), np.ones(len(members), np.float32)
+    )
+
+
+def hierarchy() -> Hierarchy:
+    """Documents a, b and c; a about axes 0 and 1, b about 2, c about 3; a and b are in one cluster of documents."""
+    summaries = Summaries(("a", "b", "c"), unit(np.stack([axis(0) + axis(1), axis(2), axis(3)])))
+    documents = (
+        Group(("ab",), unit(axis(0) + axis(1) + axis(2)), np.array([0, 1], np.int32), np.ones(2, np.float32)),
+        Group(("c",), axis(3), np.array([2], np.int32), np.ones(1, np.float32)),
+    )
+    chunks = ((0, group(0, [0, 1])), (0, group(1, [2, 3])), (1, group(2, [0, 1])), (2, group(3, [0])))
+    return Hierarchy(Held(summaries, documents, chunks))
+
+
+def test_the_nearest_clusters_are_looked_into() -> None:
+    focus = hierarchy().focus(axis(1), Reach(documents=1, document_clusters=0, chunk_clusters=1))
+    assert {key: rows.tolist() for key, rows in focus.rows.items()} == {"a": [2, 3]}
+    assert focus.chunks == 2
+
+
+def test_a_cluster_of_documents_brings_its_members() -> None:
+    reach = Reach(documents=2, document_clusters=1, chunk_clusters=9)
+    assert set(hierarchy().focus(unit(axis(0) + axis(1)), reach).rows) >= {"a", "b"}
+    narrow = Reach(documents=1, document_clusters=0, chunk_clusters=9)
+    assert set(hierarchy().focus(unit(axis(0) + axis(1)), narrow).rows) == {"a"}
+
+
+def test_the_question_moves_towards_what_was_found() -> None:
+    asked = unit(axis(1) + axis(9))
+    focus = hierarchy().focus(asked, Reach(guides=1))
+    assert float(focus.query @ axis(1)) > float(asked @ axis(1))
+    assert np.isclose(np.linalg.norm(focus.query), 1, atol=1e-6)
+    assert focus.terms == ("word1",)
+
+
+def test_without_expansion_the_question_stays() -> None:
+    asked = unit(axis(1) + axis(9))
+    assert np.allclose(hierarchy().focus(asked, Reach(expansion=0)).query, asked)
+
+
+def test_only_allowed_documents_are_looked_at() -> None:
+    assert set(hierarchy().focus(axis(0), allowed={"c", "unknown"}).rows) == {"c"}
+    assert hierarchy().focus(axis(0), allowed=()).rows == {}
+
+
+def test_a_question_of_another_model_finds_nothing() -> None:
+    focus = hierarchy().focus(np.ones(3, dtype=np.float32))
+    assert (focus.rows, focus.terms) == ({}, ())
+
+
+def test_an_empty_hierarchy_finds_nothing() -> None:
+    empty = Hierarchy(Held(Summaries((), np.empty((0, 0), np.float32)), (), ()))
+    assert len(empty) == 0
+    assert empty.focus(axis(0)).chunks == 0
+    assert empty.known(axis(0), [("a", 0)]).clusters.tolist() == [NO_GROUP]
+
+
+def test_a_chunk_is_of_the_cluster_that_it_belongs_to_most() -> None:
+    weak = Group((), axis(4), np.array([1, 5], np.int32), np.array([0.3, 0.9], np.float32))
+    strong = Group((), axis(5), np.array([1], np.int32), np.array([0.7], np.float32))
+    held = Held(Summaries(("a",), axis(4)[None]), (), ((0, weak), (0, strong)))
+    refs = [("a", 1), ("a", 5), ("a", 0), ("a", 99), ("b", 0)]
+    known = Hierarchy(held).known(3 * axis(4), refs)
+    assert known.clusters.tolist() == [1, 0, NO_GROUP, NO_GROUP, NO_GROUP]
+    assert known.documents.tolist() == [0, 0, 0, 0, 1]
+    assert known.about.tolist() == [1, 1, 1, 1, 0]
+
+
+def test_level_one_is_quick_for_a_hundred_thousand_chunks() -> None:
+    chance = np.random.default_rng(0)
+    rows = lambda count: unit(chance.standard_normal((count, 384)).astype(np.float32))  # noqa: E731
+    summaries = Summaries(tuple(f"d{number:04d}" for number in range(1_000)), rows(1_000))
+    members = np.array_split(np.arange(1_000, dtype=np.int32), 60)
+    documents = tuple(
+        Group((), middle, part, np.ones(len(part), np.float32)) for middle, part in zip(rows(60), members, strict=True)
+    )
+    parts = np.array_split(np.arange(100, dtype=np.int32), 8)
+    middles = rows(8_000)
+    chunks = tuple(
+        (number // 8, Group((), middles[number], parts[number % 8], np.ones(len(parts[number % 8]), np.float32)))
+        for number in range(8_000)
+    )
+    found = Hierarchy(Held(summaries, documents, chunks))
+    took = []
+    for query in rows(15):
+        started = time.perf_counter()
+        assert found.focus(query).chunks
+        took.append(time.perf_counter() - started)
+    assert sorted(took)[7] < 0.05
+
+
+@pytest.fixture
+def filled(library: Library) -> Library:
+    texts = {
+        "ferry": "The ferry crosses the strait at hour {n} with cars when the wind allows its captain to sail.",
+        "bread": "Baker {n} kneads dough with flour and yeast before the oven is hot enough for bread.",
+    }
+    uploads = [
+        Upload(f"{subject}.txt", "\n\n".join(text.format(n=n) for n in range(60)).encode())
+        for subject, text in texts.items()
+    ]
+    list(library.add(uploads))
+    return library
+
+
+def test_the_mode_scaler_searches_in_two_levels(filled: Library) -> None:
+    list(update(filled._storage))
+    hits = filled.search("When does the boat leave?", mode="scaler")
+    assert hits[0].document.title.startswith("ferry")
+    flat = {hit.chunk_id for hit in filled.search("When does the boat leave?", k=100, mode="hybrid")}
+    assert {hit.chunk_id for hit in filled.search("When does the boat leave?", k=100, mode="scaler")} >= flat
+
+
+def test_without_clusters_the_flat_search_answers(filled: Library) -> None:
+    assert filled.search("bread", mode="scaler")[0].document.title.startswith("bread")
+
+
+def test_what_is_current_follows_updates(filled: Library) -> None:
+    current = CurrentHierarchy(filled._storage.hierarchy)
+    assert len(current.get()) == 0
+    list(update(filled._storage))
+    held = current.get()
+    assert len(held) == 2
+    assert current.get() is held

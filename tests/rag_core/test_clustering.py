@@ -1,0 +1,87 @@
+"""A library's clusters: kept up to date by themselves, walked from clusters of documents down to chunks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_core import Cancellation, Library, Settings, Upload
+from rag_core.clustering import Clustering
+from rag_core.errors import ModelUnavailable
+from tests.conftest import add_text
+
+TEXTS = {
+    "ferry": "The ferry of hour {n} crosses the strait with cars when the wind allows its captain to sail.",
+    "bread": "The baker of street {n} kneads dough with flour and yeast before the oven is hot for bread.",
+}
+
+
+@pytest.fixture
+def quiet(tmp_path: Path, new_database: Callable[[], str]) -> Iterator[Library]:
+    """A library that clusters only when it is asked to."""
+    settings = Settings(_env_file=None, data_dir=tmp_path / "quiet", database_url=new_database())
+    with Library.open(settings.changed("hierarchy", background=False)) as opened:
+        uploads = [
+            Upload(f"{subject} {number}.txt", text.format(n=number).encode())
+            for subject, text in TEXTS.items()
+            for number in range(4)
+        ]
+        list(opened.add(uploads))
+        yield opened
+
+
+def test_the_tree_is_walked(quiet: Library) -> None:
+    assert quiet.clusters().waiting == 8
+    assert quiet.clusters().clusters == ()
+    assert list(quiet.update_clusters())[-1].stage == "done"
+    tree = quiet.clusters()
+    assert tree.waiting == 0
+    titles = [[quiet.document(key).title.split()[0] for key in cluster.documents] for cluster in tree.clusters]
+    assert sorted(map(set, titles), key=min) == [{"bread"}, {"ferry"}]
+    first = tree.clusters[0].documents[0]
+    assert [cluster.chunks for cluster in quiet.clusters_of(first)] == [(0,)]
+    assert quiet.clusters_of(first)[0].terms
+    assert quiet.summary(first) == quiet.chunks(first)[0].text
+
+
+def test_what_is_unknown_has_no_clusters(quiet: Library) -> None:
+    assert quiet.clusters_of("none such") == ()
+    assert quiet.summary("none such") == ""
+
+
+def test_everything_is_made_anew_when_asked(quiet: Library) -> None:
+    list(quiet.update_clusters())
+    assert len(list(quiet.update_clusters())) == 1
+    assert len(list(quiet.update_clusters(anew=True))) > 8
+
+
+def test_a_stop_keeps_what_was_made(quiet: Library) -> None:
+    token = Cancellation()
+    steps = quiet.update_clusters(cancellation=token)
+    next(steps)
+    next(steps)
+    token.cancel()
+    assert list(steps)[-1].stage == "cancelled"
+    assert 0 < quiet.clusters().waiting < 8
+
+
+def test_a_model_that_is_not_there_leaves_extracts(quiet: Library) -> None:
+    def missing(name: str, settings: Settings) -> None:
+        raise ModelUnavailable(f"There is no {name}.")
+
+    chosen = quiet.settings.changed("hierarchy", background=False, summaries="gguf:none.gguf")
+    clustering = Clustering(quiet._storage, lambda: chosen, missing)  # type: ignore[arg-type]
+    list(clustering.update())
+    clustering.close()
+    assert all(quiet.summary(document.id) for document in quiet.documents())
+
+
+def test_clusters_come_by_themselves(library: Library) -> None:
+    document = add_text(library, "one.txt", TEXTS["ferry"].format(n=1))
+    deadline = time.monotonic() + 90
+    while not library.clusters_of(document.id) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert library.clusters().clusters[0].documents == (document.id,)
