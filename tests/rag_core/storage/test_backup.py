@@ -96,9 +96,9 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
         assert_same(filled, library)
         assert library.preference("model") == "extractive"
         assert library.preference("allow_remote") is None
+        library._storage.settle()  # the index of words is made again after opening
         again = library.search("How does the bishop move?", k=3)
         assert [(hit.chunk_id, hit.score) for hit in again] == [(hit.chunk_id, hit.score) for hit in hits]
-        library._storage.settle()
         profile = library._storage.documents.profile()
         assert profile is not None
         assert library._storage.chroma.count(profile) == 4
