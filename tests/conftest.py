@@ -78,7 +78,8 @@ def new_database(postgresql: str) -> Callable[[], str]:
 @pytest.fixture
 def settings(tmp_path: Path, new_database: Callable[[], str]) -> Settings:
     """Settings of a library of its own; nothing of the machine's environment or .env is in them."""
-    return Settings(_env_file=None, data_dir=tmp_path / "library", database_url=new_database())
+    settings = Settings(_env_file=None, data_dir=tmp_path / "library", database_url=new_database())
+    return settings.changed("hierarchy", background=False)  # it would take the processor from what is tested
 
 
 @pytest.fixture

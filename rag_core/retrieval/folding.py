@@ -15,14 +15,15 @@ _NEAR = 0.97
 _SAME_WORDS = 0.9
 
 
-def folded(candidates: Candidates) -> tuple[list[int], Mapping[int, int]]:
+def folded(candidates: Candidates, most: int) -> tuple[list[int], Mapping[int, int]]:
     """The places of candidates that stand for themselves, in order, and how many others each stands for.
 
-    One is folded into a better one when nearly all their words are the same, and all their numbers.
+    One is folded into a better one when nearly all their words are the same, and all their numbers. Only the first
+    `most` are looked at.
     """
     if candidates.vectors is None or len(candidates) < 2:
         return list(range(len(candidates))), {}
-    near = _unit(candidates.vectors)
+    near = _unit(candidates.vectors[:most])
     similar = np.triu(near @ near.T >= _NEAR, k=1)
     gone: set[int] = set()
     counts: dict[int, int] = {}

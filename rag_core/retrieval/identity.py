@@ -109,13 +109,16 @@ class Counts:
 
 
 class Cards:
-    """The cards of all ready documents, in memory, brought up to date when a search finds them changed. Thread-safe."""
+    """The cards of all ready documents, in memory, brought up to date when a search finds them changed. Thread-safe.
+
+    counts: as of the last refresh.
+    """
 
     def __init__(self, passages: Passages, rarities: Rarities = lambda _: {}) -> None:
         self._passages = passages
         self._rarities = rarities
         self._lock = threading.Lock()
-        self._digest: int | None = None
+        self.counts: Counts | None = None
         self._cards: dict[str, tuple[int, Weights]] = {}
         self._sizes: dict[str, int] = {}
         self._languages: dict[str, str] = {}
@@ -124,10 +127,10 @@ class Cards:
     def refresh(self) -> Counts:
         """Bring the cards up to date: one statement where nothing changed. Raises StoreUnavailable."""
         counts = Counts(*self._passages.counts())
-        if counts.digest != self._digest:
+        if self.counts is None or counts.digest != self.counts.digest:
             with self._lock:
                 self._follow()
-                self._digest = counts.digest
+        self.counts = counts
         return counts
 
     def languages(self) -> list[str]:

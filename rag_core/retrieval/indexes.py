@@ -96,8 +96,7 @@ class LibraryIndexes(Indexes):
         return [self._cards.meant(question) for question in questions]
 
     def languages(self) -> list[str]:
-        """See the base class."""
-        self._cards.refresh()
+        """See the base class; as of the last question."""
         return self._cards.languages()
 
     def holds(self, term: str) -> bool:
@@ -108,8 +107,8 @@ class LibraryIndexes(Indexes):
             return False
 
     def size(self) -> tuple[int, int]:
-        """See the base class."""
-        counts = self._cards.refresh()
+        """See the base class; as of the last question, so that a search asks PostgreSQL once."""
+        counts = self._cards.counts or self._cards.refresh()
         return counts.documents, counts.chunks
 
     def _rarities(self, terms: Sequence[str]) -> Mapping[str, float]:

@@ -31,6 +31,8 @@ _TOLD = 50
 # Documents that a question may mean are searched by themselves when they are so sure, and there are more than these.
 _SURE, _FEW = 0.6, 3
 _MEANT = 5
+# Near-duplicates are looked for among so many times the hits.
+_FOLDED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class _Run:
         candidates = self._with_texts(query, candidates.take(list(range(min(len(candidates), self._plan.fetch_k)))))
         stages.lap("texts")
         candidates = self._drawn(query, self._reranked(query, candidates, stages), stages)
-        standing, similar = folded(candidates)
+        standing, similar = folded(candidates, _FOLDED * self._plan.k)
         stages.lap("fold")
         k = wanted(query.understood.kind, self._plan.k) if self._plan.k_by_kind else self._plan.k
         places = [standing[at] for at in picked(query, candidates.take(standing), k, self._plan.mmr_lambda)]

@@ -9,7 +9,7 @@ from rag_core.text.compounds import split_compound
 from rag_core.text.languages import language_of
 from rag_core.text.numbers import normalise_number
 from rag_core.text.stems import stems
-from rag_core.text.tokens import Token, run_tokens, runs, tokens
+from rag_core.text.tokens import Token, placed_runs, run_tokens, runs, tokens
 from rag_core.text.wordlists import NUMBER_WORDS, stop_words
 
 ANALYSIS_VERSION = 1
@@ -51,14 +51,23 @@ def query_terms(
 
 def spans(text: str, wanted: Collection[str], language: str = "en") -> list[tuple[int, int]]:
     """Where the wanted terms stand in a text, as sorted spans of characters that do not overlap: for marking them."""
+    wanted = frozenset(wanted)
     found: list[tuple[int, int]] = []
-    for token in tokens(text):
-        if any(form in wanted for form in _forms(token, language)):
-            if found and token.start < found[-1][1]:
-                found[-1] = (found[-1][0], max(found[-1][1], token.end))
-            else:
-                found.append((token.start, token.end))
+    for start, run in placed_runs(text):
+        if len(run) <= _LONGEST and wanted.isdisjoint(_remembered(run, language)):
+            continue  # most runs: what they hold is remembered, where it stands need not be looked for
+        for token in run_tokens(run):
+            if any(form in wanted for form in _forms(token, language)):
+                _join(found, start + token.start, start + token.end)
     return found
+
+
+def _join(spans: list[tuple[int, int]], start: int, end: int) -> None:
+    """Add a span, or lengthen the last one where they overlap."""
+    if spans and start < spans[-1][1]:
+        spans[-1] = (spans[-1][0], max(spans[-1][1], end))
+    else:
+        spans.append((start, end))
 
 
 def coverage(wanted: Sequence[str], held: Sequence[str] | set[str]) -> float:

@@ -66,6 +66,11 @@ def runs(text: str) -> list[str]:
     return found
 
 
+def placed_runs(text: str) -> Iterator[tuple[int, str]]:
+    """The runs of a text with where they begin."""
+    return ((match.start(), match[0]) for match in _RUN.finditer(text))
+
+
 def tokens(text: str) -> Iterator[Token]:
     """All tokens of a text in order; a code stands before its parts, and at the same place."""
     for match in _RUN.finditer(text):

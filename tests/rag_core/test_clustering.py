@@ -79,9 +79,10 @@ def test_a_model_that_is_not_there_leaves_extracts(quiet: Library) -> None:
     assert all(quiet.summary(document.id) for document in quiet.documents())
 
 
-def test_clusters_come_by_themselves(library: Library) -> None:
-    document = add_text(library, "one.txt", TEXTS["ferry"].format(n=1))
-    deadline = time.monotonic() + 90
-    while not library.clusters_of(document.id) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert library.clusters().clusters[0].documents == (document.id,)
+def test_clusters_come_by_themselves(settings: Settings) -> None:
+    with Library.open(settings.changed("hierarchy", background=True)) as library:
+        document = add_text(library, "one.txt", TEXTS["ferry"].format(n=1))
+        deadline = time.monotonic() + 90
+        while not library.clusters_of(document.id) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert library.clusters().clusters[0].documents == (document.id,)

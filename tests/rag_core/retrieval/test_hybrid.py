@@ -102,10 +102,15 @@ def test_an_index_of_words_that_fails_leaves_the_search_by_meaning(
         assert found.trace.searched.mode == "dense"
 
 
-def test_scaler_is_hybrid_until_it_is_there(library: Library) -> None:
+def test_scaler_is_flat_until_there_are_clusters(library: Library) -> None:
     found = library.retrieve("rye bread", mode="scaler")
     assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in library.search("rye bread")]
-    assert any("SCALER" in note for note in found.trace.notes)
+    assert any("cluster" in note for note in found.trace.notes)
+    assert list(library.update_clusters())[-1].stage == "done"
+    found = library.retrieve("rye bread", mode="scaler")
+    assert found.trace.searched is not None
+    assert found.trace.searched.mode == "scaler"
+    assert library.search("rye bread")[0].chunk_id in {hit.chunk_id for hit in found.hits}
 
 
 def of(**weights: float) -> dict[frozenset[str], float]:

@@ -51,7 +51,14 @@ def test_names_years_and_periods_become_terms() -> None:
 
 def test_a_card_weighs_its_title_and_names_above_its_first_page() -> None:
     row = CardRow(
-        "a", "Annual report", "Ada Lund", ("mail/harbour-2019.pdf",), "Veyra Town Hall, 2018. The hall.", 3, 9
+        "a",
+        "Annual report",
+        "Ada Lund",
+        ("mail/harbour-2019.pdf",),
+        "Veyra Town Hall, 2018. The hall.",
+        3,
+        9,
+        "en",
     )
     weights = card_weights(row)
     assert weights["harbour"] == weights["2019"] == weights["form10k"] == 1.0

@@ -35,14 +35,14 @@ def query(text: str, *sides: str) -> Query:
 
 
 def test_the_same_words_are_folded_and_other_numbers_are_not() -> None:
-    standing, similar = folded(candidates())
+    standing, similar = folded(candidates(), 9)
     assert standing == [0, 1, 3, 4]
     assert similar == {0: 1}
 
 
 def test_nothing_is_folded_of_few_or_without_vectors() -> None:
-    assert folded(candidates().take([0])) == ([0], {})
-    assert folded(candidates().take([])) == ([], {})
+    assert folded(candidates().take([0]), 9) == ([0], {})
+    assert folded(candidates().take([]), 9) == ([], {})
 
 
 def test_the_best_are_picked_in_order() -> None:

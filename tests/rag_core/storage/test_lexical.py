@@ -270,8 +270,8 @@ def test_missing_wrong_and_stray_rows_are_found_and_repaired(storage: Storage, i
     index.remove([ids[0]])
     other = contents[ids[1]]
     chunks = (other.chunks[0], lexical.IndexedChunk(1, 1, "", "", "another text", hash_of("another text")))
-    stray = lexical.IndexedDocument("e" * 32, "", "", chunks, np.empty((0, 0), np.float32))
-    index.put([lexical.IndexedDocument(ids[1], other.title, "", chunks, other.vectors), stray])
+    stray = lexical.IndexedDocument("e" * 32, "", "", "en", chunks, np.empty((0, 0), np.float32))
+    index.put([lexical.IndexedDocument(ids[1], other.title, "", "en", chunks, other.vectors), stray])
     index.tidy()
     report = verify(storage)
     assert {item.document_id: item.message for item in own(report)} == {
