@@ -50,7 +50,7 @@ def test_a_citation_opens_its_page_with_the_passage_marked(open_page: Open) -> N
     assert boxes(page) >= 1
     expect(page.locator(".passage h2")).to_contain_text("Handbook of the Veyra Ferry")
     expect(page.locator(".passage .where")).to_contain_text("Page 6 of 13")
-    expect(page.locator(".passage .facts")).to_contain_text("cosine")
+    expect(page.locator(".passage .facts")).to_contain_text("rerank")
     page.get_by_role("button", name="Next page").click()
     expect(page.locator(".passage .where")).to_contain_text("Page 7 of 13")
     expect(page.locator(".passage .box")).to_have_count(0)

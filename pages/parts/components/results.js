@@ -43,6 +43,7 @@ const drawRow = (row) => {
   const body = make("div", "body");
   const head = button("open", row.title);
   head.dataset.open = row.id;
+  head.title = row.title;
   const line = make("div", "head");
   if (row.compact) line.append(make("span", "number quiet", String(row.number)));
   line.append(head, make("span", "place quiet", row.place));

@@ -27,15 +27,11 @@ def draw(library: Library, documents: Sequence[Document], wanted: Wanted) -> Non
     """Search, and draw what was found."""
     found = library.retrieve(wanted.question, k=wanted.k, scope=wanted.scope, mode=wanted.mode)
     hits = _sorted(found.hits, wanted.sort)
-    if not hits:
-        st.markdown("**Nothing was found.**")
-        if wanted.scope:
-            st.button("Search everything", key="search_widen", on_click=narrow, args=(Scope(),))
-        else:
-            st.caption("Try other words, or fewer of them.")
-        return
-    _heading(hits, found.trace.latency_ms)
-    _list(hits)
+    if hits:
+        _heading(hits, found.trace.latency_ms)
+        _list(hits)
+    else:
+        _nothing(wanted)
     for note in found.trace.notes:
         st.caption(f":material/info: {words.plain(note)}")
     if found.trace.searched is not None:
@@ -92,6 +88,14 @@ def _sorted(hits: Sequence[Hit], sort: str) -> list[Hit]:
     if sort == "newest":
         return sorted(hits, key=_added, reverse=True)
     return list(hits)
+
+
+def _nothing(wanted: Wanted) -> None:
+    st.markdown("**Nothing was found.**")
+    if wanted.scope:
+        st.button("Search all documents", key="search_widen", on_click=narrow, args=(Scope(),))
+    else:
+        st.caption("Try other words, or fewer of them.")
 
 
 def _added(hit: Hit) -> float:

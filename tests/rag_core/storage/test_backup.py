@@ -96,9 +96,9 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
         assert_same(filled, library)
         assert library.preference("model") == "extractive"
         assert library.preference("allow_remote") is None
+        library._storage.settle()  # the index of words is made again after opening
         again = library.search("How does the bishop move?", k=3)
         assert [(hit.chunk_id, hit.score) for hit in again] == [(hit.chunk_id, hit.score) for hit in hits]
-        library._storage.settle()
         profile = library._storage.documents.profile()
         assert profile is not None
         assert library._storage.chroma.count(profile) == 4
@@ -360,14 +360,21 @@ def test_a_forged_archive_that_is_sound_restores(sealed: bytes, other: Settings,
 def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     library: Library, other: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newer = ("question_sets", "questions", "evaluation_runs", "evaluation_results")
+    newer = (
+        "question_sets", "questions", "evaluation_runs", "evaluation_results", "document_tags", "document_summaries",
+        "chunk_clusters", "document_memberships", "document_clusters",
+    )  # fmt: skip
+    columns = {
+        "messages": ("rating",), "embedding_profiles": ("model",), "chunks": ("pieces",), "conversations": ("scope",),
+        "documents": ("generation", "title_read", "title_by_user", "card", "card_version"),
+    }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])
     library._storage.stop_following()  # it knows the newer tables alone
     with library._storage.database.transaction() as connection:
         connection.execute(f"DROP TABLE new_vectors, {', '.join(newer)}".encode())
-        connection.execute("ALTER TABLE messages DROP COLUMN rating")
-        connection.execute("ALTER TABLE embedding_profiles DROP COLUMN model")
-        connection.execute("ALTER TABLE documents DROP COLUMN generation")
+        for table, names in columns.items():
+            for name in names:
+                connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}".encode())
         connection.execute("DELETE FROM migrations WHERE name > '0002'")
     with monkeypatch.context() as patch:
         patch.setattr(backups, "TABLES", tuple(name for name in TABLES if name not in newer))
