@@ -160,7 +160,11 @@ class _Run:
         known = replace(kept, rows=[rows[ref] for ref in kept.refs], documents=documents)
         if not (query.understood.phrases or query.understood.excluded):
             return known
-        return known.take([place for place in range(len(known)) if allowed(query, known, place)])
+        fitting = [place for place in range(len(known)) if allowed(query, known, place)]
+        if not fitting and self._plan.nearest_instead:
+            self._notes.append("Nothing has the quoted words together without the excluded ones; the nearest is shown.")
+            return known
+        return known.take(fitting)
 
     def _reranked(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
         if candidates.kind != "fused":  # their weights are of fused scores

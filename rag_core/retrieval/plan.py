@@ -17,7 +17,8 @@ class Plan:
 
     by_levels: "scaler" where the two levels order candidates for every question, "auto" for those kinds that it helps.
     `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None. `k_by_kind`:
-    more of them where a question asks for a list, a comparison or a summary.
+    more of them where a question asks for a list, a comparison or a summary. nearest_instead: an answer is made of the
+    nearest chunks where none has a question's quoted words; a search then finds nothing.
     """
 
     rankers: tuple[str, ...]
@@ -28,6 +29,7 @@ class Plan:
     mmr_lambda: float | None
     fusion: str
     k_by_kind: bool
+    nearest_instead: bool = False
     rerankers: tuple[str, ...] = ()
     by_levels: str = ""
 
@@ -48,6 +50,7 @@ def planned(settings: RetrievalSettings) -> Plan:
         mmr_lambda=settings.mmr_lambda if settings.mmr else None,
         fusion=settings.fusion,
         k_by_kind=settings.k_by_kind and settings.mmr,
+        nearest_instead=settings.mmr,
         rerankers=AUTOMATIC if mode in ("hybrid", "scaler") and settings.rerank == "auto" else (),
         by_levels=settings.mode if settings.mode in ("auto", "scaler") else "",
     )

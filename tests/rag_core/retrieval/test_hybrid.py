@@ -67,6 +67,12 @@ def test_a_quoted_phrase_must_stand_there(library: Library, mode: str) -> None:
     assert sources(library, 'Where are "lamps red"?', mode=mode) == []
 
 
+def test_an_answer_is_made_of_the_nearest_where_nothing_has_a_quoted_phrase(library: Library) -> None:
+    found = library.ask('What of "a purple whale" is said of the train?')
+    assert found.hits
+    assert any("quoted words" in note for note in found.trace.notes) or found.abstained
+
+
 @pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
 def test_an_excluded_word_stands_in_no_hit(library: Library, mode: str) -> None:
     found = sources(library, "costs to Tolsund -ferries", mode=mode)
