@@ -124,7 +124,9 @@ class RetrievalSettings(Group):
     """How a question becomes hits."""
 
     mode: Literal["auto", "hybrid", "dense", "lexical", "scaler"] = Field(
-        default="auto", description="dense goes by meaning, lexical by words, hybrid by both; auto is hybrid"
+        default="auto",
+        description="dense goes by meaning, lexical by words, hybrid by both, scaler also by clusters; auto is hybrid,"
+        " ordered by clusters for comparisons, lists and summaries",
     )
     index: Literal["auto", "dumps", "pgvector", "chroma"] = Field(
         default="auto", description="where vectors are looked up; auto takes the dumps and falls back to pgvector"
