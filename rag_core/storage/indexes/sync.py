@@ -119,7 +119,8 @@ class Sync:
         if index.needed:
             self._unacknowledged.update(taken)
         self._log.finish(index.name, batch, failed, needed=self._names)
-        self._show_acknowledged()
+        if index.needed:  # another index's thread would see what is not committed yet, and let go of it
+            self._show_acknowledged()
         if outage.attempts:
             self._recover(index, outage)
         return True

@@ -195,7 +195,7 @@ def test_adding_to_chroma_twice_changes_nothing(storage: Storage) -> None:
     storage.settle()
     batch = ChromaBatch()
     chunks = tuple(IndexedChunk(index, 1, "", "", text, "") for index, text in enumerate("abc"))
-    batch.add(IndexedDocument(f"{1:032x}", "", "", chunks, vectors(3, 1)))
+    batch.add(IndexedDocument(f"{1:032x}", "", "", "en", chunks, vectors(3, 1)))
     storage.chroma.add(PROFILE, batch)
     assert storage.chroma.count(PROFILE) == 3
 
