@@ -51,13 +51,18 @@ class ChromaIndex(DerivedIndex):
             self.requeue_lost()
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
-        """Add the chunks of documents. Raises ChromaUnavailable."""
+        """Add the chunks of documents, in the place of those that it has of them. Raises ChromaUnavailable.
+
+        The same bytes may come again under another name: their vectors and titles are others then, and Chroma leaves
+        what it has of an id as it is.
+        """
         profile = self._documents.profile()
         batch = ChromaBatch()
         for document in documents:
             if document.chunks:  # PostgreSQL has lost the chunks of a document otherwise
                 batch.add(document)
         if profile is not None and batch.ids:
+            self.store.remove(profile, [document.id for document in documents])
             self.store.add(profile, batch)
 
     def remove(self, ids: Sequence[str]) -> None:
