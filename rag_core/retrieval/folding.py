@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from rag_core.retrieval.candidates import Candidates
 from rag_core.text.numbers import numbers
-from rag_core.text.tokens import words
 
 # Chunks that differ by more are never compared word by word.
 _NEAR = 0.97
 _SAME_WORDS = 0.9
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def folded(candidates: Candidates, most: int) -> tuple[list[int], Mapping[int, int]]:
@@ -25,20 +26,23 @@ def folded(candidates: Candidates, most: int) -> tuple[list[int], Mapping[int, i
         return list(range(len(candidates))), {}
     near = _unit(candidates.vectors[:most])
     similar = np.triu(near @ near.T >= _NEAR, k=1)
+    if not similar.any():
+        return list(range(len(candidates))), {}
+    words = [frozenset(_WORD.findall(row.text.casefold())) for row in candidates.rows[:most]]
     gone: set[int] = set()
     counts: dict[int, int] = {}
     for first, second in np.argwhere(similar).tolist():
-        if first not in gone and second not in gone and _same(candidates, first, second):
+        if first not in gone and second not in gone and _same(candidates, words, first, second):
             gone.add(second)
             counts[first] = counts.get(first, 0) + 1
     return [place for place in range(len(candidates)) if place not in gone], counts
 
 
-def _same(candidates: Candidates, first: int, second: int) -> bool:
-    one, other = candidates.rows[first].text, candidates.rows[second].text
-    held, others = set(words(one)), set(words(other))
+def _same(candidates: Candidates, words: Sequence[frozenset[str]], first: int, second: int) -> bool:
+    held, others = words[first], words[second]
     if len(held & others) < _SAME_WORDS * len(held | others):
         return False
+    one, other = candidates.rows[first].text, candidates.rows[second].text
     return one == other or numbers(one) == numbers(other)
 
 
