@@ -99,7 +99,7 @@ def finished(evaluation: Evaluation, set_id: str, *configurations: Configuration
 
 
 def said(results: Sequence[Result]) -> list[tuple[str, str, str]]:
-    """Question, first document and answer; in 8 bits a question's vector varies a little with those beside it."""
+    """Question, first document and answer. Scores were seen to differ after a resumption, for a reason not yet known."""
     return [(one.question.id, one.found[0].document_id, one.answer) for one in results]
 
 
