@@ -99,7 +99,7 @@ def finished(evaluation: Evaluation, set_id: str, *configurations: Configuration
 
 
 def said(results: Sequence[Result]) -> list[tuple[str, str, str]]:
-    """Question, first document and answer. Scores were seen to differ after a resumption, for a reason not yet known."""
+    """Question, first document and answer. Scores were seen to differ after a resumption; the reason is not known."""
     return [(one.question.id, one.found[0].document_id, one.answer) for one in results]
 
 
