@@ -136,9 +136,8 @@ class ChunkedAnew:
             vectors, _ = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
         self._dumps.show(document.id)
-        language = document.card.language if document.card else ""
         held = ((chunk.index, chunk.section, chunk.text) for chunk in chunks)
-        self._lexical.add(document.id, document.title, language or "en", held)
+        self._lexical.add(document.id, document.title, document.main_language, held)
 
     def _fits(self, document_id: str, chunks: Sequence[Chunk]) -> bool:
         """Whether a dump of an earlier run holds these very chunks."""

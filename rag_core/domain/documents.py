@@ -91,6 +91,11 @@ class ParsedDocument:
         """The title that its card says, whatever the user calls it: what vectors are made with."""
         return self.card.title if self.card else self.title
 
+    @property
+    def main_language(self) -> str:
+        """The language that its card found (ISO 639-1), English where there is none."""
+        return (self.card.language if self.card else "") or "en"
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -159,6 +164,11 @@ class Document:
     def found_title(self) -> str:
         """The title that its card says, whatever the user calls it: what vectors are made with."""
         return self.card.title if self.card else self.title
+
+    @property
+    def main_language(self) -> str:
+        """The language that its card found (ISO 639-1), English where there is none."""
+        return (self.card.language if self.card else "") or "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def allowed(query: Query, candidates: Candidates, place: int) -> bool:
         return False
     excluded = query.excluded
     return not excluded or set(excluded).isdisjoint(
-        terms(f"{row.text} {row.section} {document.title}", _language(document))
+        terms(f"{row.text} {row.section} {document.title}", document.main_language)
     )
 
 
@@ -51,11 +51,7 @@ def _plain(text: str) -> str:
 def matches(query: Query, text: str, document: Document) -> tuple[tuple[int, int], ...]:
     """The spans of the question's words in a text of a document, in whatever form."""
     wanted = frozenset(form for forms in query.terms for form in forms)
-    return tuple(spans(text, wanted, _language(document)))
-
-
-def _language(document: Document) -> str:
-    return document.card.language if document.card and document.card.language else "en"
+    return tuple(spans(text, wanted, document.main_language))
 
 
 def _scores(candidates: Candidates, place: int) -> dict[str, float]:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rag_core.storage.indexes import LexicalIndex
 from rag_core.storage.postgres.passages import CardRow, Passages
 from rag_core.text.stems import stem
 from rag_core.text.wordlists import STOP_WORDS
@@ -101,11 +102,15 @@ class Meant:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Ready documents and their chunks, and a sum that differs when documents come, go or get another title."""
+    """Ready documents and their chunks, and a sum that differs when documents come, go or get another title.
+
+    waiting: whether the lexical index has any document to take yet.
+    """
 
     documents: int
     chunks: int
     digest: int
+    waiting: bool
 
 
 class Cards:
@@ -126,7 +131,7 @@ class Cards:
 
     def refresh(self) -> Counts:
         """Bring the cards up to date: one statement where nothing changed. Raises StoreUnavailable."""
-        counts = Counts(*self._passages.counts())
+        counts = Counts(*self._passages.counts(LexicalIndex.name))
         if self.counts is None or counts.digest != self.counts.digest:
             with self._lock:
                 self._follow()

@@ -69,9 +69,12 @@ class LibraryIndexes(Indexes):
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
         """See the base class: what was asked for, then the dumps, then pgvector."""
+        lexical = self._storage.lexical
+        behind = self._cards.counts is not None and self._cards.counts.waiting
+        waiting = frozenset(self._storage.log.waiting_ids(lexical.name)) if behind else frozenset()
         for name in self._order(wanted, notes):
             index = DENSE_INDEXES[name](self._storage, cast(Mode, scan))
-            yield Sources(index, self._storage.lexical, hierarchy=self._hierarchy.get())
+            yield Sources(index, lexical, self._hierarchy.get(), waiting)
 
     def within(self, scope: Scope) -> Within | None:
         """See the base class."""

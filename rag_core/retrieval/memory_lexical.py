@@ -9,6 +9,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from rag_core.retrieval.identity import Rarities
 from rag_core.retrieval.query import Ref
 from rag_core.storage.indexes.lexical import BOOSTS
 from rag_core.text.terms import terms as terms_of
@@ -17,9 +18,13 @@ _K1, _B = 1.2, 0.75
 
 
 class MemoryLexical:
-    """Chunks by their terms. `add` documents before it is searched."""
+    """Chunks by their terms. `add` documents before it is searched.
 
-    def __init__(self) -> None:
+    rarities: for chunks of an index that holds many more, the inverse document frequencies of terms there.
+    """
+
+    def __init__(self, rarities: Rarities | None = None) -> None:
+        self._rarities = rarities
         self._fields = {field: _Field() for field in BOOSTS}
         self._texts: dict[Ref, tuple[list[str], ...]] = {}
 
@@ -43,9 +48,10 @@ class MemoryLexical:
     ) -> list[tuple[str, int, float]]:
         """Document, index and score of the best k chunks, best first, as the library's index has them."""
         scores: defaultdict[Ref, float] = defaultdict(float)
+        known = self._rarities(list(frozenset().union(*terms))) if self._rarities else {}
         for name, boost in BOOSTS.items():
             for forms, weight in terms.items():
-                for ref, score in self._fields[name].best(forms).items():
+                for ref, score in self._fields[name].best(forms, known).items():
                     scores[ref] += boost * weight * score
         found = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         kept = (
@@ -58,6 +64,10 @@ class MemoryLexical:
     def holds(self, term: str) -> bool:
         """Whether the body of any chunk holds a term."""
         return bool(self._fields["body"].scores(term))
+
+    def idf(self, terms: Sequence[str]) -> dict[str, float]:
+        """Each term's inverse document frequency among the bodies of the chunks."""
+        return {term: self._fields["body"].rarity(term) for term in terms}
 
     def _fits(self, ref: Ref, phrases: Sequence[Sequence[str]], excluded: Sequence[str]) -> bool:
         fields = self._texts[ref]
@@ -80,20 +90,24 @@ class _Field:
         for term, count in Counter(terms).items():
             self._holders.setdefault(term, {})[ref] = count
 
-    def best(self, forms: frozenset[str]) -> Mapping[Ref, float]:
+    def best(self, forms: frozenset[str], rarities: Mapping[str, float]) -> Mapping[Ref, float]:
         """BM25 of the chunks that hold a term in some form, by its best."""
         found: dict[Ref, float] = {}
         for form in forms:
-            for ref, score in self.scores(form).items():
+            for ref, score in self.scores(form, rarities.get(form)).items():
                 found[ref] = max(found.get(ref, 0.0), score)
         return found
 
-    def scores(self, term: str) -> Mapping[Ref, float]:
-        """BM25 of the chunks that hold a term."""
+    def rarity(self, term: str) -> float:
+        """Inverse document frequency of a term."""
+        holding = len(self._holders.get(term, {}))
+        return math.log(1 + (len(self._lengths) - holding + 0.5) / (holding + 0.5))
+
+    def scores(self, term: str, rarity: float | None = None) -> Mapping[Ref, float]:
+        """BM25 of the chunks that hold a term, by its inverse document frequency among these where none is given."""
         held = self._holders.get(term, {})
-        many = len(self._lengths)
-        rarity = math.log(1 + (many - len(held) + 0.5) / (len(held) + 0.5))
-        mean = max(self._total / max(many, 1), 1e-9)
+        rarity = self.rarity(term) if rarity is None else rarity
+        mean = max(self._total / max(len(self._lengths), 1), 1e-9)
         return {
             ref: rarity * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * self._lengths[ref] / mean))
             for ref, count in held.items()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from rag_core.domain import Considered, Hit, Searched, Trace
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.retrieval.candidates import Candidates
+from rag_core.retrieval.catching_up import caught_up
 from rag_core.retrieval.folding import folded
 from rag_core.retrieval.fusion import fused
 from rag_core.retrieval.hierarchy.coverage import drawn
@@ -31,6 +32,8 @@ _TOLD = 50
 # Documents that a question may mean are searched by themselves when they are so sure, and there are more than these.
 _SURE, _FEW = 0.6, 3
 _MEANT = 5
+# So many documents the index of words takes in seconds; meanwhile those that are near by their vectors are compared.
+_TELL = 100
 # Near-duplicates are looked for among so many times the hits.
 _FOLDED = 4
 
@@ -96,6 +99,9 @@ class _Run:
         names = [name for name in self._plan.rankers if RANKERS[name].available(self._sources)]
         if "scaler" in self._plan.rankers and "scaler" not in names:
             self._notes.append("The documents are not clustered yet; the hybrid search answered.")
+        waiting = len(self._sources.waiting)
+        if "lexical" in names and waiting > (_TELL if "dense" in names else 0):
+            self._notes.append(f"The lexical index has yet to take {waiting} of the documents.")
         found: dict[str, list[Ranked]] = {}
         for name in names or ["dense"]:
             try:
@@ -114,7 +120,8 @@ class _Run:
         searched = Searched(mode, query.scope, query.understood, *covered)
         if not ranked:
             return self._retrieval(query, (), searched, stages)
-        candidates = fused(query, self._widened(query, ranked, covered[0]), self._sources.index, self._plan.fusion)
+        ranked = caught_up(query, self._widened(query, ranked, covered[0]), self._sources, self._indexes)
+        candidates = fused(query, ranked, self._sources.index, self._plan.fusion)
         stages.lap("fuse")
         candidates = self._with_texts(query, candidates.take(list(range(min(len(candidates), self._plan.fetch_k)))))
         stages.lap("texts")

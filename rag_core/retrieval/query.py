@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +64,11 @@ class Query:
             text, vector, scope, within, understood, _counted(wanted, language, languages, holds), meant.sides,
             foreign=bool(known) and language not in known,
         )  # fmt: skip
+
+    @property
+    def weights(self) -> Mapping[frozenset[str], int]:
+        """Each term once, and how often it stands there."""
+        return Counter(self.terms)
 
     @property
     def phrases(self) -> list[list[str]]:

@@ -308,7 +308,9 @@ class Storage:
         self._feeders = [Feeder("The library is kept up", self._keep_up)]
         for index in self.indexes:
             if not index.needed:
-                self._feeders.append(Feeder(f"{index.label} follows", partial(self.sync.follow, index)))
+                # Chroma's import alone takes a second of a processor; a search without words is a poor one.
+                soon = {"first_s": 0.0} if index is self.lexical else {}
+                self._feeders.append(Feeder(f"{index.label} follows", partial(self.sync.follow, index), **soon))
         self._gatherer = Feeder("Dumps are gathered", self.gather)
 
     def _keep_up(self) -> None:

@@ -45,14 +45,21 @@ class LexicalSearch(Protocol):
     def holds(self, term: str) -> bool:
         """Whether any chunk holds a term."""
 
+    def idf(self, terms: Sequence[str]) -> dict[str, float]:
+        """Each term's inverse document frequency among the chunks. Raises as `search` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where rankers look: an index of vectors, and one of words and the two levels where there are such."""
+    """Where rankers look: an index of vectors, and one of words and the two levels where there are such.
+
+    waiting: documents that the index of words has yet to take.
+    """
 
     index: DenseIndex
     lexical: LexicalSearch | None = None
     hierarchy: Hierarchy | None = None
+    waiting: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,7 +34,7 @@ class LexicalRanker(Ranker):
         within = query.within
         narrow = within is not None and not within.whole
         found = self._sources.lexical.search(
-            Counter(query.terms), _DEEPER * k if narrow else k, within.documents if within is not None else None,
+            query.weights, _DEEPER * k if narrow else k, within.documents if within is not None else None,
             phrases=query.phrases, excluded=query.excluded,
         )  # fmt: skip
         if within is not None and narrow:

@@ -9,16 +9,20 @@ from collections.abc import Callable
 from rag_core.errors import LecternError
 
 _log = logging.getLogger(__name__)
-# Importing Chroma takes a second of a processor, which the first page and the first answer need more.
+# The first page and the first answer need the processor more than what is kept up in the background.
 _FIRST_S = 5.0
 _EVERY_S = 30.0
 
 
 class Feeder:
-    """Calls `work` when woken, and now and then for what backs off, until stopped. `what` says what it does."""
+    """Calls `work` when woken, and now and then for what backs off, until stopped. `what` says what it does.
 
-    def __init__(self, what: str, work: Callable[[], None]) -> None:
+    first_s: how long it waits after the start, where nothing wakes it.
+    """
+
+    def __init__(self, what: str, work: Callable[[], None], first_s: float = _FIRST_S) -> None:
         self._what = what
+        self._first_s = first_s
         self._work = work
         self._woken = threading.Event()
         self._stopped = threading.Event()
@@ -36,7 +40,7 @@ class Feeder:
         self._thread.join()
 
     def _run(self) -> None:
-        self._woken.wait(_FIRST_S)
+        self._woken.wait(self._first_s)
         while not self._stopped.is_set():
             self._woken.clear()
             try:

@@ -13,7 +13,7 @@ import logging
 import math
 import shutil
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import tantivy
@@ -87,7 +87,7 @@ class LexicalIndex(DerivedIndex):
             places = _places(searcher, [address for _, address in hits])
         return [(*place, float(score)) for place, (score, _) in zip(places, hits, strict=True)]
 
-    def idf(self, terms: Iterable[str]) -> dict[str, float]:
+    def idf(self, terms: Sequence[str]) -> dict[str, float]:
         """Each term's inverse document frequency among the bodies of chunks, as in BM25. Raises IndexUnavailable."""
         with self._guarded():
             searcher = self._opened().searcher()
@@ -289,10 +289,9 @@ class LexicalIndex(DerivedIndex):
     def _missed(self, comparison: Comparison, known: Collection[str]) -> Iterator[Finding]:
         """Chunks of a sample that are not found by their own terms, but for documents that are known as wrong."""
         places = [place for place in comparison.places() if place[0] not in known]
-        cards = {key: document.card for key, document in self._documents.ready({place[0] for place in places}).items()}
+        documents = self._documents.ready({place[0] for place in places})
         for (document_id, index), (chunk, _) in self._documents.chunks_at(places).items():
-            card = cards.get(document_id)
-            language = card.language if card and card.language else "en"
+            language = documents[document_id].main_language if document_id in documents else "en"
             terms = list(dict.fromkeys(terms_of(chunk.text, language)))[:_OWN_TERMS]
             limit = comparison.facts[document_id].chunk_count
             found = self.search((), limit, [document_id], required=terms) if terms else [(document_id, index, 0.0)]

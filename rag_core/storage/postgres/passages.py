@@ -70,14 +70,18 @@ class Passages:
         return {(row[0], row[1]): PassageRow(*row) for row in rows}
 
     @retried
-    def counts(self) -> tuple[int, int, int]:
-        """Ready documents, their chunks, and a sum that differs when documents come, go or get another title."""
+    def counts(self, index: str) -> tuple[int, int, int, bool]:
+        """Ready documents, their chunks, a sum that differs when documents come, go or get another title, and whether
+        an index has any document to follow yet.
+        """
         with self._database.transaction() as connection:
             row = connection.execute(
-                f"SELECT count(*), coalesce(sum(chunk_count), 0)::bigint, coalesce(bit_xor({_DIGEST}), 0)"
-                " FROM documents WHERE state = 'ready'".encode()
+                f"SELECT count(*), coalesce(sum(chunk_count), 0)::bigint, coalesce(bit_xor({_DIGEST}), 0),"
+                " EXISTS (SELECT FROM index_waiting WHERE index_name = %s)"
+                " FROM documents WHERE state = 'ready'".encode(),
+                (index,),
             ).fetchone()
-        return row or (0, 0, 0)
+        return row or (0, 0, 0, False)
 
     @retried
     def card_digests(self) -> dict[str, int]:

@@ -98,11 +98,6 @@ def finished(evaluation: Evaluation, set_id: str, *configurations: Configuration
     return [evaluation.run(run_id) for run_id in ids]
 
 
-def said(results: Sequence[Result]) -> list[tuple[str, str, str]]:
-    """Question, first document and answer. Scores were seen to differ after a resumption; the reason is not known."""
-    return [(one.question.id, one.found[0].document_id, one.answer) for one in results]
-
-
 def lasting(results: Sequence[Result]) -> list[Result]:
     """Results without what differs from one time to the next."""
     costs = {"search_ms", "answer_ms"}
@@ -271,7 +266,7 @@ def test_what_is_gone_is_said(evaluation: Evaluation) -> None:
 
 
 def test_a_cancel_stops_all_and_each_goes_on_where_it_was(evaluation: Evaluation, set_id: str) -> None:
-    whole = said(evaluation.results(finished(evaluation, set_id, answers=True)[0].id))
+    whole = lasting(evaluation.results(finished(evaluation, set_id, answers=True)[0].id))
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
     (waiting,) = begin(evaluation, set_id, answers=True)
     token = Cancellation()
@@ -287,7 +282,7 @@ def test_a_cancel_stops_all_and_each_goes_on_where_it_was(evaluation: Evaluation
     steps = [(step.done, step.total) for step in evaluation.carry_out([first])]
     assert steps == [(2, 4), (3, 4), (4, 4)]
     assert evaluation.results(first)[:2] == kept  # not asked again
-    assert said(evaluation.results(first)) == whole
+    assert lasting(evaluation.results(first)) == whole
     assert [evaluation.run(run_id).state for run_id in (first, second)] == ["done", "cancelled"]
 
 
@@ -350,7 +345,7 @@ def test_questions_are_kept_in_portions_and_a_stop_falls_between_them(evaluation
     results = evaluation.results(run_id)
     assert [result.question for result in results] == many
     (whole,) = finished(evaluation, set_id)
-    assert said(results) == said(evaluation.results(whole.id))
+    assert lasting(results) == lasting(evaluation.results(whole.id))
     assert evaluation.run(run_id).metrics == whole.metrics
 
 
@@ -694,7 +689,7 @@ def test_a_killed_run_goes_on_where_it_was(own: Settings) -> None:
             assert results[: left[run_id].done] == kept[run_id]
         wholes = finished(evaluation, set_id, AS_IT_IS, small, answers=True)
         for run_id, whole in zip(ids, wholes, strict=True):
-            assert said(evaluation.results(whole.id)) == said(evaluation.results(run_id))
+            assert lasting(evaluation.results(whole.id)) == lasting(evaluation.results(run_id))
             assert whole.metrics["correct"] == evaluation.run(run_id).metrics["correct"]
 
 

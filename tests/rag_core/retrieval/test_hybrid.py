@@ -108,6 +108,23 @@ def test_an_index_of_words_that_fails_leaves_the_search_by_meaning(
         assert found.trace.searched.mode == "dense"
 
 
+def test_what_the_index_of_words_has_yet_to_take_is_compared_by_its_words(library: Library) -> None:
+    text = "The sledge to Tolsund costs one crown, runs on Form K-79, and has no lamps."
+    with library._storage.following_stopped():
+        *_, last = library.add([Upload("sledge.md", f"# Sledge\n\n{text}\n".encode())])
+        assert last.document is not None
+        late = library.retrieve("Form K-79")
+        alone = library.retrieve("Form K-79", mode="lexical")
+    library._storage.settle()
+    then = library.retrieve("Form K-79")
+    library.remove(last.document.id)
+    assert late.hits[0].document.id == then.hits[0].document.id == last.document.id
+    assert late.hits[0].scores["lexical"] > max(hit.scores.get("lexical", 0.0) for hit in late.hits[1:])
+    assert late.trace.notes == then.trace.notes == ()
+    assert last.document.id not in {hit.document.id for hit in alone.hits}
+    assert any("yet to take 1 of" in note for note in alone.trace.notes)
+
+
 def test_scaler_is_flat_until_there_are_clusters(library: Library) -> None:
     found = library.retrieve("rye bread", mode="scaler")
     assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in library.search("rye bread")]

@@ -116,6 +116,7 @@ def test_cards_follow_what_comes_and_goes(library: Library, cards: Cards) -> Non
     assert cards.refresh().documents == len(FILES) + 1
     assert first(library, cards, "fares to Tolsund") == "TOLSUND_fares.txt"
     library.remove(last.document.id)
+    library._storage.settle()
     assert cards.refresh() == before
     assert cards.meant("Tolsund") == Meant()
 
