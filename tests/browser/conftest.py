@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.conftest import PROJECT
 from tests.rag_core.generation.gemini_server import Script, gemini_server
@@ -122,17 +122,30 @@ def server(tmp_path_factory: pytest.TempPathFactory, gemini: Script) -> Iterator
         assert "Traceback" not in running.log.read_text()
 
 
+@pytest.fixture(scope="module")
+def contexts(browser: Browser) -> Iterator[Callable[[bool], BrowserContext]]:
+    """A light and a dark profile of the browser, so that the face's scripts are fetched and compiled once for each."""
+    made: dict[bool, BrowserContext] = {}
+
+    def of(dark: bool) -> BrowserContext:
+        if dark not in made:
+            made[dark] = browser.new_context(color_scheme="dark" if dark else "light")
+        return made[dark]
+
+    yield of
+    for context in made.values():
+        context.close()
+
+
 @pytest.fixture
-def open_page(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
+def open_page(contexts: Callable[[bool], BrowserContext], server: Server) -> Iterator[Callable[..., Page]]:
     """Opens tabs: `open_page("chat", width=390, height=844, dark=True)`. Foreign addresses and script errors fail."""
-    contexts, foreign, broken = [], [], []
+    pages, foreign, broken = [], [], []
 
     def open_tab(path: str = "", *, width: int = 1280, height: int = 800, dark: bool = False) -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-        )
-        contexts.append(context)
-        page = context.new_page()
+        page = contexts(dark).new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
         page.set_default_timeout(TIMEOUT_MS)
         page.on("pageerror", lambda error: broken.append(str(error)))
         local = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
@@ -143,8 +156,8 @@ def open_page(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]
         return page
 
     yield open_tab
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert not foreign
     assert not broken
 
