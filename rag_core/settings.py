@@ -138,8 +138,11 @@ class RetrievalSettings(Group):
     fusion: Literal["convex", "reciprocal"] = Field(
         default="convex", description="how a hybrid search joins its lists: by scores, or by ranks alone"
     )
-    rerank: Literal["auto", "none"] = Field(
-        default="auto", description="whether the first candidates of a hybrid search are scored once more"
+    rerank: str = Field(
+        default="auto",
+        min_length=1,
+        description="whether the first candidates of a hybrid search are scored once more: none, or by the"
+        " cross-encoder of a name in the models folder; auto takes one that is there, else what needs none",
     )
     backend: Literal["auto", "cpu", "coreml", "torch"] = Field(
         default="auto",
@@ -220,7 +223,9 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(default=PROJECT_DIR / "data" / "library", description="the library's folder")
-    models_dir: Path = Field(default=PROJECT_DIR / "data" / "models", description="GGUF files and exported models")
+    models_dir: Path = Field(
+        default=PROJECT_DIR / "data" / "models", description="GGUF files, cross-encoders, exported models"
+    )
     database_url: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("database_url", "DATABASE_URL"),
