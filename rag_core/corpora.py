@@ -197,8 +197,9 @@ class OtherChunks(Indexes):
         })  # fmt: skip
 
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
-        """Texts and places of chunks."""
-        return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in refs}
+        """Texts and places of those chunks that there are."""
+        there = (ref for ref in refs if 0 <= ref[1] < len(self._chunks[ref[0]]))
+        return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in there}
 
     def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
         """Those that were not removed since they were cut."""

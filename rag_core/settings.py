@@ -150,6 +150,9 @@ class RetrievalSettings(Group):
     )
     k: int = Field(default=6, ge=1, le=100, description="hits returned")
     k_by_kind: bool = Field(default=True, description="lists, comparisons and summaries are answered from more")
+    neighbours: int = Field(
+        default=0, ge=0, le=10, description="chunks before and behind each passage that a written answer may get too"
+    )
     fetch_k: int = Field(default=100, ge=1, le=10_000, description="candidates of each ranker")
     mmr: bool = Field(default=False, description="a search thins its hits by maximal marginal relevance")
     mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")

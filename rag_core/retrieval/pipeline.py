@@ -19,6 +19,7 @@ from rag_core.retrieval.fusion import fused
 from rag_core.retrieval.hierarchy.coverage import drawn
 from rag_core.retrieval.hits import allowed, considered, hit
 from rag_core.retrieval.indexes import Indexes
+from rag_core.retrieval.neighbours import surrounded
 from rag_core.retrieval.picking import picked, wanted
 from rag_core.retrieval.plan import Plan, planned
 from rag_core.retrieval.query import Query
@@ -138,6 +139,7 @@ class _Run:
         hits = tuple(hit(query, candidates, place, similar.get(place, 0)) for place in places)
         for one, place in zip(hits, places, strict=True):
             self._sources.index.check((one.document.id, one.index), candidates.rows[place].md5)
+        hits = surrounded(query, hits, self._plan.neighbours, self._indexes)
         told = self._told(candidates, set(places), set(standing))
         stages.lap("hits")
         return self._retrieval(query, hits, replace(searched, candidates=told), stages)

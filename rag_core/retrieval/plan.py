@@ -17,7 +17,8 @@ class Plan:
     by_levels: "scaler" where the two levels order candidates for every question, "auto" for those kinds that it helps.
     `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None. `k_by_kind`:
     more of them where a question asks for a list, a comparison or a summary. nearest_instead: an answer is made of the
-    nearest chunks where none has a question's quoted words; a search then finds nothing.
+    nearest chunks where none has a question's quoted words; a search then finds nothing. neighbours: chunks before and
+    behind each passage of an answer that are found with it.
     """
 
     rankers: tuple[str, ...]
@@ -29,6 +30,7 @@ class Plan:
     fusion: str
     k_by_kind: bool
     nearest_instead: bool = False
+    neighbours: int = 0
     rerank: str = "none"
     by_levels: str = ""
 
@@ -50,6 +52,7 @@ def planned(settings: RetrievalSettings) -> Plan:
         fusion=settings.fusion,
         k_by_kind=settings.k_by_kind and settings.mmr,
         nearest_instead=settings.mmr,
+        neighbours=settings.neighbours if settings.mmr else 0,
         rerank=settings.rerank if mode in ("hybrid", "scaler") else "none",
         by_levels=settings.mode if settings.mode in ("auto", "scaler") else "",
     )
