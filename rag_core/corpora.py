@@ -1,7 +1,7 @@
 """What a configuration is tried on: the library as it is, or its documents cut into other chunks.
 
-The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document,
-so that whoever is stopped goes on where it was, and a second run finds them ready.
+The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document
+and its pieces beside it, so that whoever is stopped goes on where it was, and a second run finds them ready.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, Document, Page, ParsedDocument, Scope
 from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
+from rag_core.kept_pieces import KeptPieces
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.dense_indexes import DumpsIndex
 from rag_core.retrieval.identity import Meant
@@ -37,6 +38,7 @@ from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.passages import PassageRow
+from rag_core.storage.postgres.pieces import kept_form
 from rag_core.text.context import context_of
 
 FOLDER = "evaluation"
@@ -101,7 +103,9 @@ class ChunkedAnew:
         self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
         self._dumps = DumpStore(self._folder)
         self._dumps.use(embedder.profile)
-        others = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels)
+        self._kept = KeptPieces(self._folder)
+        self._pieces: dict[str, Sequence[bytes | None]] = {}
+        others = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels, self._pieces)
         self._pipeline = Pipeline(others, rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
@@ -117,6 +121,7 @@ class ChunkedAnew:
             yield number, len(self._documents)
         for document_id in self._dumps.held() - set(documents.ready_ids()):
             self._dumps.remove(document_id)
+            self._kept.remove(document_id)
         _keep_newest(self._folder)
 
     def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
@@ -136,13 +141,17 @@ class ChunkedAnew:
         chunks = chunk_document(document.id, _parsed(document, pages), self._chunking, self._embedder.count_tokens)
         self._chunks[document.id] = chunks
         self._labels.update(((document.id, page.number), page.label) for page in pages)
-        if not self._fits(document.id, chunks):
+        pieces = self._kept.read(document.id, len(chunks)) if self._fits(document.id, chunks) else None
+        if pieces is None:
             if shutil.disk_usage(self._folder).free < self._min_free_bytes:
                 raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
             contexts = [context_of(document.found_title, chunk.section) for chunk in chunks]
             texts = [chunk.text for chunk in chunks]
-            vectors, _ = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
+            vectors, found = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
+            pieces = [kept_form(rows) for rows in found]
+            self._kept.write(document.id, found)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
+        self._pieces[document.id] = pieces
         self._dumps.show(document.id)
         held = ((chunk.index, chunk.section, chunk.text) for chunk in chunks)
         self._lexical.add(document.id, document.title, document.main_language, held)
@@ -169,6 +178,7 @@ class OtherChunks(Indexes):
         lexical: LexicalSearch,
         chunks: Mapping[str, Sequence[Chunk]],
         labels: Mapping[tuple[str, int], str],
+        pieces: Mapping[str, Sequence[bytes | None]],
     ) -> None:
         self._storage = storage
         self._library = LibraryIndexes(storage)
@@ -176,6 +186,7 @@ class OtherChunks(Indexes):
         self._lexical = lexical
         self._chunks = chunks
         self._labels = labels
+        self._pieces = pieces
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
         """Their dumps alone."""
@@ -224,7 +235,7 @@ class OtherChunks(Indexes):
     def _row(self, chunk: Chunk) -> PassageRow:
         return PassageRow(
             chunk.document_id, chunk.index, chunk.page, self._labels[chunk.document_id, chunk.page], chunk.section,
-            chunk.start, chunk.end, "[]", chunk.text, chunk.md5,
+            chunk.start, chunk.end, "[]", chunk.text, chunk.md5, self._pieces[chunk.document_id][chunk.index],
         )  # fmt: skip
 
 
@@ -263,6 +274,7 @@ def forget(storage: Storage, document_id: str) -> None:
     """Remove what was embedded of a removed document to try other chunkings."""
     for folder in (storage.folder / FOLDER).glob("*/"):
         DumpStore(folder).remove(document_id)
+        KeptPieces(folder).remove(document_id)
 
 
 def _keep_newest(folder: Path) -> None:
