@@ -56,7 +56,9 @@ class Rerankers:
                 lap(model.name)
                 return candidates
         except ModelUnavailable as error:
-            notes.append(f"{error}. The automatic re-rankers took its place.")
+            note = f"{error}. The automatic re-rankers took its place."
+            if note not in notes:  # many questions of one search share them
+                notes.append(note)
         for name in AUTOMATIC:
             scores = RERANKERS[name]().scores(query, candidates)
             if scores is not None:

@@ -39,6 +39,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def rerankers(models: Path) -> Rerankers:
+    """Those of the models folder, loaded once for all tests."""
+    return Rerankers(models)
+
+
 def candidates(*texts: str) -> Candidates:
     refs = [(DOCUMENT.id, index) for index in range(len(texts))]
     rows = [PassageRow(*ref, 1, "", "", 0, 1, "[]", text, "") for ref, text in zip(refs, texts, strict=True)]
@@ -50,10 +56,10 @@ def order(found: Candidates) -> list[int]:
     return [index for _, index in found.refs]
 
 
-def reranked(models: Path, some: Candidates, wanted: str = "counting") -> tuple[Candidates, list[str], list[str]]:
+def reranked(held: Rerankers, some: Candidates, wanted: str = "counting") -> tuple[Candidates, list[str], list[str]]:
     notes: list[str] = []
     laps: list[str] = []
-    return Rerankers(models).reranked(QUERY, some, wanted, notes, laps.append), notes, laps
+    return held.reranked(QUERY, some, wanted, notes, laps.append), notes, laps
 
 
 def test_those_of_one_label_are_found(models: Path, tmp_path: Path) -> None:
@@ -61,29 +67,33 @@ def test_those_of_one_label_are_found(models: Path, tmp_path: Path) -> None:
     assert list(cross_encoders(tmp_path / "none")) == []
 
 
-def test_its_order_takes_the_place_of_the_automatic_one(models: Path) -> None:
-    found, notes, laps = reranked(models, candidates("rye bread", "a ferry leaves", "ferry ferry ferry", "the ferry"))
+def test_its_order_takes_the_place_of_the_automatic_one(rerankers: Rerankers) -> None:
+    found, notes, laps = reranked(
+        rerankers, candidates("rye bread", "a ferry leaves", "ferry ferry ferry", "the ferry")
+    )
     assert (order(found), found.kind, notes, laps) == ([2, 3, 1, 0], "rerank", [], ["cross_encoder"])
     assert (found.score[0], found.score[-1]) == (1, 0)
     assert list(found.scores["cross_encoder"]) == sorted(found.scores["cross_encoder"], reverse=True)
     assert set(found.scores) == {"fused", "cross_encoder", "rerank"}
 
 
-def test_only_the_first_are_read(models: Path) -> None:
-    found, _, _ = reranked(models, candidates(*["rye bread"] * (FIRST - 1), "the ferry", *["ferry ferry"] * 9))
+def test_only_the_first_are_read(rerankers: Rerankers) -> None:
+    found, _, _ = reranked(rerankers, candidates(*["rye bread"] * (FIRST - 1), "the ferry", *["ferry ferry"] * 9))
     assert order(found) == [FIRST - 1, *range(FIRST - 1), *range(FIRST, FIRST + 9)]
     assert np.isnan(found.scores["cross_encoder"][FIRST:]).all()
     assert (np.diff(found.score[FIRST - 1 :]) < 0).all()
 
 
-def test_a_longer_text_than_its_window_is_cut_off(models: Path) -> None:
-    model = CrossEncoderReranker(models / "counting")
+def test_a_longer_text_than_its_window_is_cut_off(rerankers: Rerankers) -> None:
+    model = rerankers.cross_encoder("counting")
+    assert model is not None
     first, whole = model.scores(QUERY, candidates("bread " * 60, "bread " * 60 + "ferry " * 500))
     assert first == whole
 
 
-def test_one_text_scores_alone_as_among_others(models: Path) -> None:
-    model, some = CrossEncoderReranker(models / "random"), candidates("the ferry", "bread " * 50, "ferry ferry bread")
+def test_one_text_scores_alone_as_among_others(rerankers: Rerankers) -> None:
+    model, some = rerankers.cross_encoder("random"), candidates("the ferry", "bread " * 50, "ferry ferry bread")
+    assert model is not None
     together = model.scores(QUERY, some)
     alone = [model.scores(QUERY, some.take([place]))[0] for place in range(3)]
     np.testing.assert_allclose(together, alone, atol=1e-6)
@@ -94,7 +104,12 @@ def test_one_text_scores_alone_as_among_others(models: Path) -> None:
 def test_a_model_that_cannot_serve_is_told_of(models: Path, tmp_path: Path, wanted: str) -> None:
     shutil.copytree(models / "counting", tmp_path / "half")
     (tmp_path / "half" / "model.safetensors").write_bytes(b"not yet")
-    found, (note,), laps = reranked(tmp_path, candidates("rye bread", "the ferry"), wanted)
+    some = candidates("rye bread", "the ferry")
+    held = Rerankers(tmp_path)
+    found, (note,), laps = reranked(held, some, wanted)
+    again = [note]
+    held.reranked(QUERY, some, wanted, again, lambda _: None)
+    assert again == [note]
     assert "cross-encoder" in note
     assert "automatic" in note
     assert (order(found), found.kind, laps) == ([0, 1], "fused", ["pieces", "feedback"])
