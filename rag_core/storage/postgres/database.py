@@ -109,18 +109,22 @@ class Database:
 
         Raises StoreUnavailable, which is ConnectionLost where the same may be tried again after `recover`.
         """
-        pool = self._pool
-        try:
-            connection = self._connection(pool)
-        except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
-            raise ConnectionLost(error, pool) from error
-        try:
-            with connection:
+        with self._borrowed() as connection, connection:
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection[TupleRow]]:
+        """For statements that read, each by itself: without the two round trips that begin and end a transaction.
+
+        Raises as `transaction` does.
+        """
+        with self._borrowed() as connection:
+            connection.autocommit = True
+            try:
                 yield connection
-        except psycopg.OperationalError as error:
-            raise ConnectionLost(error, pool) if _is_loss(error) else unavailable(error) from error
-        finally:
-            pool.putconn(connection)
+            finally:
+                if not connection.closed:
+                    connection.autocommit = False
 
     def recover(self, lost: ConnectionLost) -> None:
         """Wait for the server, started anew where it died, and own the database again.
@@ -172,6 +176,21 @@ class Database:
             else:
                 self._out_of_reach = False
                 return
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[Connection[TupleRow]]:
+        """A connection of the pool, and psycopg's complaints as ours."""
+        pool = self._pool
+        try:
+            connection = self._connection(pool)
+        except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
+            raise ConnectionLost(error, pool) from error
+        try:
+            yield connection
+        except psycopg.OperationalError as error:
+            raise ConnectionLost(error, pool) if _is_loss(error) else unavailable(error) from error
+        finally:
+            pool.putconn(connection)
 
     def _connection(self, pool: ConnectionPool[Connection[TupleRow]]) -> Connection[TupleRow]:
         """A connection of the pool; whether a wait is in vain is asked the server now and then."""
