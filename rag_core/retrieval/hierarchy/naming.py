@@ -12,6 +12,8 @@ from rag_core.text.wordlists import STOP_WORDS
 
 MOST_TERMS = 8
 _SHORTEST = 3
+# Scripts without upper case have words of two characters; one says little by itself.
+_SHORTEST_UNCASED = 2
 
 
 def count_words(texts: Iterable[str]) -> Counter[str]:
@@ -52,8 +54,8 @@ def name(classes: Sequence[Mapping[str, int]], most: int = MOST_TERMS) -> list[t
 
 
 def _says_something(word: str) -> bool:
-    # Scripts without upper case have words of one or two characters.
-    return word not in STOP_WORDS and not word[0].isdigit() and (len(word) >= _SHORTEST or word.upper() == word)
+    shortest = _SHORTEST_UNCASED if word.upper() == word else _SHORTEST
+    return word not in STOP_WORDS and not word[0].isdigit() and len(word) >= shortest
 
 
 def _by_stem(counts: Mapping[str, int]) -> Counter[str]:
