@@ -24,7 +24,7 @@ from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, Document, Page, ParsedDocument, Scope
 from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
-from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Retrieval
+from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.dense_indexes import DumpsIndex
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.memory_lexical import MemoryLexical
@@ -50,10 +50,10 @@ NO_SCOPE = Scope()
 class LibraryCorpus:
     """The library as it is."""
 
-    def __init__(self, storage: Storage, embedder: Callable[[], Embedder]) -> None:
+    def __init__(self, storage: Storage, embedder: Callable[[], Embedder], rerankers: Rerankers | None = None) -> None:
         self._storage = storage
         self._embedder = embedder
-        self._indexes = LibraryIndexes(storage)
+        self._pipeline = Pipeline(LibraryIndexes(storage), rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Nothing: it is ready."""
@@ -64,7 +64,7 @@ class LibraryCorpus:
         while True:
             epoch = self._storage.epoch.now()
             try:
-                found = searched(self._indexes, self._embedder(), questions, settings, scope)
+                found = searched(self._pipeline, self._embedder(), questions, settings, scope)
             # Where the model changed amid a search, a question's vector does not fit those of the chunks.
             except (LecternError, ValueError, psycopg.DataError):
                 if not self._storage.epoch.passed(epoch):
@@ -81,7 +81,14 @@ class LibraryCorpus:
 class ChunkedAnew:
     """The library's documents in other chunks."""
 
-    def __init__(self, storage: Storage, embedder: Embedder, chunking: ChunkingSettings, min_free_bytes: int) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        embedder: Embedder,
+        chunking: ChunkingSettings,
+        min_free_bytes: int,
+        rerankers: Rerankers | None = None,
+    ) -> None:
         self._storage = storage
         self._embedder = embedder
         self._chunking = chunking
@@ -94,7 +101,8 @@ class ChunkedAnew:
         self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
         self._dumps = DumpStore(self._folder)
         self._dumps.use(embedder.profile)
-        self._indexes = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels)
+        others = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels)
+        self._pipeline = Pipeline(others, rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Cut and embed the documents that are not yet, telling documents done and in all.
@@ -113,7 +121,7 @@ class ChunkedAnew:
 
     def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
         """The hits for each question. Raises ModelUnavailable, StoreUnavailable."""
-        return searched(self._indexes, self._embedder, questions, settings, scope)
+        return searched(self._pipeline, self._embedder, questions, settings, scope)
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
@@ -189,8 +197,9 @@ class OtherChunks(Indexes):
         })  # fmt: skip
 
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
-        """Texts and places of chunks."""
-        return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in refs}
+        """Texts and places of those chunks that there are."""
+        there = (ref for ref in refs if 0 <= ref[1] < len(self._chunks[ref[0]]))
+        return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in there}
 
     def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
         """Those that were not removed since they were cut."""
@@ -220,9 +229,10 @@ class OtherChunks(Indexes):
 
 
 def searched(
-    indexes: Indexes, embedder: Embedder, questions: Sequence[str], settings: RetrievalSettings, scope: Scope
+    pipeline: Pipeline, embedder: Embedder, questions: Sequence[str], settings: RetrievalSettings, scope: Scope
 ) -> list[Retrieval]:
-    """The hits for each question in some indexes, all with one scope."""
+    """The hits for each question in a pipeline's indexes, all with one scope."""
+    indexes = pipeline.indexes
     vectors, embed_ms = embedded(embedder, [positive(text, understand(text)) for text in questions])
     within, meant = indexes.within(scope), indexes.meant(questions)
     languages = indexes.languages()
@@ -230,7 +240,7 @@ def searched(
         Query.of(text, vector, scope, within, documents, languages, indexes.holds, embedder.languages)
         for text, vector, documents in zip(questions, vectors, meant, strict=True)
     ]
-    return Pipeline(indexes).search(queries, settings, embed_ms=embed_ms)
+    return pipeline.search(queries, settings, embed_ms=embed_ms)
 
 
 def embedded(embedder: Embedder, questions: Sequence[str]) -> tuple[NDArray[np.float32], float]:

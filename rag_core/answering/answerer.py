@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # LangChain takes a second to import, which the first page sh
 
 Stop = Callable[[], bool]
 Event = str | tuple[Hit, ...]
-"""What the chain's thread hands over: text, or, once, the hits."""
+"""What the chain's thread hands over: text, and before it the hits, once more where the prompt widened them."""
 
 
 class Answerer:
@@ -86,8 +86,9 @@ class Answerer:
             try:
                 for event in worker.events(cancelled):
                     if not isinstance(event, str):
+                        if writer is None:
+                            yield Piece(stage="answering")
                         writer = CitationWriter(Passages(event))
-                        yield Piece(stage="answering")
                     elif text := event if draft.model == EXTRACTIVE or writer is None else writer.feed(event):
                         written = True
                         yield Piece(text=text)
@@ -130,13 +131,13 @@ class Answerer:
             emit(event)
 
         draft.retriever = draft.retriever or self._make_retriever()
-        chain = self._chain(draft, stopping)
+        chain = self._chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain
         since = draft.lap("prepare", draft.began)
         chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
         draft.lap("generate", since)
 
-    def _chain(self, draft: Draft, stopping: Stop) -> Any:
+    def _chain(self, draft: Draft, stopping: Stop, on_widened: Callable[[tuple[Hit, ...]], None]) -> Any:
         """RetrievalQA around the model that was asked for."""
         from rag_core.answering import chain as chains
 
@@ -148,7 +149,7 @@ class Answerer:
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
         history = earlier_turns(draft.history)
         return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
-            template=settings.answering.prompt,
+            template=settings.answering.prompt, on_widened=on_widened,
         )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +28,7 @@ from langchain_core.retrievers import BaseRetriever
 from langsmith.run_helpers import tracing_context
 from pydantic import PrivateAttr
 
+from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.generation import prompts
 from rag_core.generation.base import LanguageModel
@@ -94,6 +96,7 @@ class BudgetedStuffChain(StuffDocumentsChain):
 
     model: LanguageModel
     max_tokens: int
+    on_widened: Callable[[tuple[Hit, ...]], None]
     _left_out: int = PrivateAttr(default=0)
     _prompt_tokens: int = PrivateAttr(default=0)
 
@@ -119,8 +122,14 @@ class BudgetedStuffChain(StuffDocumentsChain):
         inputs: dict[str, Any] = super()._get_inputs([], **kwargs)
         frame = self.llm_chain.prompt.format(**inputs)
         room = self.model.context_tokens - self.max_tokens - self.model.prompt_overhead()
-        texts = list(fitting(numbered(docs), room - self.model.count_tokens(frame), self.model.count_tokens))
+        room -= self.model.count_tokens(frame)
+        hits, count = hits_of(docs), self.model.count_tokens
+        texts = list(fitting(numbered([replace(hit, around=()) for hit in hits]), room, count))
         self._left_out = len(docs) - len(texts)
+        if any(hit.around for hit in hits):
+            fitted = widened(hits[: len(texts)], room - sum(count(text) + 2 for text in texts), count)
+            texts = numbered(fitted)
+            self.on_widened((*fitted, *(replace(hit, around=()) for hit in hits[len(texts) :])))
         self._prompt_tokens = self.model.count_tokens(frame) + sum(map(self.model.count_tokens, texts))
         inputs[self.document_variable_name] = self.document_separator.join(texts)
         return inputs
@@ -158,11 +167,11 @@ def hits_of(documents: Sequence[Document]) -> tuple[Hit, ...]:
     return tuple(document.metadata["hit"] for document in documents)
 
 
-def numbered(documents: Sequence[Document]) -> list[str]:
-    """Passages for a prompt, numbered from 1 in the order of the documents."""
+def numbered(hits: Sequence[Hit]) -> list[str]:
+    """Passages for a prompt, numbered from 1 in the order of the hits."""
     return [
-        prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", hit.text)
-        for number, hit in enumerate(hits_of(documents), start=1)
+        prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", text_of(hit))
+        for number, hit in enumerate(hits, start=1)
     ]
 
 
@@ -189,10 +198,12 @@ def model_chain(
     history: str,
     cancelled: Callable[[], bool],
     template: str = "",
+    on_widened: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
 ) -> RetrievalQA:
     """RetrievalQA that lets a language model write from numbered passages. `max_tokens` is the longest answer.
 
-    `template` takes the place of Lectern's own prompt; see `AnsweringSettings.prompt` for its places.
+    `template` takes the place of Lectern's own prompt; see `AnsweringSettings.prompt` for its places. `on_widened` is
+    given the hits with what of `around` went into the prompt.
     """
     bare = PromptTemplate.from_template(template or prompts.ANSWER.text)
     known = {"not_found": prompts.NOT_FOUND, "history": history}
@@ -202,6 +213,7 @@ def model_chain(
         document_variable_name="context",
         model=model,
         max_tokens=max_tokens,
+        on_widened=on_widened,
     )
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
 
