@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rag_core.text.stems import stem
-from rag_core.text.tokens import words
+from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import STOP_WORDS
 
 MOST_TERMS = 8
@@ -20,7 +20,7 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
     """How often each content word stands in some texts, lower case; no numbers and no function words."""
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(words(text))
+        counts.update(token.text for token in tokens(text) if token.kind in ("word", "pair"))
     return Counter({word: count for word, count in counts.items() if _says_something(word)})
 
 
