@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,10 @@ import pytest
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Document
 from rag_core.embedding import openvino_engine
+from rag_core.settings import StorageSettings
 from rag_core.storage.embedded.server import EmbeddedServer
+from rag_core.storage.postgres.database import Database
+from tests import forking
 
 PROJECT = Path(__file__).resolve().parents[1]
 SHARED = PROJECT.parent / "shared" / "data"
@@ -53,14 +57,30 @@ def compiled_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def forked_processes() -> Iterator[None]:
+    """The processes that libraries start are ready at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        if forking.wanted():
+            forking.install(patch)
+        yield
+
+
+@pytest.fixture
+def fresh_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are fresh interpreters, as users have them."""
+    forking.uninstall(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a real PostgreSQL for this run."""
     server = EmbeddedServer(tmp_path_factory.mktemp("pg") / "data")
     url = server.start()
     with psycopg.connect(url, autocommit=True) as connection:
-        # Hundreds of small databases: what the disk would take to sync them tells nothing about Lectern.
-        connection.execute("ALTER SYSTEM SET fsync = off")
+        # Hundreds of small databases: what it would take to sync and to vacuum them tells nothing about Lectern.
+        for setting in ("fsync = off", "full_page_writes = off", "autovacuum = off", "checkpoint_timeout = '1h'"):
+            connection.execute(f"ALTER SYSTEM SET {setting}".encode())
         connection.execute("SELECT pg_reload_conf()")
     yield url
     server.stop()
@@ -68,15 +88,18 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def new_database(postgresql: str) -> Callable[[], str]:
-    """Makes an empty database and returns its address."""
-    count = iter(range(10_000))
+    """Makes a database with empty tables, which are made once, and returns its address."""
+    names = (f"t{number}" for number in itertools.count())
 
-    def make() -> str:
-        name = f"t{next(count)}"
+    def make(template: str = "tables") -> str:
+        name = next(names)
         with psycopg.connect(postgresql, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
         return postgresql.replace("/postgres?", f"/{name}?")
 
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE tables")
+    Database(postgresql.replace("/postgres?", "/tables?"), StorageSettings()).close()
     return make
 
 

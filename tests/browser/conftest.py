@@ -64,6 +64,7 @@ class Server:
     data_dir: Path
     log: Path
     filled: bool = False
+    compared: bool = False
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from types import ModuleType
 
 import psutil
 
+from tests import forking
 from tests.conftest import PROJECT
 from tests.faults.worker import Plan, Said, child
 
@@ -26,6 +27,8 @@ class Child:
     """A process that works by a plan."""
 
     def __init__(self, target: Callable[[Plan, Connection], None], plan: Plan) -> None:
+        if forking.wanted():
+            forking.start()
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["tests.faults.worker"])
         self.plan = plan

@@ -14,9 +14,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import chromadb  # noqa: F401  here and not in every child
+import pytest
 
 from accelerator.faults import VARIABLE
 from rag_core import Library, Settings
+from tests import forking
 from tests.faults.journal import Expected, Journal, State, read_journal
 from tests.faults.judge import Verdict, judge
 from tests.faults.shelf import Item, Shelf
@@ -56,6 +58,8 @@ def child(target: Callable[[Plan, Connection], None], plan: Plan, pipe: Connecti
     """The main function of every child process."""
     faulthandler.dump_traceback_later(_STUCK_S)
     os.environ.pop("DATABASE_URL", None)
+    if forking.wanted():
+        forking.install(pytest.MonkeyPatch())
     if plan.fault is not None:
         os.environ[VARIABLE] = plan.fault
     try:

@@ -22,6 +22,11 @@ GOOD_PAGE = b"BT /F1 12 Tf 72 700 Td (Hello from a good page) Tj ET"
 Draw = Callable[[Canvas], None]
 
 
+@pytest.fixture(autouse=True)
+def as_users_have_it(fresh_processes: None) -> None:
+    """How the reading process starts and ends is what these tests are about."""
+
+
 @pytest.fixture(scope="session")
 def reader() -> Iterator[Reader]:
     with Reader(ReadingSettings()) as made:

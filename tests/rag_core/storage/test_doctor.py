@@ -274,6 +274,7 @@ def test_a_damaged_chroma_is_reported_and_made_again(
     assert storage.chroma.count(PROFILE) == 12
 
 
+@pytest.mark.usefixtures("fresh_processes")
 def test_an_index_that_ends_its_process_heals_by_itself(
     settings: Settings, storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +315,7 @@ def test_an_index_that_lost_rows_is_mended_on_opening(settings: Settings, storag
         again.close()
 
 
+@pytest.mark.usefixtures("fresh_processes")
 def test_a_probe_is_limited_in_time_and_can_be_stopped(storage: Storage, filled: list[str]) -> None:
     folder = storage.folder / "chroma"
     storage.chroma.close()

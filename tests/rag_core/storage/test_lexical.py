@@ -16,6 +16,7 @@ from rag_core.storage import Accepted, Storage, Stored
 from rag_core.storage import storage as storage_module
 from rag_core.storage.indexes import LexicalIndex, lexical, lexical_files
 from rag_core.storage.indexes.base import IndexUnavailable
+from rag_core.storage.indexes.sync import Sync
 from rag_core.storage.maintenance.doctor import repair, verify
 from rag_core.text.terms import terms
 from tests.rag_core.storage.filled import (
@@ -48,8 +49,7 @@ def without_chroma() -> Iterator[None]:
 
 @pytest.fixture
 def storage(settings: Settings) -> Iterator[Storage]:
-    opened = Storage(settings)
-    opened.stop_following()
+    opened = without_followers(settings)
     yield opened
     opened.close()
 
@@ -60,6 +60,15 @@ def ids(storage: Storage) -> list[str]:
     ids = [add(storage, number, title, texts) for number, (title, texts) in enumerate(TEXTS.items())]
     follow(storage)
     return ids
+
+
+def without_followers(settings: Settings) -> Storage:
+    """A storage whose lexical index follows when a test says so, not at once after opening."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Sync, "follow", lambda *_: None)
+        opened = Storage(settings)
+        opened.stop_following()
+    return opened
 
 
 def follow(storage: Storage) -> None:
@@ -196,7 +205,7 @@ def test_changed_terms_rebuild_it(settings: Settings, storage: Storage, monkeypa
     storage.close()
     monkeypatch.setattr(lexical_files, "stamp", lambda: {"version": 1, "terms": "others"})
     monkeypatch.setattr(lexical, "stamp", lexical_files.stamp)
-    again = Storage(settings)
+    again = without_followers(settings)
     try:
         with pytest.raises(IndexUnavailable, match="another version"):
             again.lexical.search(["chunk"], 5)

@@ -212,11 +212,11 @@ def test_vectors_of_nothing_are_an_error(storage: Storage) -> None:
         storage.documents.vectors("none")
 
 
-def test_migrations_run_once(settings: Settings) -> None:
+def test_migrations_run_once(new_database: Callable[..., str], tmp_path: Path) -> None:
+    empty = new_database("template0")
     for _ in range(2):
-        Storage(settings).close()
-    assert settings.database_url is not None
-    with psycopg.connect(settings.database_url.get_secret_value()) as connection:
+        Storage(Settings(_env_file=None, data_dir=tmp_path / "library", database_url=empty)).close()
+    with psycopg.connect(empty) as connection:
         rows = connection.execute("SELECT name FROM migrations ORDER BY name").fetchall()
     assert [row[0] for row in rows] == list(migrations())
 

@@ -1,0 +1,229 @@
+"""Processes that a library starts, forked from a server that has done their imports, which take a second each time.
+
+A library reads documents and judges Chroma's index in processes of their own, each a fresh interpreter, and the tests
+open a library a thousand times. What such a process does is the same either way. Fresh interpreters are had by the
+tests of reading, those of the judgement, all that run Lectern as a program, and `make test-faults`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
+
+import pytest
+
+from rag_core.reading import child as reading
+from rag_core.reading import worker
+from rag_core.storage.indexes import chroma_probe
+
+PROJECT = Path(__file__).resolve().parents[1]
+# Where the server listens; processes that a test starts find it here.
+VARIABLE = "TESTS_FORK_SERVER"
+_REQUEST_BYTES = 1 << 17
+_PIECE_BYTES = 1 << 16
+
+
+def wanted() -> bool:
+    """Whether this run does so: elsewhere than on Linux what has loaded Chroma is not forked."""
+    return sys.platform == "linux" and not os.environ.get("ALL_FAULTS")
+
+
+def install(patch: pytest.MonkeyPatch) -> None:
+    """Have the libraries of this process start theirs by way of the server."""
+    stand_in = SimpleNamespace(**{**vars(subprocess), "Popen": Forked})
+    for module in (reading, chroma_probe):
+        patch.setattr(module, "subprocess", stand_in)
+
+
+def uninstall(patch: pytest.MonkeyPatch) -> None:
+    """Have them start fresh interpreters, as users have them."""
+    for module in (reading, chroma_probe):
+        patch.setattr(module, "subprocess", subprocess)
+
+
+@functools.cache
+def start() -> str:
+    """Start the server, unless this process or the one that started it has one; returns its address."""
+    if VARIABLE in os.environ:
+        return os.environ[VARIABLE]
+    folder = tempfile.TemporaryDirectory(prefix="forks")
+    address = str(Path(folder.name, "socket"))
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.forking", address],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PROJECT,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    os.environ[VARIABLE] = address
+
+    def stop() -> None:
+        server.communicate()  # it ends when its input does
+        folder.cleanup()
+
+    atexit.register(stop)
+    return address
+
+
+class Forked:
+    """As much of subprocess.Popen as a library needs, of a process that runs one of its modules."""
+
+    def __init__(
+        self, args: Sequence[str], *, stdin: int, stdout: int, stderr: int, env: Mapping[str, str],
+        start_new_session: bool, bufsize: int = -1,
+    ) -> None:  # fmt: skip
+        assert start_new_session
+        _, _, module, *rest = self.args = args
+        self.returncode: int | None = None
+        self._output = bytearray()
+        self._lock = threading.Lock()
+        theirs, ours = zip(
+            *(_ends(number, wanted) for number, wanted in enumerate((stdin, stdout, stderr))), strict=True
+        )
+        self.stdin = None if ours[0] is None else os.fdopen(ours[0], "wb", bufsize)
+        self.stdout = None if ours[1] is None else os.fdopen(ours[1], "rb", bufsize)
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._server.connect(start())
+        request = {"module": module, "arguments": rest, "environment": dict(env), "folder": str(Path.cwd())}
+        socket.send_fds(self._server, [json.dumps(request).encode()], theirs)
+        for end in theirs:
+            os.close(end)
+        self.pid = int(self._server.recv(_PIECE_BYTES))
+
+    def poll(self) -> int | None:
+        return self._ended(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        code = self._ended(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        return code
+
+    def kill(self) -> None:
+        if self.returncode is None:  # its number is kept until its end was heard of
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[bytes, None]:
+        """What it wrote, once it has ended. Raises TimeoutExpired, after which more may be waited for."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        assert self.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            if not self.stdout.closed:
+                selector.register(self.stdout, selectors.EVENT_READ)
+            while selector.get_map():
+                left = None if deadline is None else max(0.0, deadline - time.monotonic())
+                if not selector.select(left):
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0)
+                piece = os.read(self.stdout.fileno(), _PIECE_BYTES)
+                self._output += piece
+                if not piece:
+                    selector.unregister(self.stdout)
+                    self.stdout.close()
+        self.wait()
+        return bytes(self._output), None
+
+    def _ended(self, timeout_s: float | None) -> int | None:
+        with self._lock:
+            if self.returncode is None:
+                self._server.settimeout(timeout_s)
+                with suppress(BlockingIOError, TimeoutError):
+                    self.returncode = int(self._server.recv(_PIECE_BYTES) or -signal.SIGKILL)
+                    self._server.close()
+            return self.returncode
+
+
+def _ends(number: int, wanted: int) -> tuple[int, int | None]:
+    """The other process's end of one of its streams, and ours if it is a pipe."""
+    if wanted == subprocess.DEVNULL:
+        return os.open(os.devnull, os.O_RDWR), None
+    assert wanted == subprocess.PIPE
+    reading_end, writing_end = os.pipe()
+    return (reading_end, writing_end) if number == 0 else (writing_end, reading_end)
+
+
+def serve(address: str) -> None:
+    """Fork a process for every request, until the one that started this closes its end of the standard input."""
+    import chromadb  # noqa: F401  for the judgement, which imports it when it must
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that keep the processes
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener, selectors.DefaultSelector() as selector:
+        listener.bind(address)
+        listener.listen(64)
+        for source in (listener, sys.stdin):
+            selector.register(source, selectors.EVENT_READ)
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        while all(key.fileobj is listener for key, _ in selector.select()):
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                _keep(connection)
+            connection.close()
+
+
+def _keep(connection: socket.socket) -> NoReturn:
+    """Fork the process, say its number and then its exit code; it stays a zombie until that was taken notice of."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    message, ends, _, _ = socket.recv_fds(connection, _REQUEST_BYTES, 3)
+    pid = os.fork()
+    if pid == 0:
+        connection.close()
+        _become(json.loads(message), ends)
+    for end in ends:
+        os.close(end)
+    with suppress(OSError):
+        connection.send(str(pid).encode())
+        ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert ended is not None
+        code = ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+        connection.send(str(code).encode())
+        connection.recv(1)
+    os._exit(0)
+
+
+def _become(request: dict[str, object], ends: Sequence[int]) -> NoReturn:
+    """Be what `python -m module arguments` is, its imports done."""
+    code = 0
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.setsid()
+        for number, end in enumerate(ends):
+            os.dup2(end, number)
+            os.close(end)
+        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
+        os.chdir(str(request["folder"]))
+        os.environ.clear()
+        os.environ.update(request["environment"])  # type: ignore[call-overload]
+        arguments = list(request["arguments"])  # type: ignore[call-overload]
+        if request["module"] == worker.__name__:
+            sys.argv = ["worker", *arguments]
+            worker.main()
+        else:
+            assert request["module"] == chroma_probe.__name__
+            code = chroma_probe.main(arguments)
+    except BaseException:  # noqa: BLE001  the last that this process does
+        traceback.print_exc()
+        code = 1
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
