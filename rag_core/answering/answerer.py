@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import earlier_turns, standalone_question
 from rag_core.answering.draft import Draft
+from rag_core.answering.encoding import Encode, EncodeTokens
 from rag_core.answering.questions import check_question
+from rag_core.answering.strategies.extractive import believed
 from rag_core.answering.streaming import Worker
 from rag_core.domain import Answer, Hit, Message, Piece
 from rag_core.errors import Cancelled
 from rag_core.generation.base import LanguageModel
-from rag_core.generation.extractive import Encode
 from rag_core.generation.registry import EXTRACTIVE, open_model
 from rag_core.settings import GenerationSettings, Settings
 
@@ -30,13 +31,20 @@ class Answerer:
     """Answers questions through one chain for every model. Thread-safe.
 
     `make_retriever()` gives a fresh LangChain retriever whose documents carry `metadata["hit"]`; `encode` turns texts
-    into vectors of unit length, float32 (n, d).
+    into vectors of unit length, float32 (n, d), `encode_tokens` into those of their tokens.
     """
 
-    def __init__(self, settings: Settings, make_retriever: Callable[..., BaseRetriever], encode: Encode) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        make_retriever: Callable[..., BaseRetriever],
+        encode: Encode,
+        encode_tokens: EncodeTokens,
+    ) -> None:
         self._settings = settings
         self._make_retriever = make_retriever
         self._encode = encode
+        self._encode_tokens = encode_tokens
         self._models = OpenModels()
 
     def warm(self) -> None:
@@ -105,7 +113,8 @@ class Answerer:
             return draft.abstention(0.0, stopped=stopped)
         if draft.model == EXTRACTIVE:
             return draft.quoted(stopped)
-        return draft.written(writer, self._encode, stopped)
+        found = believed(draft.query, draft.hits, self._encode_tokens, draft.meant).answerable
+        return draft.written(writer, self._encode, found, stopped)
 
     def _answer(self, draft: Draft, emit: Callable[[Event], None], stopping: Stop) -> None:
         """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""
@@ -142,7 +151,9 @@ class Answerer:
 
         settings = draft.settings
         if draft.model == EXTRACTIVE:
-            return chains.extractive_chain(draft.retriever, self._encode, settings.answering.max_sentences)
+            return chains.extractive_chain(
+                draft.retriever, self._encode_tokens, settings.answering.max_sentences, lambda: draft.meant
+            )
         model = self._models.get(draft.model, settings)
         # An answer may take at most half of the context, or there is no room for passages.
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
