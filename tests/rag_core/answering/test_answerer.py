@@ -331,3 +331,20 @@ def test_history_of_failed_questions_is_no_trouble() -> None:
     broken = Message("m", "What did sales do?", datetime.now(UTC), None, "failed")
     empty = Message("n", "x", datetime.now(UTC), Answer("x", "", (), (), (), 0, False, "m", trace=Trace()))
     assert read(answerer.stream("And the staff?", history=(broken, empty)))[2].trace.query.endswith("And the staff?")
+
+
+def test_a_greeting_is_answered_without_a_search() -> None:
+    answerer, retriever = answerer_of()
+    stages, text, answer = read(answerer.stream("hello"))
+    assert stages == []
+    assert text == answer.text != ""
+    assert not answer.abstained
+    assert retriever.asked == []
+
+
+def test_a_follow_up_is_searched_as_it_stands_and_as_it_stands_alone() -> None:
+    answerer, retriever = answerer_of()
+    before = Message("m", "By how many percent did sales rise in 2018?", datetime.now(UTC))
+    answer = read(answerer.stream("And the staff?", history=[before]))[2]
+    assert set(retriever.asked) == {"And the staff?", f"{before.question} And the staff?"}
+    assert answer.trace.query in retriever.asked
