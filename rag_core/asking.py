@@ -145,6 +145,7 @@ class Asking:
                     self._choices.settings,
                     make_retriever=lambda: LecternRetriever(find=self._passages),
                     encode=lambda texts: self._embedding.get().encode(texts),
+                    encode_tokens=lambda texts: self._embedding.get().encode_tokens(texts),
                 )
             return self._answerer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -28,11 +28,13 @@ from langchain_core.retrievers import BaseRetriever
 from langsmith.run_helpers import tracing_context
 from pydantic import PrivateAttr
 
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.quoted import quoted
+from rag_core.answering.strategies.extractive import Extraction, extract
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.generation import prompts
 from rag_core.generation.base import LanguageModel
-from rag_core.generation.extractive import Encode, Extraction, extract
 
 # RetrievalQA is in maintenance; its notes about that are nothing a user can act on.
 warnings.filterwarnings("ignore", category=LangChainDeprecationWarning)
@@ -63,10 +65,14 @@ class Listener(BaseCallbackHandler):
 
 
 class ExtractiveChain(BaseCombineDocumentsChain):
-    """Answers with the sentences of the documents that answer best; see rag_core.generation.extractive."""
+    """Answers with what of the documents answers best; see rag_core.answering.strategies.extractive.
 
-    encode: Encode
+    meant: the documents that the question means, by id, with how surely; asked for once they were searched.
+    """
+
+    encode_tokens: EncodeTokens
     max_sentences: int
+    meant: Callable[[], Mapping[str, float]]
     _extraction: Extraction = PrivateAttr(default=Extraction((), 0.0, True))
 
     @property
@@ -82,9 +88,10 @@ class ExtractiveChain(BaseCombineDocumentsChain):
 
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
-        self._extraction = extract(kwargs["question"], hits_of(docs), self.encode, max_sentences=self.max_sentences)
-        quoted = [f"{quote.text} [{number}]" for number, quote in enumerate(self._extraction.quotes, start=1)]
-        return "\n\n".join(quoted) or prompts.NOT_FOUND, {}
+        self._extraction = extract(
+            kwargs["question"], hits_of(docs), self.encode_tokens, meant=self.meant(), max_sentences=self.max_sentences
+        )
+        return quoted(self._extraction)[0], {}
 
     async def acombine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """The same; nothing here waits."""
@@ -184,9 +191,14 @@ def fitting(texts: Sequence[str], room: int, count: Callable[[str], int]) -> Ite
         yield text
 
 
-def extractive_chain(retriever: BaseRetriever, encode: Encode, max_sentences: int) -> RetrievalQA:
-    """RetrievalQA that quotes."""
-    combine = ExtractiveChain(encode=encode, max_sentences=max_sentences)
+def extractive_chain(
+    retriever: BaseRetriever,
+    encode_tokens: EncodeTokens,
+    max_sentences: int,
+    meant: Callable[[], Mapping[str, float]] = dict,
+) -> RetrievalQA:
+    """RetrievalQA that quotes; see `ExtractiveChain`."""
+    combine = ExtractiveChain(encode_tokens=encode_tokens, max_sentences=max_sentences, meant=meant)
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from rag_core.answering.passages import merge_hits
 from rag_core.domain import Hit
-from rag_core.generation.passages import merge_hits
 
 
 def text_of(hit: Hit) -> str:
