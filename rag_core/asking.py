@@ -16,7 +16,7 @@ from rag_core.domain import Answer, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.generation.base import LanguageModel
-from rag_core.retrieval import Retrieval, for_passages, for_search
+from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
@@ -31,7 +31,8 @@ class Asking:
         self._storage = storage
         self._choices = choices
         self._embedding = embedding
-        self._library = LibraryCorpus(storage, embedding.get)
+        self._rerankers = Rerankers(choices.settings.models_dir)
+        self._library = LibraryCorpus(storage, embedding.get, self._rerankers)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
 
@@ -39,6 +40,7 @@ class Asking:
         """Load what the first question needs. Raises ModelUnavailable."""
         self._embedding.get()
         self._answers().warm()
+        self._rerankers.warm(self._choices.settings.retrieval.rerank)
 
     def close(self) -> None:
         """Free the language models; waits for the request in progress."""
@@ -103,7 +105,8 @@ class Asking:
         """What a configuration is tried on."""
         if settings.chunking.key == self._choices.settings.chunking.key:
             return self._library
-        return ChunkedAnew(self._storage, self._embedding.get(), settings.chunking, settings.storage.min_free_bytes)
+        embedder, least = self._embedding.get(), settings.storage.min_free_bytes
+        return ChunkedAnew(self._storage, embedder, settings.chunking, least, self._rerankers)
 
     def answer(
         self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]
@@ -142,6 +145,7 @@ class Asking:
                     self._choices.settings,
                     make_retriever=lambda: LecternRetriever(find=self._passages),
                     encode=lambda texts: self._embedding.get().encode(texts),
+                    encode_tokens=lambda texts: self._embedding.get().encode_tokens(texts),
                 )
             return self._answerer
 

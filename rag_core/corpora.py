@@ -1,7 +1,7 @@
 """What a configuration is tried on: the library as it is, or its documents cut into other chunks.
 
-The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document,
-so that whoever is stopped goes on where it was, and a second run finds them ready.
+The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document
+and its pieces beside it, so that whoever is stopped goes on where it was, and a second run finds them ready.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, Document, Page, ParsedDocument, Scope
 from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
-from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Retrieval
+from rag_core.kept_pieces import KeptPieces
+from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.dense_indexes import DumpsIndex
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.memory_lexical import MemoryLexical
@@ -37,6 +38,7 @@ from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.passages import PassageRow
+from rag_core.storage.postgres.pieces import kept_form
 from rag_core.text.context import context_of
 
 FOLDER = "evaluation"
@@ -50,10 +52,10 @@ NO_SCOPE = Scope()
 class LibraryCorpus:
     """The library as it is."""
 
-    def __init__(self, storage: Storage, embedder: Callable[[], Embedder]) -> None:
+    def __init__(self, storage: Storage, embedder: Callable[[], Embedder], rerankers: Rerankers | None = None) -> None:
         self._storage = storage
         self._embedder = embedder
-        self._indexes = LibraryIndexes(storage)
+        self._pipeline = Pipeline(LibraryIndexes(storage), rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Nothing: it is ready."""
@@ -64,7 +66,7 @@ class LibraryCorpus:
         while True:
             epoch = self._storage.epoch.now()
             try:
-                found = searched(self._indexes, self._embedder(), questions, settings, scope)
+                found = searched(self._pipeline, self._embedder(), questions, settings, scope)
             # Where the model changed amid a search, a question's vector does not fit those of the chunks.
             except (LecternError, ValueError, psycopg.DataError):
                 if not self._storage.epoch.passed(epoch):
@@ -81,7 +83,14 @@ class LibraryCorpus:
 class ChunkedAnew:
     """The library's documents in other chunks."""
 
-    def __init__(self, storage: Storage, embedder: Embedder, chunking: ChunkingSettings, min_free_bytes: int) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        embedder: Embedder,
+        chunking: ChunkingSettings,
+        min_free_bytes: int,
+        rerankers: Rerankers | None = None,
+    ) -> None:
         self._storage = storage
         self._embedder = embedder
         self._chunking = chunking
@@ -94,7 +103,10 @@ class ChunkedAnew:
         self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
         self._dumps = DumpStore(self._folder)
         self._dumps.use(embedder.profile)
-        self._indexes = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels)
+        self._kept = KeptPieces(self._folder)
+        self._pieces: dict[str, Sequence[bytes | None]] = {}
+        others = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels, self._pieces)
+        self._pipeline = Pipeline(others, rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Cut and embed the documents that are not yet, telling documents done and in all.
@@ -109,11 +121,12 @@ class ChunkedAnew:
             yield number, len(self._documents)
         for document_id in self._dumps.held() - set(documents.ready_ids()):
             self._dumps.remove(document_id)
+            self._kept.remove(document_id)
         _keep_newest(self._folder)
 
     def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
         """The hits for each question. Raises ModelUnavailable, StoreUnavailable."""
-        return searched(self._indexes, self._embedder, questions, settings, scope)
+        return searched(self._pipeline, self._embedder, questions, settings, scope)
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
@@ -128,13 +141,17 @@ class ChunkedAnew:
         chunks = chunk_document(document.id, _parsed(document, pages), self._chunking, self._embedder.count_tokens)
         self._chunks[document.id] = chunks
         self._labels.update(((document.id, page.number), page.label) for page in pages)
-        if not self._fits(document.id, chunks):
+        pieces = self._kept.read(document.id, len(chunks)) if self._fits(document.id, chunks) else None
+        if pieces is None:
             if shutil.disk_usage(self._folder).free < self._min_free_bytes:
                 raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
             contexts = [context_of(document.found_title, chunk.section) for chunk in chunks]
             texts = [chunk.text for chunk in chunks]
-            vectors, _ = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
+            vectors, found = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
+            pieces = [kept_form(rows) for rows in found]
+            self._kept.write(document.id, found)
             self._dumps.write(document.id, vectors, [chunk.md5 for chunk in chunks])
+        self._pieces[document.id] = pieces
         self._dumps.show(document.id)
         held = ((chunk.index, chunk.section, chunk.text) for chunk in chunks)
         self._lexical.add(document.id, document.title, document.main_language, held)
@@ -161,6 +178,7 @@ class OtherChunks(Indexes):
         lexical: LexicalSearch,
         chunks: Mapping[str, Sequence[Chunk]],
         labels: Mapping[tuple[str, int], str],
+        pieces: Mapping[str, Sequence[bytes | None]],
     ) -> None:
         self._storage = storage
         self._library = LibraryIndexes(storage)
@@ -168,6 +186,7 @@ class OtherChunks(Indexes):
         self._lexical = lexical
         self._chunks = chunks
         self._labels = labels
+        self._pieces = pieces
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
         """Their dumps alone."""
@@ -189,8 +208,9 @@ class OtherChunks(Indexes):
         })  # fmt: skip
 
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
-        """Texts and places of chunks."""
-        return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in refs}
+        """Texts and places of those chunks that there are."""
+        there = (ref for ref in refs if 0 <= ref[1] < len(self._chunks[ref[0]]))
+        return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in there}
 
     def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
         """Those that were not removed since they were cut."""
@@ -215,14 +235,15 @@ class OtherChunks(Indexes):
     def _row(self, chunk: Chunk) -> PassageRow:
         return PassageRow(
             chunk.document_id, chunk.index, chunk.page, self._labels[chunk.document_id, chunk.page], chunk.section,
-            chunk.start, chunk.end, "[]", chunk.text, chunk.md5,
+            chunk.start, chunk.end, "[]", chunk.text, chunk.md5, self._pieces[chunk.document_id][chunk.index],
         )  # fmt: skip
 
 
 def searched(
-    indexes: Indexes, embedder: Embedder, questions: Sequence[str], settings: RetrievalSettings, scope: Scope
+    pipeline: Pipeline, embedder: Embedder, questions: Sequence[str], settings: RetrievalSettings, scope: Scope
 ) -> list[Retrieval]:
-    """The hits for each question in some indexes, all with one scope."""
+    """The hits for each question in a pipeline's indexes, all with one scope."""
+    indexes = pipeline.indexes
     vectors, embed_ms = embedded(embedder, [positive(text, understand(text)) for text in questions])
     within, meant = indexes.within(scope), indexes.meant(questions)
     languages = indexes.languages()
@@ -230,7 +251,7 @@ def searched(
         Query.of(text, vector, scope, within, documents, languages, indexes.holds, embedder.languages)
         for text, vector, documents in zip(questions, vectors, meant, strict=True)
     ]
-    return Pipeline(indexes).search(queries, settings, embed_ms=embed_ms)
+    return pipeline.search(queries, settings, embed_ms=embed_ms)
 
 
 def embedded(embedder: Embedder, questions: Sequence[str]) -> tuple[NDArray[np.float32], float]:
@@ -253,6 +274,7 @@ def forget(storage: Storage, document_id: str) -> None:
     """Remove what was embedded of a removed document to try other chunkings."""
     for folder in (storage.folder / FOLDER).glob("*/"):
         DumpStore(folder).remove(document_id)
+        KeptPieces(folder).remove(document_id)
 
 
 def _keep_newest(folder: Path) -> None:

@@ -138,8 +138,11 @@ class RetrievalSettings(Group):
     fusion: Literal["convex", "reciprocal"] = Field(
         default="convex", description="how a hybrid search joins its lists: by scores, or by ranks alone"
     )
-    rerank: Literal["auto", "none"] = Field(
-        default="auto", description="whether the first candidates of a hybrid search are scored once more"
+    rerank: str = Field(
+        default="auto",
+        min_length=1,
+        description="whether the first candidates of a hybrid search are scored once more: none, or by the"
+        " cross-encoder of a name in the models folder; auto takes one that is there, else what needs none",
     )
     backend: Literal["auto", "cpu", "coreml", "torch"] = Field(
         default="auto",
@@ -147,6 +150,9 @@ class RetrievalSettings(Group):
     )
     k: int = Field(default=6, ge=1, le=100, description="hits returned")
     k_by_kind: bool = Field(default=True, description="lists, comparisons and summaries are answered from more")
+    neighbours: int = Field(
+        default=0, ge=0, le=10, description="chunks before and behind each passage that a written answer may get too"
+    )
     fetch_k: int = Field(default=100, ge=1, le=10_000, description="candidates of each ranker")
     mmr: bool = Field(default=False, description="a search thins its hits by maximal marginal relevance")
     mmr_lambda: float = Field(default=0.5, ge=0, le=1, description="1 is relevance alone, 0 is diversity alone")
@@ -220,7 +226,9 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(default=PROJECT_DIR / "data" / "library", description="the library's folder")
-    models_dir: Path = Field(default=PROJECT_DIR / "data" / "models", description="GGUF files and exported models")
+    models_dir: Path = Field(
+        default=PROJECT_DIR / "data" / "models", description="GGUF files, cross-encoders, exported models"
+    )
     database_url: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("database_url", "DATABASE_URL"),

@@ -64,7 +64,7 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
     state = "abstained" if answer.abstained else "done"
     return _frame(question, state) | {
         "blocks": prose.blocks(answer.text, answer.sentences),
-        "sources": [] if answer.abstained else _sources(answer),
+        "sources": _sources(answer),
         "active": active,
         "stopped": answer.stopped,
         "facts": _facts(answer),

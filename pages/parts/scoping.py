@@ -1,10 +1,11 @@
-"""What is searched: the choice of documents, tags, years, sections and folders, for a search and for a conversation."""
+"""What is searched: documents, tags, years, sections, folders and days of adding, for a search or a conversation."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 EVERYTHING = "All documents"
 SECTIONS = 500
+DAYS = {"added_since": "Added from", "added_until": "Added to"}
+_EARLIEST = date(2000, 1, 1)  # offered; the calendar's list of years begins there
 _LABEL_CHARS = 48
 Change = Callable[[Scope], None]
 
@@ -53,6 +56,15 @@ def choose(
                 st.session_state[key] = chosen
                 st.multiselect(
                     title, every, key=key, format_func=shown, placeholder="All", on_change=_changed,
+                    args=(page, edition, name, scope, on_change),
+                )  # fmt: skip
+        with st.container(horizontal=True, gap="small"):
+            for name, title in DAYS.items():
+                key, day = _key(page, name, edition), getattr(scope, name)
+                st.session_state[key] = day
+                st.date_input(
+                    title, value=None, key=key, format="YYYY-MM-DD", on_change=_changed,
+                    min_value=min(_EARLIEST, day or _EARLIEST), max_value=max(date.today(), day or _EARLIEST),
                     args=(page, edition, name, scope, on_change),
                 )  # fmt: skip
         if scope:
@@ -104,7 +116,8 @@ def _edition(page: str, scope: Scope) -> int:
 def _changed(page: str, edition: int, name: str, scope: Scope, on_change: Change) -> None:
     if st.session_state[f"{page}_scope_drawn"][1] != edition:
         return  # filters that are gone, of which the browser does not know yet
-    values: Any = {name: tuple(st.session_state[_key(page, name, edition)])}
+    chosen = st.session_state[_key(page, name, edition)]
+    values: Any = {name: chosen if name in DAYS else tuple(chosen)}
     changed = replace(scope, **values)
     st.session_state[f"{page}_scope_drawn"] = (changed, edition)
     on_change(changed)

@@ -24,7 +24,7 @@ _MODES = {
 }  # fmt: skip
 _COLUMNS = {
     "dense": "Meaning", "piece": "Best sentence", "lexical": "Words", "document": "Document", "fused": "Fused",
-    "rerank": "Re-ranked", "mmr": "MMR",
+    "cross_encoder": "Cross-encoder", "rerank": "Re-ranked", "mmr": "MMR",
 }  # fmt: skip
 SHOWN = 30
 _MEANT = 3

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import earlier_turns, standalone_question
+from rag_core.answering.courtesy import COURTESY, Courtesy
 from rag_core.answering.draft import Draft
+from rag_core.answering.encoding import Encode, EncodeTokens
 from rag_core.answering.questions import check_question
+from rag_core.answering.strategies.extractive import believed
 from rag_core.answering.streaming import Worker
-from rag_core.domain import Answer, Hit, Message, Piece
+from rag_core.domain import Answer, Hit, Message, Piece, Sentence
 from rag_core.errors import Cancelled
 from rag_core.generation.base import LanguageModel
-from rag_core.generation.extractive import Encode
 from rag_core.generation.registry import EXTRACTIVE, open_model
 from rag_core.settings import GenerationSettings, Settings
 
@@ -23,27 +25,35 @@ if TYPE_CHECKING:  # LangChain takes a second to import, which the first page sh
 
 Stop = Callable[[], bool]
 Event = str | tuple[Hit, ...]
-"""What the chain's thread hands over: text, or, once, the hits."""
+"""What the chain's thread hands over: text, and before it the hits, once more where the prompt widened them."""
 
 
 class Answerer:
     """Answers questions through one chain for every model. Thread-safe.
 
     `make_retriever()` gives a fresh LangChain retriever whose documents carry `metadata["hit"]`; `encode` turns texts
-    into vectors of unit length, float32 (n, d).
+    into vectors of unit length, float32 (n, d), `encode_tokens` into those of their tokens.
     """
 
-    def __init__(self, settings: Settings, make_retriever: Callable[..., BaseRetriever], encode: Encode) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        make_retriever: Callable[..., BaseRetriever],
+        encode: Encode,
+        encode_tokens: EncodeTokens,
+    ) -> None:
         self._settings = settings
         self._make_retriever = make_retriever
         self._encode = encode
+        self._encode_tokens = encode_tokens
+        self._courtesy = Courtesy(encode)
         self._models = OpenModels()
 
     def warm(self) -> None:
         """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
         import rag_core.answering.chain  # noqa: F401
 
-        self._encode(["warm"])
+        self._courtesy.reply("warm")
 
     def model(self, model_id: str, settings: Settings | None = None) -> LanguageModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
@@ -72,6 +82,8 @@ class Answerer:
         """
         settings = settings or self._settings
         asked = check_question(question, settings.answering.max_question_chars)
+        if reply := self._courtesy.reply(asked):
+            return iter(_said(asked, reply))
         query = standalone_question(asked, history)
         draft = Draft(asked, query, model or settings.generation.model, settings, history)
         draft.retriever = retriever
@@ -86,8 +98,9 @@ class Answerer:
             try:
                 for event in worker.events(cancelled):
                     if not isinstance(event, str):
+                        if writer is None:
+                            yield Piece(stage="answering")
                         writer = CitationWriter(Passages(event))
-                        yield Piece(stage="answering")
                     elif text := event if draft.model == EXTRACTIVE or writer is None else writer.feed(event):
                         written = True
                         yield Piece(text=text)
@@ -105,7 +118,8 @@ class Answerer:
             return draft.abstention(0.0, stopped=stopped)
         if draft.model == EXTRACTIVE:
             return draft.quoted(stopped)
-        return draft.written(writer, self._encode, stopped)
+        found = believed(draft.query, draft.hits, self._encode_tokens, draft.meant).answerable
+        return draft.written(writer, self._encode, found, stopped)
 
     def _answer(self, draft: Draft, emit: Callable[[Event], None], stopping: Stop) -> None:
         """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""
@@ -130,26 +144,50 @@ class Answerer:
             emit(event)
 
         draft.retriever = draft.retriever or self._make_retriever()
-        chain = self._chain(draft, stopping)
+        draft.query = self._better_query(draft, stopping)
+        chain = self._chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain
         since = draft.lap("prepare", draft.began)
         chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
         draft.lap("generate", since)
 
-    def _chain(self, draft: Draft, stopping: Stop) -> Any:
+    def _better_query(self, draft: Draft, stopping: Stop) -> str:
+        """Of a question joined with the one before it, and by itself, the one whose passages answer it more surely.
+
+        One whose year or name was put into the question before is not asked by itself: there it says too little.
+        """
+        if draft.query == draft.question or not draft.query.endswith(draft.question):
+            return draft.query
+        sure: dict[str, float] = {}
+        for query in (draft.query, draft.question):
+            if stopping():
+                raise Cancelled("The answer was stopped.")
+            hits = [document.metadata["hit"] for document in draft.retriever.invoke(query)]
+            sure[query] = believed(query, hits, self._encode_tokens, draft.meant).right
+        return max(sure, key=lambda query: sure[query])
+
+    def _chain(self, draft: Draft, stopping: Stop, on_widened: Callable[[tuple[Hit, ...]], None]) -> Any:
         """RetrievalQA around the model that was asked for."""
         from rag_core.answering import chain as chains
 
         settings = draft.settings
         if draft.model == EXTRACTIVE:
-            return chains.extractive_chain(draft.retriever, self._encode, settings.answering.max_sentences)
+            return chains.extractive_chain(
+                draft.retriever, self._encode_tokens, settings.answering.max_sentences, lambda: draft.meant
+            )
         model = self._models.get(draft.model, settings)
         # An answer may take at most half of the context, or there is no room for passages.
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
         history = earlier_turns(draft.history)
         return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
-            template=settings.answering.prompt,
+            template=settings.answering.prompt, on_widened=on_widened,
         )  # fmt: skip
+
+
+def _said(question: str, reply: str) -> list[Piece]:
+    """The pieces of an answer that needs no document."""
+    answer = Answer(question, reply, (Sentence(reply),), (), (), 1.0, False, COURTESY)
+    return [Piece(text=reply), Piece(answer=answer)]
 
 
 class OpenModels:

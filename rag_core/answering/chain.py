@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -27,10 +28,13 @@ from langchain_core.retrievers import BaseRetriever
 from langsmith.run_helpers import tracing_context
 from pydantic import PrivateAttr
 
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.quoted import quoted
+from rag_core.answering.strategies.extractive import Extraction, extract
+from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.generation import prompts
 from rag_core.generation.base import LanguageModel
-from rag_core.generation.extractive import Encode, Extraction, extract
 
 # RetrievalQA is in maintenance; its notes about that are nothing a user can act on.
 warnings.filterwarnings("ignore", category=LangChainDeprecationWarning)
@@ -61,10 +65,14 @@ class Listener(BaseCallbackHandler):
 
 
 class ExtractiveChain(BaseCombineDocumentsChain):
-    """Answers with the sentences of the documents that answer best; see rag_core.generation.extractive."""
+    """Answers with what of the documents answers best; see rag_core.answering.strategies.extractive.
 
-    encode: Encode
+    meant: the documents that the question means, by id, with how surely; asked for once they were searched.
+    """
+
+    encode_tokens: EncodeTokens
     max_sentences: int
+    meant: Callable[[], Mapping[str, float]]
     _extraction: Extraction = PrivateAttr(default=Extraction((), 0.0, True))
 
     @property
@@ -80,9 +88,10 @@ class ExtractiveChain(BaseCombineDocumentsChain):
 
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
-        self._extraction = extract(kwargs["question"], hits_of(docs), self.encode, max_sentences=self.max_sentences)
-        quoted = [f"{quote.text} [{number}]" for number, quote in enumerate(self._extraction.quotes, start=1)]
-        return "\n\n".join(quoted) or prompts.NOT_FOUND, {}
+        self._extraction = extract(
+            kwargs["question"], hits_of(docs), self.encode_tokens, meant=self.meant(), max_sentences=self.max_sentences
+        )
+        return quoted(self._extraction)[0], {}
 
     async def acombine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """The same; nothing here waits."""
@@ -94,6 +103,7 @@ class BudgetedStuffChain(StuffDocumentsChain):
 
     model: LanguageModel
     max_tokens: int
+    on_widened: Callable[[tuple[Hit, ...]], None]
     _left_out: int = PrivateAttr(default=0)
     _prompt_tokens: int = PrivateAttr(default=0)
 
@@ -119,8 +129,14 @@ class BudgetedStuffChain(StuffDocumentsChain):
         inputs: dict[str, Any] = super()._get_inputs([], **kwargs)
         frame = self.llm_chain.prompt.format(**inputs)
         room = self.model.context_tokens - self.max_tokens - self.model.prompt_overhead()
-        texts = list(fitting(numbered(docs), room - self.model.count_tokens(frame), self.model.count_tokens))
+        room -= self.model.count_tokens(frame)
+        hits, count = hits_of(docs), self.model.count_tokens
+        texts = list(fitting(numbered([replace(hit, around=()) for hit in hits]), room, count))
         self._left_out = len(docs) - len(texts)
+        if any(hit.around for hit in hits):
+            fitted = widened(hits[: len(texts)], room - sum(count(text) + 2 for text in texts), count)
+            texts = numbered(fitted)
+            self.on_widened((*fitted, *(replace(hit, around=()) for hit in hits[len(texts) :])))
         self._prompt_tokens = self.model.count_tokens(frame) + sum(map(self.model.count_tokens, texts))
         inputs[self.document_variable_name] = self.document_separator.join(texts)
         return inputs
@@ -158,11 +174,11 @@ def hits_of(documents: Sequence[Document]) -> tuple[Hit, ...]:
     return tuple(document.metadata["hit"] for document in documents)
 
 
-def numbered(documents: Sequence[Document]) -> list[str]:
-    """Passages for a prompt, numbered from 1 in the order of the documents."""
+def numbered(hits: Sequence[Hit]) -> list[str]:
+    """Passages for a prompt, numbered from 1 in the order of the hits."""
     return [
-        prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", hit.text)
-        for number, hit in enumerate(hits_of(documents), start=1)
+        prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", text_of(hit))
+        for number, hit in enumerate(hits, start=1)
     ]
 
 
@@ -175,9 +191,14 @@ def fitting(texts: Sequence[str], room: int, count: Callable[[str], int]) -> Ite
         yield text
 
 
-def extractive_chain(retriever: BaseRetriever, encode: Encode, max_sentences: int) -> RetrievalQA:
-    """RetrievalQA that quotes."""
-    combine = ExtractiveChain(encode=encode, max_sentences=max_sentences)
+def extractive_chain(
+    retriever: BaseRetriever,
+    encode_tokens: EncodeTokens,
+    max_sentences: int,
+    meant: Callable[[], Mapping[str, float]] = dict,
+) -> RetrievalQA:
+    """RetrievalQA that quotes; see `ExtractiveChain`."""
+    combine = ExtractiveChain(encode_tokens=encode_tokens, max_sentences=max_sentences, meant=meant)
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
 
 
@@ -189,10 +210,12 @@ def model_chain(
     history: str,
     cancelled: Callable[[], bool],
     template: str = "",
+    on_widened: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
 ) -> RetrievalQA:
     """RetrievalQA that lets a language model write from numbered passages. `max_tokens` is the longest answer.
 
-    `template` takes the place of Lectern's own prompt; see `AnsweringSettings.prompt` for its places.
+    `template` takes the place of Lectern's own prompt; see `AnsweringSettings.prompt` for its places. `on_widened` is
+    given the hits with what of `around` went into the prompt.
     """
     bare = PromptTemplate.from_template(template or prompts.ANSWER.text)
     known = {"not_found": prompts.NOT_FOUND, "history": history}
@@ -202,6 +225,7 @@ def model_chain(
         document_variable_name="context",
         model=model,
         max_tokens=max_tokens,
+        on_widened=on_widened,
     )
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from rag_core.answering.passages import Quote, citation, merge_hits, quotes
 from rag_core.domain import Citation, Hit, Sentence
-from rag_core.generation.passages import Quote, citation, merge_hits, quotes
 from rag_core.generation.prompts import NOT_FOUND
 from rag_core.text.numbers import numbers
 from rag_core.text.sentences import split_sentences
@@ -51,11 +51,11 @@ class Register:
 
 
 class Passages:
-    """The hits of a question, cut into sentences, to find the one that a written sentence stands on."""
+    """The hits of a question with what is around them, in sentences: to find the one that a written one stands on."""
 
     def __init__(self, hits: Sequence[Hit]) -> None:
         self._hits = tuple(hits)
-        self._by_hit = [tuple(q for q in quotes(merge_hits([hit])) if q.kind != "heading") for hit in hits]
+        self._by_hit = [tuple(q for q in quotes(merge_hits([hit, *hit.around])) if q.kind != "heading") for hit in hits]
         self._terms = [[set(terms(q.text)) for q in group] for group in self._by_hit]
 
     def __len__(self) -> int:

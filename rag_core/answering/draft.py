@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rag_core.answering import confidence
-from rag_core.answering.citations import CitationWriter, Register, is_not_found, renumbered, sentences_of
+from rag_core.answering.citations import CitationWriter, is_not_found, renumbered, sentences_of
+from rag_core.answering.encoding import Encode
 from rag_core.answering.grounding import Grounding
+from rag_core.answering.quoted import quoted
+from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Answer, Hit, Message, Sentence, Trace
 from rag_core.generation.base import LanguageModel
-from rag_core.generation.extractive import Encode, Extraction
 from rag_core.generation.prompts import NOT_FOUND
 from rag_core.settings import Settings
 
@@ -36,6 +38,12 @@ class Draft:
     retriever: Any = None
     combine: Any = None
     latency_ms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def meant(self) -> Mapping[str, float]:
+        """The documents that the question was taken to mean, by id, once they were searched."""
+        searched = getattr(self.retriever, "trace", Trace()).searched
+        return searched.understood.documents if searched is not None else {}
 
     def lap(self, stage: str, since: float) -> float:
         """Note the milliseconds of a stage that began at `since`; returns now, in seconds."""
@@ -76,27 +84,28 @@ class Draft:
     def quoted(self, stopped: bool) -> Answer:
         """The answer of the extractive model."""
         extraction: Extraction = getattr(self.combine, "extraction", NOTHING_EXTRACTED)
-        if extraction.abstained:
-            return self.abstention(extraction.confidence, stopped=stopped)
-        register = Register()
-        sentences = tuple(Sentence(quote.text, (register.number(quote),)) for quote in extraction.quotes)
+        if stopped and extraction.abstained:
+            return self.abstention(extraction.confidence, stopped=True)
+        text, sentences, citations = quoted(extraction)
         return Answer(
             question=self.question,
-            text="\n\n".join(f"{sentence.text} [{sentence.citations[0]}]" for sentence in sentences),
+            text=text,
             sentences=sentences,
-            citations=tuple(register.citations),
+            citations=citations,
             hits=self.hits,
             confidence=extraction.confidence,
-            abstained=False,
+            abstained=extraction.abstained,
             model=self.model,
             stopped=stopped,
             trace=self.trace(),
         )
 
-    def written(self, writer: CitationWriter, encode: Encode, stopped: bool) -> Answer:
-        """The answer of a language model, its sentences checked against the passages."""
+    def written(self, writer: CitationWriter, encode: Encode, found: float, stopped: bool) -> Answer:
+        """The answer of a language model, its sentences checked against the passages.
+
+        `found` is the probability that the passages hold an answer.
+        """
         since = time.perf_counter()
-        found = confidence.evidence(self.query, self.hits, encode)
         if is_not_found(writer.text) or not writer.text.strip():
             self.lap("cite", since)
             return self.abstention(found, stopped=stopped and not is_not_found(writer.text), writer=writer)

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.answering.citations import Passages, Register, Written
+from rag_core.answering.encoding import Encode
+from rag_core.answering.passages import Quote
 from rag_core.domain import Citation, Sentence
-from rag_core.generation.extractive import Encode
-from rag_core.generation.passages import Quote
 from rag_core.text.numbers import numbers
 from rag_core.text.terms import coverage, terms
 

@@ -18,7 +18,8 @@ class Hit:
     """A chunk found for a question. `score` is of the kind `score_kind`; kinds are never compared.
 
     `scores` has those of each ranker that found it, by name. `matches` are the spans of the question's words within
-    `text`. `similar` counts the near-duplicates that it stands for.
+    `text`. `similar` counts the near-duplicates that it stands for. `around` are the chunks before and behind it, the
+    nearest first, where an answer may be given those too.
     """
 
     chunk_id: str
@@ -36,6 +37,7 @@ class Hit:
     scores: Mapping[str, float] = field(default_factory=dict)
     matches: tuple[tuple[int, int], ...] = ()
     similar: int = 0
+    around: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

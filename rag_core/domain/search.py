@@ -46,7 +46,8 @@ class Understood:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A chunk that was a candidate. `scores` by ranker ("dense", "lexical", "fused", "rerank", "mmr"), those it had.
+    """A chunk that was a candidate. `scores` by what gave them, those that it had: "dense", "lexical", "fused",
+    "cross_encoder", "rerank", "mmr" and their like.
 
     `outcome` is "passage", or what left it out: "rank", "mmr", "similar", "threshold", "budget".
     """

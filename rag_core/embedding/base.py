@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rag_core.domain import Profile
 from rag_core.embedding.pieces import Pieces, pooled
 from rag_core.embedding.source import ModelSource
+from rag_core.embedding.token_vectors import TokenVectors, whole
 from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad
 from rag_core.embedding.windows import Embedded, Windows
 from rag_core.errors import Cancelled, ModelUnavailable
@@ -138,6 +139,30 @@ class Embedder(ABC):
             windows.put([index], *self._embed(windows, [index]))
         vector: NDArray[np.float32] = windows.result()[0][0]
         return vector
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The vectors of each text's tokens, of one pass over them all, with the characters that they stand for.
+
+        For late interaction (Khattab and Zaharia 2020, "ColBERT"). Raises ModelUnavailable.
+        """
+        self._check_open()
+        placed = self._tokens.placed([self._source.text_prompt + text for text in texts])
+        rows = [ids for windows in placed for ids, _ in windows]
+        jobs = [
+            (batch, self._pool.submit(self._tokens_of, rows, batch))
+            for batch in batches_by_length(rows, self._batch_size)
+        ]
+        found = {index: vectors for batch, job in jobs for index, vectors in zip(batch, job.result(), strict=True)}
+        vectors = iter([found[index] for index in range(len(rows))])
+        skipped = len(self._source.text_prompt)
+        return [whole([(next(vectors), spans - skipped) for _, spans in windows]) for windows in placed]
+
+    def _tokens_of(self, rows: Sequence[NDArray[np.int64]], batch: Sequence[int]) -> list[NDArray[np.float32]]:
+        ids, mask = pad(
+            [rows[index] for index in batch], pad_id=self._source.pad_id, max_tokens=self._source.max_tokens
+        )
+        _, tokens = self._forward(ids, mask)
+        return [tokens[place, : len(rows[index])] for place, index in enumerate(batch)]
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text in this model's own, uncut, without the marks of begin and end."""

@@ -19,6 +19,10 @@ _AVOIDED = 32
 _SHARED_TOKENS = 32
 
 
+Row = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Token numbers, (t,), and where each token stands in its text, (t, 2)."""
+
+
 class TokenCounter:
     """The model's tokenizer. Thread-safe.
 
@@ -49,6 +53,13 @@ class TokenCounter:
         return [
             [np.array(window.ids, dtype=np.int64) for window in (item, *item.overflowing)]
             for item in self._cut.encode_batch_fast(self._clean(texts))
+        ]
+
+    def placed(self, texts: Sequence[str]) -> list[list[Row]]:
+        """As `windows`, each row with the characters that its tokens stand for, int64 (t, 2); marks have none."""
+        return [
+            [(np.array(one.ids, np.int64), np.array(one.offsets, np.int64)) for one in (item, *item.overflowing)]
+            for item in self._cut.encode_batch(self._clean(texts))
         ]
 
     def count(self, texts: Sequence[str]) -> list[int]:

@@ -4,5 +4,6 @@ from rag_core.retrieval.indexes import Indexes, LibraryIndexes
 from rag_core.retrieval.pipeline import Pipeline, Retrieval
 from rag_core.retrieval.plan import for_passages, for_search
 from rag_core.retrieval.query import Query
+from rag_core.retrieval.reranking import Rerankers
 
-__all__ = ["Indexes", "LibraryIndexes", "Pipeline", "Query", "Retrieval", "for_passages", "for_search"]
+__all__ = ["Indexes", "LibraryIndexes", "Pipeline", "Query", "Rerankers", "Retrieval", "for_passages", "for_search"]

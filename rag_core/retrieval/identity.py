@@ -104,13 +104,14 @@ class Meant:
 class Counts:
     """Ready documents and their chunks, and a sum that differs when documents come, go or get another title.
 
-    waiting: whether the lexical index has any document to take yet.
+    waiting: whether the lexical index has any document to take yet. snapshot: what of the database this is of.
     """
 
     documents: int
     chunks: int
     digest: int
     waiting: bool
+    snapshot: str = field(compare=False)
 
 
 class Cards:
@@ -130,7 +131,10 @@ class Cards:
         self._holders: dict[str, Weights] = {}
 
     def refresh(self) -> Counts:
-        """Bring the cards up to date: one statement where nothing changed. Raises StoreUnavailable."""
+        """Bring the cards up to date: one short statement where nothing changed. Raises StoreUnavailable."""
+        held = self.counts
+        if held is not None and held.snapshot == self._passages.snapshot():
+            return held
         counts = Counts(*self._passages.counts(LexicalIndex.name))
         if self.counts is None or counts.digest != self.counts.digest:
             with self._lock:

@@ -19,11 +19,12 @@ from rag_core.retrieval.fusion import fused
 from rag_core.retrieval.hierarchy.coverage import drawn
 from rag_core.retrieval.hits import allowed, considered, hit
 from rag_core.retrieval.indexes import Indexes
+from rag_core.retrieval.neighbours import surrounded
 from rag_core.retrieval.picking import picked, wanted
 from rag_core.retrieval.plan import Plan, planned
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers import RANKERS, Ranked, Sources
-from rag_core.retrieval.reranking import RERANKERS
+from rag_core.retrieval.reranking import Rerankers
 from rag_core.retrieval.scope import Within
 from rag_core.settings import RetrievalSettings
 
@@ -47,10 +48,11 @@ class Retrieval:
 
 
 class Pipeline:
-    """Searches some indexes. Thread-safe."""
+    """Searches some `indexes`. Thread-safe. rerankers: None for the automatic ones alone."""
 
-    def __init__(self, indexes: Indexes) -> None:
-        self._indexes = indexes
+    def __init__(self, indexes: Indexes, rerankers: Rerankers | None = None) -> None:
+        self.indexes = indexes
+        self._rerankers = rerankers or Rerankers()
 
     def search(
         self, queries: Sequence[Query], settings: RetrievalSettings, *, embed_ms: float = 0.0
@@ -64,9 +66,9 @@ class Pipeline:
             return []
         plan = planned(settings)
         notes: list[str] = []
-        for sources in self._indexes.sources(plan.index, plan.scan, notes):
+        for sources in self.indexes.sources(plan.index, plan.scan, notes):
             try:
-                return _Run(self._indexes, sources, plan, notes, embed_ms).retrieve(queries)
+                return _Run(self.indexes, self._rerankers, sources, plan, notes, embed_ms).retrieve(queries)
             except (StoreCorrupt, StoreUnavailable) as error:
                 notes.append(f"The index {sources.index.name} could not answer: {error} Another was asked.")
         raise StoreUnavailable("No search index can answer. " + " ".join(notes))
@@ -75,8 +77,11 @@ class Pipeline:
 class _Run:
     """One course through the stages with one index of vectors."""
 
-    def __init__(self, indexes: Indexes, sources: Sources, plan: Plan, notes: list[str], embed_ms: float) -> None:
+    def __init__(
+        self, indexes: Indexes, rerankers: Rerankers, sources: Sources, plan: Plan, notes: list[str], embed_ms: float
+    ) -> None:
         self._indexes = indexes
+        self._rerankers = rerankers
         self._sources = sources
         self._plan = plan
         self._notes = list(notes)
@@ -134,6 +139,7 @@ class _Run:
         hits = tuple(hit(query, candidates, place, similar.get(place, 0)) for place in places)
         for one, place in zip(hits, places, strict=True):
             self._sources.index.check((one.document.id, one.index), candidates.rows[place].md5)
+        hits = surrounded(query, hits, self._plan.neighbours, self._indexes)
         told = self._told(candidates, set(places), set(standing))
         stages.lap("hits")
         return self._retrieval(query, hits, replace(searched, candidates=told), stages)
@@ -176,12 +182,7 @@ class _Run:
     def _reranked(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
         if candidates.kind != "fused":  # their weights are of fused scores
             return candidates
-        for name in self._plan.rerankers:
-            scores = RERANKERS[name]().scores(query, candidates)
-            if scores is not None:
-                candidates = candidates.scored(scores, "rerank", "rerank")
-            stages.lap(name)
-        return candidates
+        return self._rerankers.reranked(query, candidates, self._plan.rerank, self._notes, stages.lap)
 
     def _drawn(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
         """In the order that the two levels give them, where the plan says so for such a question."""

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from rag_core.domain import QuestionKind
 from rag_core.retrieval.hierarchy.coverage import INSIDE, KINDS, Coverage
 from rag_core.retrieval.rankers import MODES
-from rag_core.retrieval.reranking import AUTOMATIC
 from rag_core.settings import RetrievalSettings, Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A search's course. `rankers` and `rerankers` are names in their registries.
+    """A search's course. `rankers` are names in their registry; `rerank` is as the setting.
 
     by_levels: "scaler" where the two levels order candidates for every question, "auto" for those kinds that it helps.
     `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None. `k_by_kind`:
     more of them where a question asks for a list, a comparison or a summary. nearest_instead: an answer is made of the
-    nearest chunks where none has a question's quoted words; a search then finds nothing.
+    nearest chunks where none has a question's quoted words; a search then finds nothing. neighbours: chunks before and
+    behind each passage of an answer that are found with it.
     """
 
     rankers: tuple[str, ...]
@@ -30,7 +30,8 @@ class Plan:
     fusion: str
     k_by_kind: bool
     nearest_instead: bool = False
-    rerankers: tuple[str, ...] = ()
+    neighbours: int = 0
+    rerank: str = "none"
     by_levels: str = ""
 
     def coverage(self, kind: QuestionKind) -> Coverage | None:
@@ -51,7 +52,8 @@ def planned(settings: RetrievalSettings) -> Plan:
         fusion=settings.fusion,
         k_by_kind=settings.k_by_kind and settings.mmr,
         nearest_instead=settings.mmr,
-        rerankers=AUTOMATIC if mode in ("hybrid", "scaler") and settings.rerank == "auto" else (),
+        neighbours=settings.neighbours if settings.mmr else 0,
+        rerank=settings.rerank if mode in ("hybrid", "scaler") else "none",
         by_levels=settings.mode if settings.mode in ("auto", "scaler") else "",
     )
 

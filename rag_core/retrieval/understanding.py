@@ -9,8 +9,11 @@ from rag_core.domain import QuestionKind, Understood
 from rag_core.text.terms import terms
 
 _QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“”]{2,200})[“”]|«([^»]{2,200})»')
-# A hyphen before a word, not within one, nor before a figure: "fares -train".
+# Where a question begins or ends a hyphen before a word, not within one, nor before a figure: "fares -train".
 _EXCLUDED = re.compile(r"(?:(?<=\s)|^)-([^\W\d_][\w'’]*)(?=[\s,.;:!?]|$)")
+_EXCLUDING = re.compile(rf"^(?:[\s,]*{_EXCLUDED.pattern})+|(?:[\s,]*{_EXCLUDED.pattern})+\W*$")
+# In a longer text, which was pasted, quotation marks and hyphens are of its prose.
+_PROSE_WORDS = 60
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d]|[.,]\d)")
 _SHORT_YEAR = re.compile(r"\b[Ff][Yy]\s?['’]?(\d\d)\b")
 _NAME = re.compile(r"[A-Z][\w&'’.-]*(?:\s+(?:(?:of|the|and|&|de|von|van)\s+)?[A-Z][\w&'’.-]*)*")
@@ -55,12 +58,7 @@ _KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
 
 def understand(question: str, documents: Mapping[str, float] | None = None) -> Understood:
     """What a question was taken to mean. `documents`: ids of those that it names, with how surely, 0..1."""
-    phrases = tuple(
-        " ".join(text.split()) for found in _QUOTED.findall(question) if terms(text := next(filter(None, found)))
-    )
-    excluded = tuple(dict.fromkeys(_EXCLUDED.findall(_QUOTED.sub(" ", question))))
-    if not terms(_EXCLUDED.sub(" ", question)):  # nothing would be left to look for
-        excluded = ()
+    phrases, excluded = ((), ()) if len(question.split()) > _PROSE_WORDS else (_phrases(question), _excluded(question))
     return Understood(
         kind=kind_of(question),
         names=_names(question),
@@ -78,7 +76,19 @@ def kind_of(question: str) -> QuestionKind:
 
 def positive(question: str, understood: Understood) -> str:
     """A question without the words that it excludes: what is looked for."""
-    return " ".join(_EXCLUDED.sub(" ", question).split()) if understood.excluded else question
+    return " ".join(_EXCLUDING.sub(" ", question).split()) if understood.excluded else question
+
+
+def _phrases(question: str) -> tuple[str, ...]:
+    quoted = (next(filter(None, found)) for found in _QUOTED.findall(question))
+    return tuple(" ".join(text.split()) for text in quoted if terms(text))
+
+
+def _excluded(question: str) -> tuple[str, ...]:
+    plain = _QUOTED.sub(" ", question)
+    if not terms(_EXCLUDING.sub(" ", plain)):  # nothing would be left to look for
+        return ()
+    return tuple(dict.fromkeys(word for part in _EXCLUDING.finditer(plain) for word in _EXCLUDED.findall(part.group())))
 
 
 def _names(question: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Numbers that were fitted, kept as data in `weights.json`."""
+"""Numbers that were fitted, kept as data in `weights.json`; `python -m tests.benchmarks.fit_weights` finds them."""
 
 from __future__ import annotations
 

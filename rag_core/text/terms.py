@@ -53,9 +53,12 @@ def spans(text: str, wanted: Collection[str], language: str = "en") -> list[tupl
     """Where the wanted terms stand in a text, as sorted spans of characters that do not overlap: for marking them."""
     wanted = frozenset(wanted)
     found: list[tuple[int, int]] = []
-    for start, run in placed_runs(text):
-        if len(run) <= _LONGEST and wanted.isdisjoint(_remembered(run, language)):
-            continue  # most runs: what they hold is remembered, where it stands need not be looked for
+    placed = placed_runs(text)
+    distinct = {run for _, run in placed}
+    holding = {run for run in distinct if len(run) > _LONGEST or not wanted.isdisjoint(_remembered(run, language))}
+    for start, run in placed:
+        if run not in holding:
+            continue  # most of them
         for token in run_tokens(run):
             if any(form in wanted for form in _forms(token, language)):
                 _join(found, start + token.start, start + token.end)

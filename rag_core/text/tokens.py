@@ -66,9 +66,9 @@ def runs(text: str) -> list[str]:
     return found
 
 
-def placed_runs(text: str) -> Iterator[tuple[int, str]]:
+def placed_runs(text: str) -> list[tuple[int, str]]:
     """The runs of a text with where they begin."""
-    return ((match.start(), match[0]) for match in _RUN.finditer(text))
+    return [(match.start(), match[0]) for match in _RUN.finditer(text)]
 
 
 def tokens(text: str) -> Iterator[Token]:

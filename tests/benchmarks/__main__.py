@@ -14,7 +14,7 @@ _ALONE = [
     ["recovery", "--files", "10000"], ["evaluate", "--questions", "500", "--chunks", "10000"],
 ]  # fmt: skip
 _WITH_SHARED = [
-    ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["answering"],
+    ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["answering"], ["people"],
     ["retrieval"], ["scan", "--rows", "10000", "100000"],
 ]  # fmt: skip
 

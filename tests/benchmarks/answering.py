@@ -21,9 +21,9 @@ from langchain_text_splitters import RecursiveCharacterTextSplitter
 from numpy.typing import NDArray
 
 from accelerator.mmr import maximal_marginal_relevance
+from rag_core.answering.strategies.extractive import extract
 from rag_core.domain import Document, Hit
 from rag_core.embedding import Embedder, open_embedder
-from rag_core.generation.extractive import extract
 from rag_core.settings import Settings
 from rag_core.text.sentences import tidy
 from tests.benchmarks.measure import SHARED, emit
@@ -62,12 +62,19 @@ class Encoder:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._known: dict[str, NDArray[np.float32]] = {}
+        self._tokens: dict[str, tuple[NDArray[np.float32], NDArray[np.int64]]] = {}
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             self._known.update(zip(new, self._embedder.encode(new), strict=True))
         return np.stack([self._known[text] for text in texts])
+
+    def tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+        """The vectors and spans of tokens."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._tokens]
+        self._tokens.update(zip(new, self._embedder.encode_tokens(new), strict=True))
+        return [self._tokens[text] for text in texts]
 
 
 class Shelf:
@@ -145,11 +152,12 @@ def measure(shelf: Shelf, questions: Sequence[Question]) -> None:
     for question in questions:
         exact = question.group != "spans"
         hits = shelf.search(question.text)
-        answer = extract(question.text, hits, shelf.encode)
-        other = extract(question.text, shelf.search(question.text, question.document), shelf.encode)
-        right = [_holds(quote.text, question.gold, exact) for quote in answer.quotes]
+        answer = extract(question.text, hits, shelf.encode.tokens)
+        other = extract(question.text, shelf.search(question.text, question.document), shelf.encode.tokens)
+        quotes = () if answer.abstained else answer.quotes
+        right = [_holds(quote.text, question.gold, exact) for quote in quotes]
         there = any(_holds(hit.text, question.gold, exact) for hit in hits)
-        words = sum(len(quote.text.split()) for quote in answer.quotes)
+        words = sum(len(quote.text.split()) for quote in quotes)
         shown = (len(right), words) if right else (np.nan, np.nan)
         row = (bool(right and right[0]), any(right), there, answer.abstained, other.abstained, *shown)
         tallies.setdefault(question.group, Tally()).rows.append(row)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rag_core import Hit, Library, Settings
@@ -23,13 +24,9 @@ _DEFAULT = "auto"
 def measure(chosen: Set, modes: Sequence[str], splits: Sequence[str], folder: Path) -> dict[str, float]:
     """Add a set's documents, ask its questions in every mode; returns nDCG@10 by mode, where the set has it."""
     found = {}
-    with Library.open(Settings(_env_file=None, data_dir=folder)) as library:
-        for event in library.add(chosen.documents):
-            if event.error is not None:
-                emit(benchmark="retrieval", set=chosen.name, left_out=event.source, reason=str(event.error))
-        library._storage.settle()
+    with opened(chosen, folder) as library:
         for mode in modes:
-            values = _asked(library, [case for case in chosen.cases if case.split in splits], chosen.k, mode)
+            values = asked(library, [case for case in chosen.cases if case.split in splits], chosen.k, mode)
             means = {name: estimate(column) for name, column in sorted(values.items())}
             emit(
                 benchmark="retrieval", set=chosen.name, mode=mode, split="+".join(splits),
@@ -42,7 +39,19 @@ def measure(chosen: Set, modes: Sequence[str], splits: Sequence[str], folder: Pa
     return found
 
 
-def _asked(library: Library, cases: Sequence[Case], k: int, mode: str) -> dict[str, list[float]]:
+@contextmanager
+def opened(chosen: Set, folder: Path) -> Iterator[Library]:
+    """A library in a folder, with a set's documents."""
+    with Library.open(Settings(_env_file=None, data_dir=folder)) as library:
+        for event in library.add(chosen.documents):
+            if event.error is not None:
+                emit(benchmark="retrieval", set=chosen.name, left_out=event.source, reason=str(event.error))
+        library._storage.settle()
+        yield library
+
+
+def asked(library: Library, cases: Sequence[Case], k: int, mode: str) -> dict[str, list[float]]:
+    """What each metric gives for every question, asked in a mode."""
     values: dict[str, list[float]] = {}
     for case in cases:
         for name, value in case.judge(_hits(library, case.question, k, mode)).items():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import date
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -76,6 +78,25 @@ def test_a_name_after_an_at_narrows_the_conversation_for_every_tab(open_page: Op
     expect(second.locator(".st-key-chat_scope_menu")).to_contain_text("STORM")
     page.reload()
     expect(scope).to_contain_text("STORM")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_day_of_adding_is_picked_from_a_calendar(open_page: Open, dark: bool) -> None:
+    page = open_page("search?q=chlorine", dark=dark)
+    page.locator(".result").first.wait_for()
+    scope = page.locator(".st-key-search_scope_menu button").first
+    scope.click()
+    page.get_by_text("Added from").hover()
+    assert page.evaluate(CONTRAST) == []
+    page.get_by_role("group", name="Added from").get_by_role("spinbutton").first.click()
+    page.locator("[role=gridcell] [role=button]", has_text="1").first.click()
+    first = f"{date.today():%Y-%m}-01"
+    expect(scope).to_contain_text(f"since {first}")
+    expect(page).to_have_url(re.compile(f"since={first}"))
+    page.get_by_role("group", name="Added to").get_by_role("spinbutton").first.click()
+    page.keyboard.type("20010203")
+    page.get_by_text("Added to").click()
+    expect(page.get_by_text("Nothing was found")).to_be_visible()
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -85,6 +85,20 @@ def test_filters_narrow_a_search_and_one_click_widens_it(held: FakeLibrary) -> N
     assert "year" not in test.query_params
 
 
+def test_days_of_adding_narrow_a_search(held: FakeLibrary) -> None:
+    test = draw("search", q="steel", since="1990-02-03", until="tomorrow")
+    since, until = date(1990, 2, 3), date(2020, 1, 2)
+    assert asked(held)[-1][1]["scope"] == Scope(added_since=since)
+    first, last = test.date_input
+    assert [(one.label, one.value) for one in (first, last)] == [("Added from", since), ("Added to", None)]
+    last.set_value(until).run()
+    assert asked(held)[-1][1]["scope"] == Scope(added_since=since, added_until=until)
+    assert (test.query_params["since"], test.query_params["until"]) == ("1990-02-03", "2020-01-02")
+    test.date_input[0].set_value(None).run()
+    assert asked(held)[-1][1]["scope"] == Scope(added_until=until)
+    assert "since" not in test.query_params
+
+
 def test_a_narrow_search_that_finds_nothing_can_be_widened(held: FakeLibrary) -> None:
     held.found = []
     test = draw("search", q="steel", tag="travel")

@@ -13,8 +13,9 @@ import pytest
 from rag_core import Library, Settings, Upload
 from rag_core.corpora import FOLDER, ChunkedAnew, LibraryCorpus
 from rag_core.errors import Cancelled, LimitExceeded
-from rag_core.retrieval import Retrieval
+from rag_core.retrieval import LibraryIndexes, Retrieval
 from rag_core.settings import ChunkingSettings, RetrievalSettings
+from rag_core.storage.postgres.pieces import pieces_of
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS
 
@@ -52,6 +53,10 @@ def places(found: list[Retrieval]) -> list[list[tuple[object, ...]]]:
     ]
 
 
+def own_search(library: Library, settings: RetrievalSettings) -> list[Retrieval]:
+    return LibraryCorpus(library._storage, library._embedding.get).search(QUESTIONS, settings)
+
+
 def held(library: Library) -> list[Path]:
     return sorted((library._storage.folder / FOLDER).glob("*/*.dump"))
 
@@ -74,6 +79,37 @@ def test_the_same_chunks_give_the_same_hits(library: Library, settings: Retrieva
     ours, theirs = own.spans([*ids, "gone"]), anew.spans([*ids, "gone"])
     assert set(ours) == set(theirs) == set(ids)
     assert all(np.array_equal(ours[document_id], theirs[document_id]) for document_id in ids)
+
+
+def test_other_chunks_have_the_same_pieces(library: Library) -> None:
+    prepared(library, library.settings.chunking)
+    again = prepared(library, library.settings.chunking)  # from what the first one kept
+    refs = [(document.id, index) for document in library.documents() for index in range(document.chunk_count)]
+    ours, theirs = again._pipeline.indexes.rows(refs), LibraryIndexes(library._storage).rows(refs)
+    assert ours.keys() == theirs.keys() == set(refs)
+    assert all(row.pieces is not None for row in ours.values())
+    dimensions = library._embedding.get().profile.dimensions
+    for ref in refs:
+        mine, kept = (pieces_of(rows[ref].pieces, dimensions).astype(float) for rows in (ours, theirs))
+        assert mine.shape == kept.shape
+        # The last digits depend on the texts that were embedded with them.
+        norms = np.linalg.norm(mine, axis=1) * np.linalg.norm(kept, axis=1)
+        assert ((mine * kept).sum(axis=1) > 0.999 * norms).all()
+    settings = RetrievalSettings(k=50)
+    for mine, kept in zip(again.search(QUESTIONS, settings), own_search(library, settings), strict=True):
+        assert {hit.chunk_id for hit in mine.hits[:5]} == {hit.chunk_id for hit in kept.hits[:5]}
+
+
+@pytest.mark.parametrize("damage", [None, b"", b"PK\x03\x04 no such thing", "other"])
+def test_pieces_that_are_damaged_are_made_again(library: Library, damage: bytes | str | None) -> None:
+    wanted = places(prepared(library).search(QUESTIONS, RetrievalSettings()))
+    path, other = sorted(chunked(library)._folder.glob("*.pieces"))[:2]
+    whole = path.read_bytes()
+    path.unlink()
+    if damage is not None:
+        path.write_bytes(other.read_bytes()[:-1] if isinstance(damage, str) else damage)
+    assert places(prepared(library).search(QUESTIONS, RetrievalSettings())) == wanted
+    assert len(path.read_bytes()) == len(whole)
 
 
 def test_other_chunks_are_spans_of_the_pages(library: Library) -> None:
@@ -145,7 +181,7 @@ def test_documents_that_come_and_go(library: Library) -> None:
     assert late.id not in found
     library.remove(ferry.id)
     assert ferry.id not in {hit.document.id for hit in corpus.search(question, ALL)[0].hits}
-    assert all(ferry.id not in path.name for path in held(library))
+    assert all(ferry.id not in path.name for path in (library._storage.folder / FOLDER).glob("*/*"))
     steps = chunked(library).prepare(lambda: False)
     next(steps)
     library.remove(late.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 import streamlit as st
 
@@ -30,6 +31,8 @@ def scope(documents: Sequence[Document]) -> Scope:
         years=tuple(int(year) for year in st.query_params.get_all("year") if year.isdecimal() and len(year) == 4),
         sections=tuple(st.query_params.get_all("section")),
         folders=tuple(st.query_params.get_all("folder")),
+        added_since=_day("since"),
+        added_until=_day("until"),
     )
 
 
@@ -43,9 +46,18 @@ def write(question: str, mode: str, scope: Scope) -> None:
         "year": [str(year) for year in scope.years],
         "section": list(scope.sections),
         "folder": list(scope.folders),
+        "since": scope.added_since.isoformat() if scope.added_since else "",
+        "until": scope.added_until.isoformat() if scope.added_until else "",
     }
     for name, value in values.items():
         if value:
             st.query_params[name] = value
         else:
             st.query_params.pop(name, None)
+
+
+def _day(name: str) -> date | None:
+    try:
+        return date.fromisoformat(st.query_params.get(name, ""))
+    except ValueError:
+        return None

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 REFRESH_S = 0.4
 PICTURES = 20
-SCORES = {"dense": "meaning", "lexical": "words", "fused": "both", "rerank": "rank", "piece": "best sentence"}
+SCORES = {
+    "dense": "meaning", "lexical": "words", "fused": "both", "piece": "best sentence", "cross_encoder": "cross-encoder",
+    "rerank": "rank",
+}  # fmt: skip
 
 
 def draw(library: Library, documents: Sequence[Document], wanted: Wanted) -> None:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.citations import without_markers
+from rag_core.answering.encoding import Encode
 from rag_core.domain import Question, Result
-from rag_core.generation.extractive import Encode
 from rag_core.text.tokens import words
 
 ANSWER_KEYS = (

@@ -7,18 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rag_core.text.stems import stem
-from rag_core.text.tokens import words
+from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import STOP_WORDS
 
 MOST_TERMS = 8
 _SHORTEST = 3
+# Scripts without upper case have words of two characters; one says little by itself.
+_SHORTEST_UNCASED = 2
 
 
 def count_words(texts: Iterable[str]) -> Counter[str]:
     """How often each content word stands in some texts, lower case; no numbers and no function words."""
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(words(text))
+        counts.update(token.text for token in tokens(text) if token.kind in ("word", "pair"))
     return Counter({word: count for word, count in counts.items() if _says_something(word)})
 
 
@@ -52,8 +54,8 @@ def name(classes: Sequence[Mapping[str, int]], most: int = MOST_TERMS) -> list[t
 
 
 def _says_something(word: str) -> bool:
-    # Scripts without upper case have words of one or two characters.
-    return word not in STOP_WORDS and not word[0].isdigit() and (len(word) >= _SHORTEST or word.upper() == word)
+    shortest = _SHORTEST_UNCASED if word.upper() == word else _SHORTEST
+    return word not in STOP_WORDS and not word[0].isdigit() and len(word) >= shortest
 
 
 def _by_stem(counts: Mapping[str, int]) -> Counter[str]:

@@ -1,6 +1,6 @@
 """A re-ranker scores the first candidates once more, by what it takes too long to ask of every chunk.
 
-A new one is a file here with a subclass of Reranker, and its name in RERANKERS of `rag_core.retrieval.reranking`:
+A new one is a file here with a subclass of Reranker, and its name in RERANKERS of `choosing.py`:
 
     RERANKERS: dict[str, type[Reranker]] = {reranker.name: reranker for reranker in (MyReranker,)}
 """

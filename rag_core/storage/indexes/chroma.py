@@ -20,8 +20,8 @@ from rag_core.errors import ConfigurationError
 from rag_core.storage.indexes.base import IndexUnavailable
 from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
 
-# Chroma takes at most 5461 rows in one call.
-_BATCH = 5000
+BATCH = 5000
+"""Rows in one call; Chroma takes at most 5461."""
 _HEARTBEAT_S = 5.0
 _TIMEOUT_S = 60.0
 # Written early, its index files can be damaged by a kill for good; kept in its write-ahead log they are not.
@@ -139,8 +139,8 @@ class ChromaStore:
         vectors = np.concatenate(batch.vectors)
         with self._lock, self._guarded():
             collection = self._open(profile)
-            for first in range(0, len(batch.ids), _BATCH):
-                part = slice(first, first + _BATCH)
+            for first in range(0, len(batch.ids), BATCH):
+                part = slice(first, first + BATCH)
                 reach("chroma.adding")
                 # Not upsert: in Chroma 1.5 deletions after upserts take half a minute in an unsynced index.
                 collection.add(
@@ -161,22 +161,39 @@ class ChromaStore:
         """Remove rows by their ids; unknown ones are no error. Raises ChromaUnavailable."""
         with self._lock, self._guarded():
             collection = self._open(profile)
-            for first in range(0, len(ids), _BATCH):
-                collection.delete(ids=list(ids[first : first + _BATCH]))
+            for first in range(0, len(ids), BATCH):
+                collection.delete(ids=list(ids[first : first + BATCH]))
 
     def forget(self, stale: Profile, present: Profile) -> None:
         """Delete the collection of a profile that is in use no longer. Raises ChromaUnavailable."""
         with self._lock, self._guarded():
             self._open(present)
-            if collection_name(stale) in {item.name for item in self._client.list_collections()}:
-                self._client.delete_collection(collection_name(stale))
+            held = {item.name for item in self._client.list_collections()}
+            for name in held & {collection_name(stale), hierarchy_name(stale)}:
+                self._client.delete_collection(name)
+
+    @contextlib.contextmanager
+    def hierarchy(self, profile: Profile, *, create: bool) -> Iterator[Any]:
+        """The collection of summaries and clusters; None where there is none and it is not to be created.
+
+        Chroma's complaints within the block are raised as ChromaUnavailable.
+        """
+        with self._lock, self._guarded():
+            self._open(profile)
+            name = hierarchy_name(profile)
+            if create or name in {item.name for item in self._client.list_collections()}:
+                yield self._client.get_or_create_collection(
+                    name, embedding_function=None, configuration={"hnsw": _HNSW}
+                )
+            else:
+                yield None
 
     def places(self, profile: Profile) -> Iterator[tuple[str, str]]:
         """Id and document of every row. Raises ChromaUnavailable."""
         first = 0
         while True:
             with self._lock, self._guarded():
-                part = self._open(profile).get(include=["metadatas"], limit=_BATCH, offset=first)
+                part = self._open(profile).get(include=["metadatas"], limit=BATCH, offset=first)
             if not part["ids"]:
                 return
             for row, metadata in zip(part["ids"], part["metadatas"], strict=True):
@@ -188,8 +205,8 @@ class ChromaStore:
         found: list[str] = []
         texts: list[str] = []
         vectors = [np.empty((0, profile.dimensions), np.float32)]
-        for first in range(0, len(ids), _BATCH):
-            wanted = list(ids[first : first + _BATCH])
+        for first in range(0, len(ids), BATCH):
+            wanted = list(ids[first : first + BATCH])
             with self._lock, self._guarded():
                 part = self._open(profile).get(ids=wanted, include=["documents", "embeddings"])
                 vectors.append(np.asarray(part["embeddings"], dtype=np.float32).reshape(-1, profile.dimensions))
@@ -284,6 +301,11 @@ def _metadata(document: IndexedDocument, chunk: IndexedChunk) -> dict[str, str |
 def collection_name(profile: Profile) -> str:
     """The collection that holds the vectors of a profile."""
     return f"lectern-{profile.id}"
+
+
+def hierarchy_name(profile: Profile) -> str:
+    """The collection that holds summaries and clusters of a profile."""
+    return f"{collection_name(profile)}-hierarchy"
 
 
 def _address(url: str) -> tuple[str, int, bool]:

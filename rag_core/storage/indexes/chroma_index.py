@@ -14,6 +14,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.storage.indexes.base import DerivedIndex, Surroundings
 from rag_core.storage.indexes.chroma import ChromaBatch, ChromaRows, ChromaStore, ChromaUnavailable
 from rag_core.storage.indexes.chroma_guard import ChromaGuard
+from rag_core.storage.indexes.chroma_hierarchy import ChromaHierarchy
 from rag_core.storage.indexes.chroma_probe import ProbeStopped
 from rag_core.storage.indexes.comparison import Comparison, first_cosine
 from rag_core.storage.postgres.contents import IndexedDocument
@@ -25,6 +26,7 @@ _log = logging.getLogger(__name__)
 _WITHIN = 1e-5
 # Its graph is approximate: among chunks that are much alike it may lead past a few.
 _SPARED = 1 / 8
+_HIERARCHY = "Summaries or clusters differ from PostgreSQL's."
 _SERVER = "Check CHROMA_URL and the server behind it; search goes on with the dump files."
 _SHARED = "Another library may share this Chroma server. Give each library a server of its own."
 
@@ -42,6 +44,7 @@ class ChromaIndex(DerivedIndex):
         self.store = ChromaStore(surroundings.folder / "chroma", surroundings.settings.chroma_url)
         self.guard = ChromaGuard(surroundings.database, self._documents, self.store, self._log, self.name, self.turn)
         self._new_vectors = NewVectors(surroundings.database)
+        self._hierarchy = ChromaHierarchy(surroundings.database, self.store)
         self._counted = False
 
     def prepare(self) -> None:
@@ -77,9 +80,13 @@ class ChromaIndex(DerivedIndex):
         return 0 if profile is None else self.store.count(profile)
 
     def tidy(self) -> None:
-        """Delete collections of profiles that are in use no longer. Raises ChromaUnavailable."""
+        """Bring summaries and clusters up to date, and delete collections of profiles that are in use no longer.
+
+        Raises ChromaUnavailable.
+        """
         present = self._documents.profile()
         if present is not None:
+            self._hierarchy.follow(present)
             for profile in self._new_vectors.stale():
                 self.store.forget(profile, present)
                 self._new_vectors.forget(profile)
@@ -111,6 +118,8 @@ class ChromaIndex(DerivedIndex):
                 fault = self.guard.judge(again=comparison.deep).fault
                 if not fault:
                     yield from self._rows(comparison, own)
+                    if self._hierarchy.is_damaged(comparison.profile):
+                        yield comparison.finding(self.label, "", _HIERARCHY)
                     return
             except ProbeStopped:
                 return
@@ -126,6 +135,8 @@ class ChromaIndex(DerivedIndex):
         try:
             # An index that could not be used may be sound by now: the sync heals as well.
             if all(item.document_id for item in findings) or not self.guard.judge(again=True).fault:
+                if any(item.message == _HIERARCHY for item in findings) and (profile := self._documents.profile()):
+                    self._hierarchy.follow(profile, again=True)
                 self.guard.mend(self.guard.compare(), {item.document_id for item in findings})
                 return False
         except ProbeStopped:

@@ -1,7 +1,7 @@
 """Opens a Chroma folder in a child process: damaged index files can end a whole process with SIGSEGV, or hang it.
 
 `probe` starts `python -m rag_core.storage.indexes.chroma_probe FOLDER COLLECTION`, which counts the rows, reads vectors
-back, queries with them and prints one line of JSON. It writes nothing.
+back, queries with them, also in the collection beside it, and prints one line of JSON. It writes nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -121,13 +121,17 @@ def _index_verdict(folder: Path, name: str) -> Verdict:
 
     client = chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
     collection = client.get_collection(name, embedding_function=None)
+    beside = [item.name for item in client.list_collections() if item.name.startswith(f"{name}-")]
+    every = [collection, *(client.get_collection(other, embedding_function=None) for other in beside)]
+    fault = next(filter(None, (fault for one in every for fault in _faults(one))), "")
+    return Verdict(int(collection.count()), fault)
+
+
+def _faults(collection: Any) -> Iterator[str]:
+    """What is wrong with parts of a collection, empty for those that are sound."""
     rows = int(collection.count())
-    step = max(rows * _PART // _SAMPLE, _PART)
-    for first in range(0, rows, step):
-        fault = _part_fault(collection, first)
-        if fault:
-            return Verdict(rows, fault)
-    return Verdict(rows)
+    for first in range(0, rows, max(rows * _PART // _SAMPLE, _PART)):
+        yield _part_fault(collection, first)
 
 
 def _part_fault(collection: Any, first: int) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import resources
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import psycopg
 from pgvector.psycopg import register_vector
@@ -24,9 +25,13 @@ from rag_core.settings import StorageSettings
 _OWNER_KEY = 0x4C656374
 # A busy server lets go of a closed or killed owner's lock a moment after its connection ended.
 _OWNER_PATIENCE_S = 1.0
+# A connection that answered so lately is used without being asked whether it lives: each time is a round trip.
+_TRUSTED_S = 1.0
 _TRIES = 3
 _POLL_S = 0.2
 _PATIENCE_S = 1.0
+# A connection that answered so lately is used without being asked whether it lives: each time is a round trip.
+_TRUSTED_S = 1.0
 # admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, and class 08: the connection itself.
 _LOSSES = ("57P01", "57P02", "57P03", "40P01")
 # PostgreSQL refuses NUL and lone surrogates in text.
@@ -92,6 +97,7 @@ class Database:
         self._recovering = threading.Lock()
         self._closed = False
         self._out_of_reach = False
+        self._answered: WeakKeyDictionary[Connection[TupleRow], float] = WeakKeyDictionary()
         try:
             self._owner = self._own()
         except psycopg.Error as error:
@@ -109,18 +115,22 @@ class Database:
 
         Raises StoreUnavailable, which is ConnectionLost where the same may be tried again after `recover`.
         """
-        pool = self._pool
-        try:
-            connection = self._connection(pool)
-        except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
-            raise ConnectionLost(error, pool) from error
-        try:
-            with connection:
+        with self._borrowed() as connection, connection:
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection[TupleRow]]:
+        """For statements that read, each by itself: without the two round trips that begin and end a transaction.
+
+        Raises as `transaction` does.
+        """
+        with self._borrowed() as connection:
+            connection.autocommit = True
+            try:
                 yield connection
-        except psycopg.OperationalError as error:
-            raise ConnectionLost(error, pool) if _is_loss(error) else unavailable(error) from error
-        finally:
-            pool.putconn(connection)
+            finally:
+                if not connection.closed:
+                    connection.autocommit = False
 
     def recover(self, lost: ConnectionLost) -> None:
         """Wait for the server, started anew where it died, and own the database again.
@@ -173,6 +183,28 @@ class Database:
                 self._out_of_reach = False
                 return
 
+    @contextmanager
+    def _borrowed(self) -> Iterator[Connection[TupleRow]]:
+        """A connection of the pool, and psycopg's complaints as ours."""
+        pool = self._pool
+        try:
+            connection = self._connection(pool)
+        except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
+            raise ConnectionLost(error, pool) from error
+        try:
+            yield connection
+            self._answered[connection] = time.monotonic()
+        except psycopg.OperationalError as error:
+            self._answered.clear()  # what broke this one may have broken all
+            raise ConnectionLost(error, pool) if _is_loss(error) else unavailable(error) from error
+        finally:
+            pool.putconn(connection)
+
+    def _check(self, connection: Connection[TupleRow]) -> None:
+        """Ask the server whether a connection lives, where it did not answer a moment ago."""
+        if time.monotonic() - self._answered.get(connection, -_TRUSTED_S) >= _TRUSTED_S:
+            ConnectionPool.check_connection(connection)
+
     def _connection(self, pool: ConnectionPool[Connection[TupleRow]]) -> Connection[TupleRow]:
         """A connection of the pool; whether a wait is in vain is asked the server now and then."""
         deadline = time.monotonic() + self._settings.connect_timeout_s
@@ -199,7 +231,7 @@ class Database:
             timeout=self._settings.connect_timeout_s,
             kwargs=self._options(),
             configure=self._configure,
-            check=ConnectionPool.check_connection,
+            check=self._check,
             open=True,
         )
 

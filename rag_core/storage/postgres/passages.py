@@ -57,7 +57,7 @@ class Passages:
     @retried
     def rows(self, refs: Sequence[tuple[str, int]]) -> dict[tuple[str, int], PassageRow]:
         """Chunks of ready documents by document and index. Raises StoreUnavailable."""
-        with self._database.transaction() as connection:
+        with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT c.document_id, c.index, c.page, p.label, c.section, c.span_start, c.span_end, c.boxes::text,"
                 " c.text, c.md5, c.pieces FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
@@ -70,30 +70,37 @@ class Passages:
         return {(row[0], row[1]): PassageRow(*row) for row in rows}
 
     @retried
-    def counts(self, index: str) -> tuple[int, int, int, bool]:
-        """Ready documents, their chunks, a sum that differs when documents come, go or get another title, and whether
-        an index has any document to follow yet.
+    def snapshot(self) -> str:
+        """Which transactions are seen: while it stays the same, nothing at all has changed."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT pg_current_snapshot()::text").fetchone()
+        return row[0] if row else ""
+
+    @retried
+    def counts(self, index: str) -> tuple[int, int, int, bool, str]:
+        """Ready documents, their chunks, a sum that differs when documents come, go or get another title, whether an
+        index has any document to follow yet, and the snapshot that all this is of.
         """
-        with self._database.transaction() as connection:
+        with self._database.reading() as connection:
             row = connection.execute(
                 f"SELECT count(*), coalesce(sum(chunk_count), 0)::bigint, coalesce(bit_xor({_DIGEST}), 0),"
-                " EXISTS (SELECT FROM index_waiting WHERE index_name = %s)"
+                " EXISTS (SELECT FROM index_waiting WHERE index_name = %s), pg_current_snapshot()::text"
                 " FROM documents WHERE state = 'ready'".encode(),
                 (index,),
             ).fetchone()
-        return row or (0, 0, 0, False)
+        return row or (0, 0, 0, False, "")
 
     @retried
     def card_digests(self) -> dict[str, int]:
         """What each ready document adds to that sum."""
-        with self._database.transaction() as connection:
+        with self._database.reading() as connection:
             rows = connection.execute(f"SELECT id, {_DIGEST} FROM documents WHERE state = 'ready'".encode()).fetchall()
         return {row[0]: row[1] for row in rows}
 
     @retried
     def cards(self, ids: Sequence[str]) -> list[CardRow]:
         """What some documents are called."""
-        with self._database.transaction() as connection:
+        with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT d.id, d.title, d.authors, ARRAY(SELECT name FROM sources WHERE document_id = d.id),"
                 " coalesce(left(p.text, %s), ''), d.page_count, d.chunk_count,"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,6 +26,16 @@ def encode(texts: Sequence[str]) -> NDArray[np.float32]:
         for term in terms(text):
             row[zlib.crc32(term.encode()) % 256] += 1
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def encode_tokens(texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+    """Each word as the vector of its stems: the same words have a cosine of 1, others one of nearly 0."""
+    found = []
+    for text in texts:
+        spans = [match.span() for match in re.finditer(r"\w+", text)] or [(0, 0)]
+        vectors = encode([text[start:end] for start, end in spans])
+        found.append((vectors, np.array(spans, dtype=np.int64)))
+    return found
 
 
 def hit(text: str, *, document: str = "report", page: int = 1, start: int = 0, index: int = 0, **values: Any) -> Hit:

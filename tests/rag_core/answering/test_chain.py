@@ -11,7 +11,7 @@ from langchain_classic.chains import RetrievalQA
 from rag_core.answering import chain as chains
 from rag_core.domain import Hit
 from rag_core.generation.base import LanguageModel
-from tests.rag_core.answering.parts import HITS, ListRetriever, encode, hit
+from tests.rag_core.answering.parts import HITS, ListRetriever, encode_tokens, hit
 
 
 class Parrot(LanguageModel):
@@ -44,7 +44,7 @@ def model_chain(model: LanguageModel, hits: tuple[Hit, ...] = HITS, **values: An
 
 
 def test_every_model_is_asked_through_retrieval_qa_with_sources() -> None:
-    quoting = chains.extractive_chain(ListRetriever(hits=HITS), encode, 3)
+    quoting = chains.extractive_chain(ListRetriever(hits=HITS), encode_tokens, 3)
     writing = model_chain(Parrot())
     for chain in (quoting, writing):
         assert isinstance(chain, RetrievalQA)

@@ -16,8 +16,8 @@ from rag_core.answering.citations import (
     sentences_of,
     without_markers,
 )
+from rag_core.answering.passages import boxes_within, citation
 from rag_core.domain import Sentence
-from rag_core.generation.passages import boxes_within, citation
 from tests.rag_core.answering.parts import HITS, SALES, STAFF, hit, line_boxes
 
 

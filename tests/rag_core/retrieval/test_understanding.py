@@ -55,9 +55,15 @@ def test_words_with_a_hyphen_before_them_are_excluded() -> None:
     found = understand("fares -train, -bus")
     assert found.excluded == ("train", "bus")
     assert positive("fares -train", understand("fares -train")) == "fares"
-    for kept in ("well-known fares", "-5 degrees", "a - b", "10-K", '"fares -train"', "-fares"):
+    for kept in ("well-known fares", "-5 degrees", "a - b", "10-K", '"fares -train"', "-fares", "a thin -walled tube"):
         assert understand(kept).excluded == (), kept
         assert positive(kept, understand(kept)) == kept
+
+
+def test_a_pasted_text_has_marks_of_its_own() -> None:
+    pasted = 'The "words" of a text that was pasted. ' * 12 + "-fares"
+    assert (understand(pasted).phrases, understand(pasted).excluded) == ((), ())
+    assert understand('Where is "the red lamp"? -fares').phrases == ("the red lamp",)
 
 
 def test_documents_are_those_that_it_is_told() -> None:

@@ -39,5 +39,5 @@ def test_no_words_no_names() -> None:
 
 
 def test_other_scripts_have_names() -> None:
-    assert name([count_words(["猫 猫"])])[0] == ("猫",)
+    assert name([count_words(["東京 猫 東京"])])[0] == ("東京",)
     assert name([count_words(["Налог на прибыль и налог на землю"])])[0][0] == "налог"

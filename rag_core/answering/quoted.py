@@ -1,0 +1,32 @@
+"""An extraction as an answer's text, with a citation for each sentence."""
+
+from __future__ import annotations
+
+from rag_core.answering.citations import Register
+from rag_core.answering.strategies.extractive import Extraction
+from rag_core.domain import Citation, Sentence
+from rag_core.generation.prompts import NOT_FOUND
+
+CLOSEST = "Closest:"
+"""What stands before the nearest passage where nothing answers."""
+
+Quoted = tuple[str, tuple[Sentence, ...], tuple[Citation, ...]]
+
+
+def quoted(extraction: Extraction) -> Quoted:
+    """The text, one paragraph for each sentence, its sentences and their citations."""
+    register = Register()
+    quotes = [Sentence(quote.text, (register.number(quote),)) for quote in extraction.quotes]
+    if extraction.abstained:
+        near = [Sentence(f"{CLOSEST} {one.text}", one.citations) for one in quotes]
+        sentences = [Sentence(NOT_FOUND), *near]
+    elif extraction.lead:
+        sentences = [Sentence(extraction.lead, quotes[0].citations), *quotes]
+    else:
+        sentences = quotes
+    return "\n\n".join(map(_paragraph, sentences)), tuple(sentences), tuple(register.citations)
+
+
+def _paragraph(sentence: Sentence) -> str:
+    marks = "".join(f"[{number}]" for number in sentence.citations)
+    return f"{sentence.text} {marks}".rstrip()

@@ -1,0 +1,1 @@
+"""Ways from passages to an answer's text. Each is one module that the chain calls."""

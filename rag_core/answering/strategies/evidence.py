@@ -1,0 +1,166 @@
+"""What speaks for each unit as the answer to a question: one row of features each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.passages import Quote, merge_hits, quotes
+from rag_core.answering.strategies.cues import answer_type, holds_answer
+from rag_core.answering.strategies.matching import Floats, Matches, matched
+from rag_core.answering.strategies.units import Unit, units
+from rag_core.domain import Hit
+from rag_core.text.bm25 import Bm25
+from rag_core.text.terms import terms
+
+FEATURES = (
+    "own", "near", "all", "own_share", "near_share", "all_share", "near_numbers", "all_numbers", "all_names", "worst",
+    "nearness", "answers", "answers_anew", "hit", "first", "meant", "cut", "question", "short", "fragment", "tabular",
+    "tabular_figure", "tabular_own", "tabular_near", "tabular_nearness", "tabular_first", "tabular_meant",
+    "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score",
+)  # fmt: skip
+"""Columns of `Evidence.features`.
+
+own, near, all: mean match of the question's words, weighted by rarity, in the unit, with what it leans on, and with
+its document's title and section; the shares count matches. worst: the least matched word. answers: something of the
+kind asked for stands there; anew: that the question does not say itself. meant: how surely the question means its
+document. prose_table: a row where no figure is asked for.
+"""
+
+_FIGURES = ("number", "money", "percent", "date")
+_MATCH, _STEEPNESS = 0.6, 0.06  # a cosine of token vectors from which a word counts as matched, and how sharply
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The units of some passages with their features, float64 (units, len(FEATURES)).
+
+    every: all quotes, `places` where each unit's stands there. matches: rows as `every`. full: each unit's words
+    matched with all that it leans on, title and section, (units, words).
+    """
+
+    units: tuple[Unit, ...]
+    features: Floats
+    every: tuple[Quote, ...]
+    near: Floats
+    full: Floats
+    weights: Floats
+    matches: Matches
+
+    def column(self, name: str) -> Floats:
+        """One feature of all units."""
+        found: Floats = self.features[:, FEATURES.index(name)]
+        return found
+
+
+def gather(
+    question: str, hits: Sequence[Hit], encode_tokens: EncodeTokens, meant: Mapping[str, float] | None = None
+) -> Evidence | None:
+    """Read the passages for a question; None where they hold nothing to quote.
+
+    meant: documents that the question means, by id, with how surely, 0..1.
+    """
+    passages = merge_hits(hits)
+    every = quotes(passages)
+    found = units(every)
+    if not found:
+        return None
+    matches = matched(question, passages, every, encode_tokens)
+    starts = {quote.passage: place for place, quote in reversed(list(enumerate(every)))}
+    places = [starts[unit.quote.passage] + unit.quote.position for unit in found]
+    near = np.array(
+        [
+            matches.with_near([place, *(starts[unit.quote.passage] + one for one in unit.near)])
+            for unit, place in zip(found, places, strict=True)
+        ]
+    )
+    full = np.maximum(near, matches.prefix[places])
+    weights = _rarities(matches, found)
+    features = _features(question, found, hits, matches, places, near, full, weights, meant or {})
+    return Evidence(tuple(found), features, tuple(every), near, full, weights, matches)
+
+
+def _rarities(matches: Matches, found: Sequence[Unit]) -> Floats:
+    """How much each word counts: its inverse document frequency among the units; they sum to 1."""
+    index = Bm25([terms(unit.quote.text) for unit in found])
+    raw = np.array([max(map(index.weight, terms(word.text)), default=0.0) for word in matches.words])
+    total: Floats = raw / max(float(raw.sum()), 1e-9)
+    return total
+
+
+def _features(
+    question: str,
+    found: Sequence[Unit],
+    hits: Sequence[Hit],
+    matches: Matches,
+    places: Sequence[int],
+    near: Floats,
+    full: Floats,
+    weights: Floats,
+    meant: Mapping[str, float],
+) -> Floats:
+    own = matches.own[places]
+    numbers = np.array([word.is_number for word in matches.words], dtype=bool)
+    names = np.array([word.is_name for word in matches.words], dtype=bool)
+    kind = answer_type(question)
+    asked = set(terms(question))
+    figure = float(kind in _FIGURES)
+    best = max(max(hit.score for hit in hits), 1e-9)
+    rank = {hit.chunk_id: place for place, hit in enumerate(hits)}
+    tabular = np.array([unit.tabular for unit in found], dtype=np.float64)
+    texts = [unit.quote.text for unit in found]
+    known = {
+        "own": own @ weights, "near": near @ weights, "all": full @ weights,
+        "own_share": counted(own) @ weights, "near_share": counted(near) @ weights,
+        "all_share": counted(full) @ weights, "near_numbers": _least(counted(near), numbers),
+        "all_numbers": _least(counted(full), numbers), "all_names": _least(counted(full), names),
+        "worst": _least(counted(full), np.ones(len(weights), dtype=bool)), "nearness": matches.nearness[places],
+        "answers": np.array([holds_answer(kind, text) for text in texts], dtype=np.float64),
+        "answers_anew": np.array([holds_answer(kind, _anew(text, asked)) for text in texts], dtype=np.float64),
+        "asked": matches.asked[places],
+        "score": np.array([unit.quote.hit.score / best for unit in found]),
+        "hit": np.array([_cosine(unit.quote.hit) for unit in found]),
+        "first": np.array([1 / (1 + rank[unit.quote.hit.chunk_id]) for unit in found]),
+        "meant": np.array([meant.get(unit.quote.hit.document.id, 0.0) for unit in found]),
+        "cut": np.array([not unit.quote.complete for unit in found], dtype=np.float64),
+        "question": np.array([text.endswith("?") for text in texts], dtype=np.float64),
+        "short": np.array([len(terms(text)) < 4 for text in texts], dtype=np.float64),
+        "fragment": np.array([unit.quote.kind == "fragment" for unit in found], dtype=np.float64),
+        "tabular": tabular, "tabular_figure": tabular * figure, "tabular_numbered": tabular * float(numbers.any()),
+        "figures_asked": figure * np.array([min(_figures(text), 3) / 3 for text in texts]),
+        "prose_table": tabular * (1 - figure),
+    }  # fmt: skip
+    for name in ("own", "near", "nearness", "first", "meant", "asked", "near_numbers"):
+        known[f"tabular_{name}"] = tabular * known[name]
+    return np.stack([known[name] for name in FEATURES], axis=1)
+
+
+def counted(matches: Floats) -> Floats:
+    """Matches as near to 0 or 1 as they are sure."""
+    found: Floats = 1 / (1 + np.exp(-(matches - _MATCH) / _STEEPNESS))
+    return found
+
+
+def _least(matches: Floats, which: np.ndarray) -> Floats:
+    """The least match of some words for each unit; 1 where there are none of these."""
+    found: Floats = matches[:, which].min(axis=1) if which.any() else np.ones(len(matches))
+    return found
+
+
+def _anew(text: str, asked: set[str]) -> str:
+    """A text without the words that the question has."""
+    return " ".join(word for word in text.split() if asked.isdisjoint(terms(word)))
+
+
+def _cosine(hit: Hit) -> float:
+    """The cosine of a hit where its search knew it, 0 where not."""
+    found = hit.score if hit.score_kind == "cosine" else hit.scores.get("dense", 0.0)
+    return float(found) if math.isfinite(found) else 0.0
+
+
+def _figures(text: str) -> int:
+    return sum(any(character.isdigit() for character in word) for word in text.split())

@@ -1,0 +1,147 @@
+"""Late interaction: how well each word of a question is matched in a sentence, and in what the sentence leans on.
+
+A word's match is the mean over its tokens of their best cosine among the sentence's token vectors, and 1 where the same
+stem stands there (Khattab and Zaharia 2020, "ColBERT", whose maximum is here taken word by word, so that what a
+sentence lacks can be named). All token vectors come from one pass over the passages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.passages import Passage, Quote
+from rag_core.text.context import context_of
+from rag_core.text.terms import terms
+from rag_core.text.tokens import tokens
+
+Floats = NDArray[np.float64]
+
+_OTHER_NUMBER = 0.5  # the most that one figure is a match for another
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A content word of a question: its text and its span there."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it holds a digit."""
+        return any(character.isdigit() for character in self.text)
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it has a capital that is not owed to the question's beginning."""
+        return self.text[:1].isupper() and self.start > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Matches 0..1 of the question's words, one row for each quote in order.
+
+    own: in the quote alone, float64 (quotes, words). prefix: in its document's title and section. nearness: cosine of
+    the quote's mean token vector with the question's, (quotes,). asked: the other way round, how far the question has
+    what the quote says: mean best cosine of the quote's tokens among the question's, (quotes,).
+    """
+
+    words: tuple[Word, ...]
+    own: Floats
+    prefix: Floats
+    nearness: Floats
+    asked: Floats
+
+    def with_near(self, places: Sequence[int]) -> Floats:
+        """The best matches among some quotes, (words,)."""
+        best: Floats = self.own[list(places)].max(axis=0)
+        return best
+
+
+def content_words(question: str) -> tuple[Word, ...]:
+    """The words of a question that say what it is about, in order."""
+    found: list[Word] = []
+    for token in tokens(question):
+        text = question[token.start : token.end]
+        if terms(text) and (not found or token.start >= found[-1].end):
+            found.append(Word(text, token.start, token.end))
+    return tuple(found)
+
+
+def matched(question: str, passages: Sequence[Passage], every: Sequence[Quote], encode_tokens: EncodeTokens) -> Matches:
+    """Match a question's words with every quote of the passages; one call of `encode_tokens`."""
+    prefixes = [context_of(passage.hits[0].document.title, passage.section) for passage in passages]
+    texts = [prefix + passage.text for prefix, passage in zip(prefixes, passages, strict=True)]
+    asked, *read = encode_tokens([question, *texts])
+    words = content_words(question)
+    pieces = _pieces(words, asked[1])
+    middle = asked[0].mean(axis=0)
+    heads = [
+        _best(asked[0], vectors[: np.searchsorted(spans[:, 0], len(prefix))], pieces)
+        for prefix, (vectors, spans) in zip(prefixes, read, strict=True)
+    ]
+    own, nearness, back = [], [], []
+    for quote in every:
+        vectors, spans = read[quote.passage]
+        offset = len(prefixes[quote.passage]) - passages[quote.passage].start
+        first, last = np.searchsorted(spans[:, 0], (quote.start + offset, quote.end + offset))
+        own.append(_best(asked[0], vectors[first:last], pieces))
+        nearness.append(_cosine(vectors[first:last], middle))
+        back.append(_asked(asked[0], vectors[first:last]))
+    prefix_rows = [heads[quote.passage] for quote in every]
+    _exact(words, [quote.text for quote in every], every, own)
+    _exact(words, [prefixes[quote.passage] for quote in every], every, prefix_rows)
+    shape = (len(every), len(words))
+    return Matches(
+        words, np.asarray(own).reshape(shape), np.asarray(prefix_rows).reshape(shape), np.asarray(nearness),
+        np.asarray(back),
+    )  # fmt: skip
+
+
+def _pieces(words: Sequence[Word], spans: NDArray[np.int64]) -> Floats:
+    """How tokens make words: float64 (words, t), rows that sum to 1."""
+    shares = np.array(
+        [(spans[:, 0] >= word.start) & (spans[:, 1] <= word.end) for word in words], dtype=np.float64
+    ).reshape(len(words), len(spans))
+    found: Floats = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1)
+    return found
+
+
+def _best(asked: NDArray[np.float32], vectors: NDArray[np.float32], pieces: Floats) -> Floats:
+    """Each word's match among some tokens, (words,)."""
+    if not len(vectors):
+        return np.zeros(len(pieces))
+    found: Floats = pieces @ (asked @ vectors.T).max(axis=1)
+    return found
+
+
+def _cosine(vectors: NDArray[np.float32], middle: NDArray[np.float32]) -> float:
+    if not len(vectors):
+        return 0.0
+    mean = vectors.mean(axis=0)
+    return float(mean @ middle / max(float(np.linalg.norm(mean) * np.linalg.norm(middle)), 1e-9))
+
+
+def _asked(asked: NDArray[np.float32], vectors: NDArray[np.float32]) -> float:
+    return float((vectors @ asked.T).max(axis=1).mean()) if len(vectors) else 0.0
+
+
+def _exact(words: Sequence[Word], texts: Sequence[str], every: Sequence[Quote], rows: list[Floats]) -> None:
+    """Make a match 1 where the same stem stands there; figures match no others."""
+    figures = np.array([word.is_number for word in words], dtype=bool)
+    forms: dict[str, list[set[str]]] = {}
+    held: dict[tuple[str, str], set[str]] = {}
+    for place, (text, quote) in enumerate(zip(texts, every, strict=True)):
+        language = quote.hit.document.main_language
+        wanted = forms.setdefault(language, [set(terms(word.text, language)) for word in words])
+        if (text, language) not in held:
+            held[text, language] = set(terms(text, language))
+        same = np.array([bool(some & held[text, language]) for some in wanted], dtype=bool)
+        row = np.where(figures, np.minimum(rows[place], _OTHER_NUMBER), rows[place])
+        rows[place] = np.where(same, 1.0, np.clip(row, 0.0, 1.0))

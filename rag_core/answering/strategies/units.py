@@ -1,0 +1,104 @@
+"""What can be quoted: each sentence and table row of the passages, with the lines that say what it is about.
+
+A row says little by itself ("Operating income 15,261 16,232"): its table's head, the line that its group stands under
+and the heading in force are read along with it, and so is the sentence before one that begins with "It".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rag_core.answering.passages import Quote
+
+_LEANS_BACK = re.compile(
+    r"""["'“‘(]*(?:it|its|he|his|she|her|they|their|this|these|those|that|such|both|there|the\s(?:former|latter)
+    |another|the\sother|however)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_YEAR = re.compile(r"(?<![\d,.])(?:19|20)\d\d(?![\d,]|\.\d)")
+_DAY = re.compile(r"(?<=[A-Za-z.] )\d{1,2}(?=,? (?:19|20)\d\d)")  # of "September 26, 2020"
+_HEAD_LINES, _HEAD_CHARS = 6, 320
+_LONGEST_GROUP = 60  # characters of a line within a table that names the rows below it
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence or row that could be quoted. Numbers are positions among the quotes of its passage.
+
+    near: the lines that it leans on. head: those of its table's head, nearest first, and group the line that its rows
+    stand under; None for a sentence.
+    """
+
+    quote: Quote
+    near: tuple[int, ...]
+    head: tuple[int, ...] = ()
+    group: int | None = None
+
+    @property
+    def tabular(self) -> bool:
+        """Whether it is a row or a cell's line rather than a sentence."""
+        return is_tabular(self.quote)
+
+
+def is_tabular(quote: Quote) -> bool:
+    """Whether a quote is a row, or a fragment with a figure, as lists of figures have them."""
+    return quote.kind == "row" or (quote.kind == "fragment" and _has_figure(quote.text))
+
+
+def units(every: Sequence[Quote]) -> list[Unit]:
+    """The units of all passages in order; headings are none."""
+    return [unit for _, group in groupby(every, key=lambda quote: quote.passage) for unit in _of_passage(list(group))]
+
+
+def _of_passage(quotes: Sequence[Quote]) -> Iterator[Unit]:
+    heading: int | None = None
+    group: int | None = None
+    head: tuple[int, ...] = ()
+    in_table = False
+    for place, quote in enumerate(quotes):
+        heading = place if quote.kind == "heading" else heading
+        periods = _periods(quote.text)
+        if periods > 1:
+            in_table = False
+        elif is_tabular(quote) and _has_figure(quote.text) and not periods:
+            if not in_table:
+                head, group, in_table = _head(quotes, place), None, True
+        elif in_table and quote.kind != "sentence" and len(quote.text) < _LONGEST_GROUP:
+            group = place
+        else:
+            in_table = False
+        if quote.kind == "heading":
+            continue
+        if is_tabular(quote):
+            near = [*head, group, heading]
+        else:
+            near = [place - 1 if place and _LEANS_BACK.match(quote.text) else None, heading]
+        leans = tuple(dict.fromkeys(one for one in near if one is not None and one != place))
+        yield Unit(quote, leans, head if is_tabular(quote) else (), group if is_tabular(quote) else None)
+
+
+def _head(quotes: Sequence[Quote], first_row: int) -> tuple[int, ...]:
+    """The lines before a table's first row, up to and with the sentence that introduces it."""
+    found: list[int] = []
+    room = _HEAD_CHARS
+    for place in range(first_row - 1, max(-1, first_row - 1 - _HEAD_LINES), -1):
+        room -= len(quotes[place].text)
+        if room < 0:
+            break
+        found.append(place)
+        if quotes[place].kind == "sentence":
+            break
+    return tuple(found)
+
+
+def _periods(text: str) -> int:
+    """How many years a line names that holds no other figure, as heads of columns do; 0 for other lines."""
+    years = len(_YEAR.findall(text))
+    return years if years and not _has_figure(_YEAR.sub("", _DAY.sub("", text))) else 0
+
+
+def _has_figure(text: str) -> bool:
+    return any(character.isdigit() for character in text)

@@ -1,0 +1,33 @@
+"""The reader's weights, kept as data beside the code that uses them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+PATH = Path(__file__).with_name("reader.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What `reader.json` holds.
+
+    rank: of a unit's score, by feature. right, answerable: of the log odds that the quotes answer the question, and
+    that the passages do. answer_from: least probability of a right answer that is given. closest_from: least
+    probability that the passages answer at which an abstention shows the closest of them.
+    """
+
+    rank: Mapping[str, float]
+    right: Mapping[str, float]
+    answerable: Mapping[str, float]
+    answer_from: float
+    closest_from: float
+
+
+@lru_cache(maxsize=1)
+def reader() -> Reader:
+    """The weights, read once."""
+    return Reader(**json.loads(PATH.read_text(encoding="utf-8")))

@@ -1,0 +1,44 @@
+"""The chunks around a passage, by which a written answer's prompt may widen it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rag_core.domain import Hit
+from rag_core.retrieval.indexes import Indexes
+from rag_core.retrieval.query import Query, Ref
+from rag_core.retrieval.scope import Within
+from rag_core.storage.postgres.passages import PassageRow, boxes_of
+
+
+def surrounded(query: Query, hits: Sequence[Hit], count: int, indexes: Indexes) -> tuple[Hit, ...]:
+    """Hits with the chunks around them that there are within the query's scope: `count` before and behind each.
+
+    Raises StoreUnavailable.
+    """
+    if not count or not hits:
+        return tuple(hits)
+    wanted = {hit.chunk_id: _refs(hit, count, query.within) for hit in hits}
+    rows = indexes.rows(sorted({ref for refs in wanted.values() for ref in refs}))
+    return tuple(replace(hit, around=_around(hit, wanted[hit.chunk_id], rows)) for hit in hits)
+
+
+def _refs(hit: Hit, count: int, within: Within | None) -> list[Ref]:
+    """The nearest first."""
+    places = [hit.index + side * step for step in range(1, count + 1) for side in (-1, 1)]
+    allowed = None if within is None else within.rows[hit.document.id]
+    return [(hit.document.id, place) for place in places if place >= 0 and (allowed is None or place in allowed)]
+
+
+def _around(hit: Hit, refs: Sequence[Ref], rows: Mapping[Ref, PassageRow]) -> tuple[Hit, ...]:
+    return tuple(_beside(hit, rows[ref]) for ref in refs if ref in rows)
+
+
+def _beside(hit: Hit, row: PassageRow) -> Hit:
+    """A chunk as a hit, with the score of the one that it stands beside."""
+    return replace(
+        hit, chunk_id=f"{row.document_id}:{row.index}", index=row.index, page=row.page, page_label=row.page_label,
+        section=row.section, text=row.text, start=row.start, end=row.end, boxes=boxes_of(row), scores={}, matches=(),
+        similar=0, around=(),
+    )  # fmt: skip

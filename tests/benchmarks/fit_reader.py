@@ -1,0 +1,226 @@
+"""Makes rag_core/answering/strategies/reader.json: `python -m tests.benchmarks.fit_reader [--libraries DIR]`.
+
+Fitted on the halves that are not reported on: everyday questions (`people`, "tune") over their library, XQuAD's even
+articles, and the first half of TAT-QA's development set, each context one page without lines. Which unit answers is a
+conditional logit over the units of a question's passages; whether the answer is right, and whether there is one, are
+logistic regressions over what a reader fitted without that question would have quoted. Both are ridge regressions.
+Questions without an answer are the near misses, and the others with the passages that answer them taken out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from rag_core import Hit, Library, Settings
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.strategies.evidence import FEATURES, Evidence, gather
+from rag_core.answering.strategies.extractive import choose
+from rag_core.answering.strategies.trust import SIGNS, signs
+from rag_core.answering.strategies.weights import PATH
+from rag_core.domain import Document
+from rag_core.embedding import open_embedder
+from tests.benchmarks.answering import Encoder, Shelf, _holds, xquad
+from tests.benchmarks.measure import SHARED, emit
+from tests.benchmarks.retrieval_sets import QUESTIONS, _plain, _rows, _stands, name_of, people
+
+_FOLDS, _WORDS = 10, 40
+_RIDGE_RANK, _RIDGE_TRUST = 15.0, 10.0
+_RANK_WEIGHTS = {"people": 1.0, "xquad": 0.3, "tatqa": 0.3}
+_TRUST_WEIGHTS = {"people": 1.0, "near": 1.0, "removed": 0.2, "xquad": 0.1, "absent": 0.1}
+_ANSWER_FROM, _CLOSEST_FROM = 0.4, 0.1
+
+Floats = NDArray[np.float64]
+Label = Callable[[str], list[float]]
+
+
+@dataclass
+class Example:
+    """A question's evidence. held: the parts of the answer that each unit holds, (units, parts), none without one."""
+
+    id: str
+    kind: str
+    evidence: Evidence
+    held: Floats
+    label: Label
+
+    @property
+    def fold(self) -> int:
+        """A question's variants are in one fold."""
+        return zlib.crc32(self.id.encode()) % _FOLDS
+
+    @property
+    def target(self) -> Floats | None:
+        """1 for the units that hold most of the answer; None where none holds any."""
+        shares = self.held.mean(axis=1) if self.held.shape[1] else np.zeros(len(self.held))
+        return (shares >= shares.max() - 1e-9).astype(float) if shares.max(initial=0) > 0 else None
+
+
+def example(
+    kind: str, name: str, question: str, hits: Sequence[Hit], encode: EncodeTokens, label: Label,
+    documents: Sequence[str] = (), **values: object,
+) -> Iterator[Example]:  # fmt: skip
+    """The question over its passages, where they hold anything; parts count in the named documents alone."""
+    evidence = gather(question, hits, encode, **values)  # type: ignore[arg-type]
+    if evidence is None:
+        return
+    held = [
+        label(unit.quote.text) if not documents or name_of(unit.quote.hit) in documents else [0.0] * len(label(""))
+        for unit in evidence.units
+    ]
+    yield Example(name, kind, evidence, np.array(held).reshape(len(evidence.units), -1), label)
+
+
+def everyday(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
+    """The tuning half of `people`, near misses, and the others without the passages that answer them."""
+    chosen = people()
+    with Library.open(Settings(_env_file=None, data_dir=libraries / chosen.name)) as library:
+        for _ in library.add(chosen.documents):
+            pass
+        library._storage.settle()
+        by_id = {row["id"]: row for row in _rows(QUESTIONS / "people.jsonl")}
+        for row in by_id.values():
+            if row["split"] == "tune":
+                yield from _asked(library, row, by_id, encode)
+
+
+def _asked(library: Library, row: dict, by_id: dict[str, dict], encode: EncodeTokens) -> Iterator[Example]:
+    question = f"{by_id[row['after']]['question']} {row['question']}" if row.get("after") else row["question"]
+    found = library._asking._passages(question)
+    meant = found.trace.searched.understood.documents if found.trace.searched else {}
+    if row["refuse"]:
+        yield from example("near", row["id"], question, found.hits, encode, lambda _: [], meant=meant)
+        return
+    documents = [side["document"] for side in row["gold"]]
+
+    def label(text: str) -> list[float]:
+        plain = _plain(text)
+        return [float(any(_stands(one, plain) for one in part)) for part in row["parts"]]
+
+    rest = [hit for hit in found.hits if name_of(hit) not in documents or not any(label(hit.text))]
+    yield from example("people", row["id"], question, found.hits, encode, label, documents, meant=meant)
+    yield from example("removed", row["id"], question, rest, encode, lambda _: [], meant=meant)
+
+
+def articles(encoder: Encoder) -> Iterator[Example]:
+    """XQuAD's even articles, each question with its article and without it."""
+    texts, questions = xquad()
+    shelf = Shelf(texts, encoder)
+    for number, one in enumerate(question for question in questions if question.group == "dev"):
+
+        def label(text: str, gold: Sequence[str] = one.gold) -> list[float]:
+            return [float(_holds(text, gold, True))]
+
+        name = f"xquad {number}"
+        yield from example("xquad", name, one.text, shelf.search(one.text), encoder.tokens, label)
+        others = shelf.search(one.text, one.document)
+        yield from example("absent", name, one.text, others, encoder.tokens, lambda _: [])
+
+
+def statements(encode: EncodeTokens) -> Iterator[Example]:
+    """Spans asked of tables beside text: the first half of TAT-QA's development set."""
+    contexts = json.loads((SHARED / "data" / "tatqa_dev.json").read_text())
+    for number, context in enumerate(contexts[: len(contexts) // 2]):
+        rows = [" ".join(cell.strip() for cell in row if cell.strip()) for row in context["table"]["table"]]
+        texts = ["\n".join(rows), *(paragraph["text"] for paragraph in context["paragraphs"])]
+        hits = [_page(text, place, f"context {number}") for place, text in enumerate(texts)]
+        for one in context["questions"]:
+            if one["answer_type"] not in ("span", "multi-span"):
+                continue
+
+            def label(text: str, gold: Sequence[str] = one["answer"]) -> list[float]:
+                return [float(_stands(part, _plain(text))) for part in gold]
+
+            yield from example("tatqa", f"tatqa {number}", one["question"], hits, encode, label)
+
+
+def _page(text: str, place: int, name: str) -> Hit:
+    document = Document(name, name, "text/plain", 1, "ready")
+    return Hit(f"{name}:{place}", document, place, place + 1, "", "", text, 0, len(text), (), 0.5)
+
+
+def fitted_rank(examples: Sequence[Example]) -> Floats:
+    """Weights of the conditional logit, (len(FEATURES),)."""
+    known = [(one, target) for one in examples if one.kind in _RANK_WEIGHTS and (target := one.target) is not None]
+    features = np.concatenate([one.evidence.features for one, _ in known])
+    scale = features.std(axis=0) + 1e-3
+    features /= scale
+    targets = np.concatenate([target for _, target in known])
+    sizes = [len(target) for _, target in known]
+    starts, owner = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(known)), sizes)
+    counts = np.array([_RANK_WEIGHTS[one.kind] for one, _ in known])
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        scores = features @ weights
+        shares = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        every, right = np.add.reduceat(shares, starts), np.add.reduceat(shares * targets, starts)
+        slope = (shares / every[owner] - shares * targets / right[owner]) * counts[owner]
+        value = float(-(counts * np.log(right / every)).sum() + _RIDGE_RANK * weights @ weights / 2)
+        return value, features.T @ slope + _RIDGE_RANK * weights
+
+    found: Floats = minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B").x / scale
+    return found
+
+
+def fitted_odds(rows: Floats, outcomes: Floats, counts: Floats) -> dict[str, float]:
+    """Weights of a logistic regression over SIGNS and its bias, by name."""
+    middle, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-3
+    known = np.column_stack([(rows - middle) / scale, np.ones(len(rows))])
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        odds = known @ weights
+        ridge = _RIDGE_TRUST * np.append(weights[:-1], 0.0)
+        value = float((counts * (np.logaddexp(0, odds) - outcomes * odds)).sum() + ridge @ weights / 2)
+        return value, known.T @ (counts * (1 / (1 + np.exp(-odds)) - outcomes)) + ridge
+
+    found = minimize(loss, np.zeros(known.shape[1]), jac=True, method="L-BFGS-B").x
+    weights = found[:-1] / scale
+    named = {name: round(float(weight), 4) for name, weight in zip(SIGNS, weights, strict=True)}
+    return named | {"bias": round(float(found[-1] - weights @ middle), 4)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--libraries", type=Path, help="keep the library in this folder, as the benchmark people does")
+    options = parser.parse_args()
+    settings = Settings()
+    encoder = Encoder(open_embedder(settings.embedding, settings.models_dir))
+    with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
+        examples = list(everyday(options.libraries or Path(folder), encoder.tokens))
+    examples += [*articles(encoder), *statements(encoder.tokens)]
+    rank = fitted_rank(examples)
+    rows, right, answerable, counts = [], [], [], []
+    for fold in range(_FOLDS):
+        without = fitted_rank([one for one in examples if one.fold != fold])
+        for one in (one for one in examples if one.fold == fold and one.kind in _TRUST_WEIGHTS):
+            scores = one.evidence.features @ without
+            chosen = choose(one.evidence, scores, 3)
+            known = signs(one.evidence, scores, chosen)
+            words = " ".join(one.evidence.units[index].quote.text for index in chosen).split()[:_WORDS]
+            rows.append([known[name] for name in SIGNS])
+            right.append(float(bool(one.held.shape[1]) and all(one.label(" ".join(words)))))
+            answerable.append(float(one.kind in _RANK_WEIGHTS))
+            counts.append(_TRUST_WEIGHTS[one.kind])
+    table = np.array(rows)
+    made = {
+        "rank": {name: round(float(weight), 4) for name, weight in zip(FEATURES, rank, strict=True)},
+        "right": fitted_odds(table, np.array(right), np.array(counts)),
+        "answerable": fitted_odds(table, np.array(answerable), np.array(counts)),
+        "answer_from": _ANSWER_FROM,
+        "closest_from": _CLOSEST_FROM,
+    }
+    PATH.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    emit(benchmark="fit_reader", questions=len(examples), right=round(float(np.mean(right)), 3), written=PATH.name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""What people get who ask: everyday questions of documents of all kinds in one library, through `Library.ask`.
+
+`python -m tests.benchmarks.people [--splits tune report] [--libraries DIR] [--answers FILE]`, no language model, all
+defaults. Follow-ups are asked in the conversation of the question before. One JSON object for each split: of the
+answerable questions `right` (every part of the answer stands in its first 40 words), `right_anywhere`, `wrong`
+(neither right nor refused) and `refused`; of the near misses those `near_misses_refused`; of all answers called "High
+confidence" those right, and `calibration_error` over all; then `right` by kind and the milliseconds of an answer. Only
+the half "tune" may be looked at in choosing anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_core import Answer, Library, Settings
+from rag_core.answering.citations import without_markers
+from rag_core.domain import Question, Result
+from rag_core.evaluation.measuring.calibration import calibration
+from tests.benchmarks.measure import SHARED, emit, percentile
+from tests.benchmarks.retrieval_sets import QUESTIONS, _plain, _rows, _stands, people
+
+_WORDS = 40
+_HIGH = 0.7  # what pages/parts/exchange.py calls "High confidence"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one question. `row` is its line in people.jsonl, `took_ms` the whole call."""
+
+    row: Mapping
+    answer: Answer
+    took_ms: float
+
+    @property
+    def text(self) -> str:
+        return "" if self.answer.abstained else without_markers(self.answer.text)
+
+    @property
+    def right(self) -> bool:
+        """Whether the first words hold every part, or a question without an answer is refused."""
+        return self._holds(" ".join(self.text.split()[:_WORDS]))
+
+    @property
+    def right_anywhere(self) -> bool:
+        return self._holds(self.text)
+
+    def _holds(self, text: str) -> bool:
+        if self.row["refuse"] or self.answer.abstained:
+            return self.row["refuse"] and self.answer.abstained
+        return all(any(_stands(one, _plain(text)) for one in part) for part in self.row["parts"])
+
+    @property
+    def result(self) -> Result:
+        """As the evaluation counts it."""
+        return Result(
+            Question(self.row["id"], self.row["question"]), abstained=self.answer.abstained,
+            confidence=self.answer.confidence, metrics={"correct": float(self.right)},
+        )  # fmt: skip
+
+
+def asked(library: Library, rows: Sequence[Mapping], splits: Sequence[str]) -> list[Outcome]:
+    """The answers to the questions of some splits; the one that a follow-up follows is asked before it."""
+    by_id = {row["id"]: row for row in rows}
+    return [_outcome(library, row, by_id) for row in rows if row["split"] in splits]
+
+
+def _outcome(library: Library, row: Mapping, by_id: Mapping[str, Mapping]) -> Outcome:
+    before = [row]
+    while before[0].get("after"):
+        before.insert(0, by_id[before[0]["after"]])
+    conversation = None
+    for earlier in before[:-1]:
+        conversation = library.ask(earlier["question"], conversation=conversation).conversation
+    began = time.perf_counter()
+    answer = library.ask(row["question"], conversation=conversation)
+    return Outcome(row, answer, (time.perf_counter() - began) * 1000)
+
+
+def summed_up(outcomes: Sequence[Outcome]) -> dict[str, object]:
+    """The figures of some outcomes, by name; shares are 0..1."""
+    answerable = [one for one in outcomes if not one.row["refuse"]]
+    misses = [one for one in outcomes if one.row["refuse"]]
+    high = [one for one in outcomes if not one.answer.abstained and one.answer.confidence >= _HIGH]
+    kinds = sorted({one.row["kind"] for one in answerable})
+    return {
+        "questions": len(outcomes),
+        "right": _share([one.right for one in answerable]),
+        "right_anywhere": _share([one.right_anywhere for one in answerable]),
+        "wrong": _share([not one.right and not one.answer.abstained for one in answerable]),
+        "refused": _share([one.answer.abstained for one in answerable]),
+        "near_misses_refused": _share([one.right for one in misses]),
+        "high_right": _share([one.right for one in high]),
+        "high": len(high),
+        "calibration_error": round(calibration([one.result for one in outcomes]).error, 3),
+        "right_by_kind": {kind: _share([one.right for one in answerable if one.row["kind"] == kind]) for kind in kinds},
+        "p50_ms": round(percentile([one.took_ms for one in outcomes], 0.5), 1),
+        "p95_ms": round(percentile([one.took_ms for one in outcomes], 0.95), 1),
+    }
+
+
+def _share(values: Sequence[bool]) -> float:
+    return round(sum(values) / len(values), 3) if values else 0.0
+
+
+def _line(one: Outcome) -> str:
+    """An outcome for reading, as JSON."""
+    fields = {name: one.row[name] for name in ("id", "kind", "split", "question", "answer")}
+    cited = [f"{citation.title}, p. {citation.page}" for citation in one.answer.citations]
+    found = {
+        "right": one.right, "abstained": one.answer.abstained, "confidence": round(one.answer.confidence, 3),
+        "said": one.answer.text, "cited": cited, "asked": one.answer.trace.query,
+    }  # fmt: skip
+    return json.dumps(fields | found, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--splits", nargs="+", default=["report"], choices=["tune", "report"])
+    parser.add_argument(
+        "--libraries", type=Path, help="keep the library in this folder, as the benchmark retrieval does"
+    )
+    parser.add_argument("--answers", type=Path, help="write every question with what was answered to this file")
+    options = parser.parse_args()
+    if not SHARED.is_dir():
+        emit(benchmark="people", skipped=f"{SHARED} is not there")
+        return
+    with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
+        chosen = people()
+        data_dir = (options.libraries or Path(folder)) / chosen.name
+        with Library.open(Settings(_env_file=None, data_dir=data_dir)) as library:
+            for event in library.add(chosen.documents):
+                if event.error is not None:
+                    emit(benchmark="people", left_out=event.source, reason=str(event.error))
+            library._storage.settle()
+            library.warm_up()
+            outcomes = asked(library, _rows(QUESTIONS / "people.jsonl"), options.splits)
+    for split in options.splits:
+        emit(benchmark="people", split=split, **summed_up([one for one in outcomes if one.row["split"] == split]))
+    if options.answers:
+        options.answers.write_text("".join(map(_line, outcomes)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

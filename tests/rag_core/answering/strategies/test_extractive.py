@@ -1,0 +1,147 @@
+"""Quoting what answers, and saying when nothing does, with the real embedding model."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.evidence import FEATURES, gather
+from rag_core.answering.strategies.extractive import MOST_WORDS, believed, choose, extract, scored
+from rag_core.answering.strategies.trust import SIGNS
+from rag_core.answering.strategies.weights import reader
+from tests.rag_core.answering.parts import HITS, SALES, hit
+
+PAGE = (
+    "Bridges \nThe Old Bridge crosses the river at Mostar. It was built in 1566 by the architect Hayruddin. The bridge "
+    "\nwas destroyed in the war. A new one was opened in 2004. Visitors come from everywhere to see it."
+)
+
+
+def test_quotes_the_sentence_with_its_exact_span(encode_tokens: EncodeTokens) -> None:
+    found = extract("How many people did the company employ?", HITS, encode_tokens)
+    quote = found.quotes[0]
+    assert not found.abstained
+    assert quote.text == "The company employed 2,310 people at the end of 2018."
+    assert quote.hit.text[quote.start : quote.end] == quote.text == quote.exact
+
+
+def test_a_quote_that_leans_back_brings_what_it_leans_on(encode_tokens: EncodeTokens) -> None:
+    found = extract("When was the bridge built, by which architect?", [hit(PAGE, start=500)], encode_tokens)
+    first = found.quotes[0]
+    assert first.text == (
+        "The Old Bridge crosses the river at Mostar. It was built in 1566 by the architect Hayruddin."
+    )
+    assert first.start == 500 + PAGE.index("The Old")
+
+
+def test_overlapping_chunks_give_each_sentence_once(encode_tokens: EncodeTokens) -> None:
+    first, second = hit(PAGE[:160], start=0), hit(PAGE[100:], start=100, index=1)
+    merged = merge_hits([second, first])
+    assert [passage.text for passage in merged] == [PAGE]
+    assert len(quotes(merged)) == len(quotes(merge_hits([hit(PAGE)])))
+    found = extract("When was the Old Bridge built?", [second, first], encode_tokens)
+    assert len({quote.text for quote in found.quotes}) == len(found.quotes)
+
+
+def test_chunks_of_other_pages_and_with_gaps_stay_apart() -> None:
+    hits = [hit("One.", start=0), hit("Two.", start=50, index=1), hit("Three.", page=2), hit("Four.", document="b")]
+    assert len(merge_hits(hits)) == 4
+    assert len(merge_hits([hit("One. ", start=0), hit("Two.", start=5, index=1)])) == 1
+
+
+def test_a_span_belongs_to_the_hit_that_holds_most_of_it() -> None:
+    first, second = hit(PAGE[:130], start=0, score=0.9), hit(PAGE[60:], start=60, index=1, score=0.5)
+    by_text = {quote.text: quote for quote in quotes(merge_hits([first, second]))}
+    assert by_text["The bridge was destroyed in the war."].hit == second
+    assert by_text["The Old Bridge crosses the river at Mostar."].hit == first
+
+
+def test_a_heading_is_never_an_answer(encode_tokens: EncodeTokens) -> None:
+    found = extract(
+        "What are the results of sales?", [hit("Results of sales\n\nSales results were fine.")], encode_tokens
+    )
+    assert [quote.text for quote in found.quotes] == ["Sales results were fine."]
+    assert extract("Results of sales?", [hit("Results of Sales")], encode_tokens).abstained
+
+
+def test_the_heading_counts_as_what_a_sentence_leans_on(encode_tokens: EncodeTokens) -> None:
+    alike = "Opening in spring, closing in autumn, with guided tours."
+    hits = [hit(f"# Castle\n{alike}", document="a"), hit(f"# Museum\n{alike}", document="b")]
+    evidence = gather("When does the museum open?", hits, encode_tokens)
+    assert evidence is not None
+    near = {
+        unit.quote.hit.document.id: value for unit, value in zip(evidence.units, evidence.column("near"), strict=True)
+    }
+    assert near["b"] > near["a"]
+
+
+def test_documents_that_differ_are_both_quoted(encode_tokens: EncodeTokens) -> None:
+    hits = [
+        hit("The notice period is four weeks.", document="old-contract"),
+        hit("The notice period is six weeks.", document="new-contract"),
+        hit("The notice period is six weeks.", document="copy"),
+    ]
+    found = extract("How long is the notice period?", hits, encode_tokens)
+    assert sorted(quote.text for quote in found.quotes) == [
+        "The notice period is four weeks.",
+        "The notice period is six weeks.",
+    ]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_never_more_than_asked_for(most: int, encode_tokens: EncodeTokens) -> None:
+    hits = [hit(f"Sales in region {n} rose by {n} percent.", index=n, document=f"d{n}") for n in range(9)]
+    found = extract("How did sales rise?", hits, encode_tokens, max_sentences=most)
+    assert 1 <= len(found.quotes) <= most
+
+
+def test_an_answer_is_short(encode_tokens: EncodeTokens) -> None:
+    long = [hit(f"The mill of {n} stands " + "by the river and turns its wheel " * 6 + ".", index=n) for n in range(4)]
+    evidence = gather("Where does the mill stand?", long, encode_tokens)
+    assert evidence is not None
+    chosen = choose(evidence, scored(evidence), 3)
+    assert sum(len(evidence.units[one].quote.text.split()) for one in chosen) <= MOST_WORDS
+
+
+def test_a_further_quote_is_of_what_the_first_leaves_out(encode_tokens: EncodeTokens) -> None:
+    text = "The Halcyon carries 34 cars.\nThe Halcyon carries 280 people and 34 cars in all.\nThe Tern carries 10 cars."
+    found = extract("Which ship carries more cars, the Halcyon or the Tern?", [hit(text)], encode_tokens)
+    assert "The Tern carries 10 cars." in [quote.text for quote in found.quotes[:2]]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which club won the football cup in Lisbon?", "How deep is the Pacific Ocean?", "Who painted Guernica?"],
+)
+def test_abstains_from_what_is_not_there(question: str, encode_tokens: EncodeTokens) -> None:
+    found = extract(question, HITS, encode_tokens)
+    assert found.abstained
+    assert len(found.quotes) <= 1
+    assert found.confidence < 0.3
+
+
+@pytest.mark.parametrize("question", ["How many people did Acme employ in 2011?", "Who leads the museum?"])
+def test_another_year_or_thing_is_believed_less(question: str, encode_tokens: EncodeTokens) -> None:
+    known = believed("How many people did the company employ at the end of 2018?", HITS, encode_tokens)
+    assert believed(question, HITS, encode_tokens).right < known.right
+
+
+def test_nothing_to_quote_from(encode_tokens: EncodeTokens) -> None:
+    assert extract("What?", [], encode_tokens).abstained
+    assert extract("What?", [hit("  \n ")], encode_tokens).abstained
+    assert gather("What?", [], encode_tokens) is None
+    assert believed("What?", [], encode_tokens).answerable == 0
+
+
+def test_same_input_same_answer_whatever_stands_beside(encode_tokens: EncodeTokens) -> None:
+    question = "What did sales do in 2018?"
+    one, other = extract(question, HITS, encode_tokens), extract(question, HITS, encode_tokens)
+    assert one == other
+    assert SALES.chunk_id == one.quotes[0].hit.chunk_id
+
+
+def test_every_feature_and_sign_has_its_weight() -> None:
+    assert set(reader().rank) == set(FEATURES)
+    assert set(reader().right) == set(reader().answerable) == {*SIGNS, "bias"}
+    assert 0 < reader().closest_from < reader().answer_from < 1

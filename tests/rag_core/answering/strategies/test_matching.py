@@ -1,0 +1,53 @@
+"""Words of a question found in sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.matching import Matches, content_words, matched
+from tests.rag_core.answering.parts import hit
+
+TEXT = "The ferry costs 12 crowns in 2019. The captain is Anna Berger. Boats leave at noon."
+
+
+def match(question: str, encode_tokens: EncodeTokens) -> Matches:
+    passages = merge_hits([hit(TEXT, section="Fares")])
+    return matched(question, passages, quotes(passages), encode_tokens)
+
+
+def test_content_words_are_names_numbers_and_others() -> None:
+    words = content_words("What did Anna Berger pay in 2019?")
+    assert [word.text for word in words] == ["Anna", "Berger", "pay", "2019"]
+    assert [word.is_name for word in words] == [True, True, False, False]
+    assert [word.is_number for word in words] == [False, False, False, True]
+
+
+def test_the_same_stem_is_a_whole_match_and_a_like_word_a_good_one(encode_tokens: EncodeTokens) -> None:
+    found = match("ferries ships", encode_tokens)
+    assert found.own[0, 0] == 1
+    assert found.own[2, 1] > found.own[1, 1]
+
+
+def test_another_figure_is_no_match(encode_tokens: EncodeTokens) -> None:
+    found = match("fare in 2018", encode_tokens)
+    assert found.own[:, 1].max() <= 0.5
+    assert match("fare in 2019", encode_tokens).own[0, 1] == 1
+
+
+def test_title_and_section_are_the_prefix(encode_tokens: EncodeTokens) -> None:
+    found = match("report fares", encode_tokens)
+    assert found.prefix[0].tolist() == [1, 1]
+
+
+def test_shapes_without_any_content_word(encode_tokens: EncodeTokens) -> None:
+    found = match("What is it?", encode_tokens)
+    assert found.own.shape == (3, 0)
+    assert found.nearness.shape == found.asked.shape == (3,)
+
+
+@pytest.mark.parametrize("question", ["Who is the captain?", "captain"])
+def test_the_nearest_sentence_is_the_one_about_it(question: str, encode_tokens: EncodeTokens) -> None:
+    assert int(np.argmax(match(question, encode_tokens).own.mean(axis=1))) == 1

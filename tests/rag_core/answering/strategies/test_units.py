@@ -1,0 +1,47 @@
+"""Sentences and rows with what they lean on."""
+
+from __future__ import annotations
+
+from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.units import Unit, units
+from tests.rag_core.answering.parts import hit
+
+TABLE = """Segments
+The following table shows information by segment (in millions):
+2020 2019 2018
+Americas:
+Net sales $ 124,556 $ 116,914 $ 112,093
+Operating income $ 37,722 $ 35,099 $ 34,864
+Greater China:
+Net sales $ 40,308 $ 43,678 $ 51,942
+Operating income $ 15,261 $ 16,232 $ 19,742
+The Company has offices in many places. It owns most of them."""
+
+
+def read(text: str) -> tuple[list[str], dict[str, Unit]]:
+    every = quotes(merge_hits([hit(text)]))
+    return [quote.text for quote in every], {unit.quote.text: unit for unit in units(every)}
+
+
+def test_a_row_leans_on_its_head_and_its_group() -> None:
+    texts, found = read(TABLE)
+    row = found["Operating income $ 15,261 $ 16,232 $ 19,742"]
+    near = [texts[place] for place in row.near]
+    assert any(text.endswith("2020 2019 2018") for text in near)
+    assert "Greater China:" in near
+    assert row.group is not None
+    assert texts[row.group] == "Greater China:"
+    assert row.tabular
+
+
+def test_a_sentence_leans_on_the_one_before_only_where_it_points_back() -> None:
+    texts, found = read(TABLE)
+    leaning, plain = found["It owns most of them."], found["The Company has offices in many places."]
+    assert texts[leaning.near[0]] == plain.quote.text
+    assert "2020 2019 2018" not in [texts[place] for place in plain.near]
+    assert not leaning.tabular
+
+
+def test_headings_are_no_units() -> None:
+    assert "Segments" not in read(TABLE)[1]
+    assert units([]) == []

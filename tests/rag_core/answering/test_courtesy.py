@@ -1,0 +1,76 @@
+"""What asks nothing of the documents, with the real embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from rag_core.answering.conversation import standalone_question
+from rag_core.answering.courtesy import COURTESY, Courtesy
+from rag_core.domain import Answer, Message
+from rag_core.embedding import open_embedder
+from rag_core.settings import Settings
+from tests.rag_core.answering.test_conversation import message
+
+
+@pytest.fixture(scope="module")
+def courtesy() -> Iterator[Courtesy]:
+    settings = Settings()
+    with open_embedder(settings.embedding, settings.models_dir) as embedder:
+        yield Courtesy(embedder.encode)
+
+
+@pytest.mark.parametrize(
+    ("said", "begins"),
+    [
+        ("Hello!", "Hello."),
+        ("thanks", "You are welcome."),
+        ("Thank you so much", "You are welcome."),
+        ("bye bye", "Goodbye."),
+        ("What can you do", "I answer questions"),
+        ("how do I add a document", "Add documents"),
+        ("do you store my files in the cloud?", "Your documents"),
+    ],
+)
+def test_each_gets_its_line(courtesy: Courtesy, said: str, begins: str) -> None:
+    assert courtesy.reply(said).startswith(begins)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "And the hotel?", "Why?", "how much?", "hello, what is the fare to Tolsund?", "Thanks, and for children?",
+        "who runs merchandising at Costco?", "What does the handbook help with?", "word " * 20,
+    ],
+)  # fmt: skip
+def test_questions_of_documents_are_searched(courtesy: Courtesy, question: str) -> None:
+    assert courtesy.reply(question) == ""
+
+
+def test_examples_are_encoded_again_when_the_model_changes() -> None:
+    axis, calls = 0, 0
+
+    def encode(texts: object) -> NDArray[np.float32]:
+        nonlocal calls
+        calls += 1
+        rows = np.zeros((len(list(texts)), 4), dtype=np.float32)  # type: ignore[call-overload]
+        rows[:, axis] = 1
+        return rows
+
+    courtesy = Courtesy(encode)
+    assert courtesy.reply("hi")
+    assert courtesy.reply("hi")
+    assert calls == 3
+    axis = 1
+    courtesy.reply("hi")
+    assert calls == 5
+
+
+def test_a_follow_up_looks_past_what_was_said_in_courtesy() -> None:
+    thanked = Answer("thanks", "You are welcome.", (), (), (), 1.0, False, COURTESY)
+    before = message("Who leads Acme?")
+    polite = Message("n", "thanks", before.created_at, thanked)
+    assert standalone_question("What about Dell?", [before, polite]) == "Who leads Dell?"

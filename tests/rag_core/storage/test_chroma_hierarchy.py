@@ -1,0 +1,151 @@
+"""Summaries and clusters in Chroma follow those in PostgreSQL."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rag_core import Library, Settings, Upload
+from rag_core.storage.indexes.chroma import hierarchy_name
+from rag_core.storage.indexes.chroma_index import ChromaIndex
+
+TEXTS = {
+    "ferry": "The ferry of hour {n} crosses the strait with cars when the wind allows its captain to sail.",
+    "bread": "The baker of street {n} kneads dough with flour and yeast before the oven is hot for bread.",
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path, new_database: Callable[[], str]) -> Settings:
+    return Settings(_env_file=None, data_dir=tmp_path / "library", database_url=new_database())
+
+
+@pytest.fixture
+def clustered(settings: Settings) -> Iterator[Library]:
+    with Library.open(settings) as library:
+        uploads = [
+            Upload(f"{subject} {number}.txt", text.format(n=number).encode())
+            for subject, text in TEXTS.items()
+            for number in range(3)
+        ]
+        list(library.add(uploads))
+        library._storage.settle()
+        assert held(library) == {}
+        list(library.update_clusters())
+        library._storage.settle()
+        yield library
+
+
+def held(library: Library) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
+    """Text and vector of every row."""
+    profile = library._storage.documents.profile()
+    assert profile is not None
+    with library._storage.chroma.hierarchy(profile, create=False) as collection:
+        rows = collection.get(include=["documents", "embeddings"]) if collection else None
+    return (
+        {}
+        if rows is None
+        else dict(zip(rows["ids"], zip(rows["documents"], rows["embeddings"], strict=True), strict=True))
+    )
+
+
+def wanted(library: Library) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
+    """The same as PostgreSQL has it."""
+    store, kept = library._storage.hierarchy, library._storage.hierarchy.held()
+    ids = kept.summaries.ids
+    rows = {f"summary:{key}:0": (store.summary(key), kept.summaries.vectors[n]) for n, key in enumerate(ids)}
+    for key in ids:
+        groups = store.chunk_groups(key)
+        rows |= {f"chunks:{key}:{n}": (", ".join(group.terms), group.centroid) for n, group in enumerate(groups)}
+    return rows | {f"documents::{n}": (", ".join(g.terms), g.centroid) for n, g in enumerate(kept.documents)}
+
+
+def agree(library: Library) -> bool:
+    ours, theirs = held(library), wanted(library)
+    # Clusters of documents are numbered as they were made, and read the largest first.
+    texts = [sorted(text for text, _ in rows.values()) for rows in (ours, theirs)]
+    close = all(
+        ours[key][0] == text and np.allclose(ours[key][1], vector, atol=1e-5)
+        for key, (text, vector) in theirs.items()
+        if key in ours and not key.startswith("documents")
+    )
+    return ours.keys() == theirs.keys() and texts[0] == texts[1] and close
+
+
+def test_it_has_every_summary_and_cluster_and_lets_them_go(clustered: Library) -> None:
+    assert sum(key.startswith("summary:") for key in held(clustered)) == 6
+    assert any(key.startswith("documents:") for key in held(clustered))
+    assert agree(clustered)
+    gone = clustered.documents()[0].id
+    clustered.remove(gone)
+    clustered._storage.settle()
+    assert not any(gone in key for key in held(clustered))
+    list(clustered.add([Upload("new.txt", b"A train of the mountain line stops at the lake.")]))
+    list(clustered.update_clusters(anew=True))
+    clustered._storage.settle()
+    assert agree(clustered)
+    assert clustered.verify(deep=True).findings == ()
+
+
+def test_nothing_is_read_again_where_nothing_changed(clustered: Library, settings: Settings) -> None:
+    index = clustered._storage.index(ChromaIndex)
+    clustered._storage.chroma.close()
+    index.tidy()
+    assert clustered._storage.chroma._client is None
+    seen = (settings.data_dir / "chroma" / "hierarchy.seen").read_text()
+    list(clustered.update_clusters(anew=True))
+    index.tidy()
+    assert (settings.data_dir / "chroma" / "hierarchy.seen").read_text() != seen
+
+
+def test_damage_is_found_and_repaired(clustered: Library) -> None:
+    profile = clustered._storage.documents.profile()
+    assert profile is not None
+    with clustered._storage.chroma.hierarchy(profile, create=False) as collection:
+        first, second, *_ = collection.get(include=[])["ids"]
+        collection.delete(ids=[first])
+        collection.update(ids=[second], metadatas=[{"digest": "other"}])
+        collection.add(ids=["summary:gone:0"], embeddings=[np.ones(profile.dimensions)], documents=["gone"])
+    (finding,) = clustered.verify().findings
+    assert (finding.store, finding.repairable) == ("Chroma", True)
+    assert "Summaries" in finding.message
+    assert clustered.repair().findings == ()
+    assert agree(clustered)
+
+
+def test_what_it_has_yet_to_follow_is_no_damage(clustered: Library) -> None:
+    clustered._storage.hierarchy.clear()
+    assert clustered.verify().findings == ()
+    clustered._storage.settle()
+    assert held(clustered) == {}
+
+
+def test_it_comes_back_with_a_lost_index(clustered: Library, settings: Settings) -> None:
+    before = set(held(clustered))
+    clustered._storage.index(ChromaIndex).rebuild("a test")
+    clustered._storage.settle()
+    assert set(held(clustered)) == before
+    clustered.close()
+    shutil.rmtree(settings.data_dir / "chroma")
+    with Library.open(settings) as again:
+        again._storage.settle()
+        assert set(held(again)) == before
+        assert agree(again)
+
+
+def test_a_damaged_one_is_judged(clustered: Library, settings: Settings) -> None:
+    from rag_core.storage.indexes.chroma import collection_name
+    from rag_core.storage.indexes.chroma_probe import _judge
+
+    profile = clustered._storage.documents.profile()
+    assert profile is not None
+    with clustered._storage.chroma.hierarchy(profile, create=False) as collection:
+        assert collection.name == hierarchy_name(profile)
+        collection.add(ids=["zero"], embeddings=[np.zeros(profile.dimensions)], documents=["none"])
+    clustered._storage.chroma.close()
+    assert "without direction" in _judge(settings.data_dir / "chroma", collection_name(profile)).fault
