@@ -10,6 +10,8 @@ BIN := $(VENV)/bin
 PORT ?= 8501
 export HF_HUB_OFFLINE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Hundreds of processes run the same code: it is compiled once.
+unexport PYTHONDONTWRITEBYTECODE
 # A browser is opened where there is a screen.
 HEADLESS := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname -s)),false,true)
 .PHONY: run test test-faults lint bench format setup setup-dev llama clean

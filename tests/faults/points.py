@@ -10,13 +10,14 @@ from tests.conftest import PROJECT
 
 _PACKAGES = ("accelerator", "rag_core")
 _DEFAULT_KIND = "file"
+_WRITERS = ("write_atomically", "write_together", "write_by", "write_sections")
 
 
 def fault_points() -> list[str]:
     """Every name that the code reaches, with those of atomic.py for each kind of file."""
-    trees = [ast.parse(path.read_text(), str(path)) for path in _modules()]
-    kinds = {_DEFAULT_KIND, *(kind for tree in trees for kind in _kinds(tree))}
-    return sorted({name for tree in trees for name in _names(tree, kinds)})
+    calls = [call for path in _modules() for call in _calls(path)]
+    kinds = {_DEFAULT_KIND, *(kind for name, call in calls if name in _WRITERS for kind in _kinds(call))}
+    return sorted({point for name, call in calls if name == "reach" for point in _names(call, kinds)})
 
 
 def _modules() -> Iterator[Path]:
@@ -24,29 +25,26 @@ def _modules() -> Iterator[Path]:
         yield from sorted((PROJECT / package).rglob("*.py"))
 
 
-def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
+def _calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
+    """The calls in a file, each with the name that is called. Files that write and reach nothing are not parsed."""
+    text = path.read_text()
+    if not any(f"{name}(" in text for name in ("reach", *_WRITERS)):
+        return
+    for node in ast.walk(ast.parse(text, str(path))):
         if isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called == name:
-                yield node
+            yield node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""), node
 
 
-def _kinds(tree: ast.AST) -> Iterator[str]:
-    for writer in ("write_atomically", "write_together", "write_by", "write_sections"):
-        for call in _calls(tree, writer):
-            yield from (
-                str(k.value.value) for k in call.keywords if k.arg == "kind" and isinstance(k.value, ast.Constant)
-            )
+def _kinds(call: ast.Call) -> Iterator[str]:
+    yield from (str(k.value.value) for k in call.keywords if k.arg == "kind" and isinstance(k.value, ast.Constant))
 
 
-def _names(tree: ast.AST, kinds: set[str]) -> Iterator[str]:
-    for call in _calls(tree, "reach"):
-        (point,) = call.args
-        if isinstance(point, ast.Constant):
-            yield str(point.value)
-        else:
-            prefix, suffix = point.values if isinstance(point, ast.JoinedStr) else (None, None)
-            assert isinstance(prefix, ast.FormattedValue) and ast.unparse(prefix.value) == "kind", ast.unparse(point)
-            assert isinstance(suffix, ast.Constant)
-            yield from (f"{kind}{suffix.value}" for kind in kinds)
+def _names(call: ast.Call, kinds: set[str]) -> Iterator[str]:
+    (point,) = call.args
+    if isinstance(point, ast.Constant):
+        yield str(point.value)
+    else:
+        prefix, suffix = point.values if isinstance(point, ast.JoinedStr) else (None, None)
+        assert isinstance(prefix, ast.FormattedValue) and ast.unparse(prefix.value) == "kind", ast.unparse(point)
+        assert isinstance(suffix, ast.Constant)
+        yield from (f"{kind}{suffix.value}" for kind in kinds)

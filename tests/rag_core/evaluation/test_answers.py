@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from rouge_score.rouge_scorer import RougeScorer
 
 from rag_core.domain import Found, Gold, Question, Result, Sentence
 from rag_core.evaluation.measuring.answers import (
@@ -58,14 +57,21 @@ def test_equal_to_the_script_of_squad(squad: Any, prediction: str, references: l
     assert token_f1(prediction, references) == NEAR(f1["q"], abs=1e-9)
 
 
+@pytest.fixture(scope="module")
+def scorer() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer(["rouge1", "rouge2", "rougeL"])
+
+
 @settings(max_examples=300, deadline=None)
 @given(prediction=ANY, references=st.lists(LATIN, min_size=1, max_size=4))
 @example(prediction="", references=[""])
 @example(prediction="", references=["the ferry"])
 @example(prediction="the the the", references=["the"])
 @example(prediction="Η Αθήνα", references=["Athens (Αθήνα)"])
-def test_equal_to_rouge_score(prediction: str, references: list[str]) -> None:
-    scores = RougeScorer(["rouge1", "rouge2", "rougeL"]).score_multi(references, prediction)
+def test_equal_to_rouge_score(scorer: Any, prediction: str, references: list[str]) -> None:
+    scores = scorer.score_multi(references, prediction)
     wanted = tuple(scores[kind].fmeasure for kind in ("rouge1", "rouge2", "rougeL"))
     assert rouge(prediction, references) == NEAR(wanted, abs=1e-9)
 

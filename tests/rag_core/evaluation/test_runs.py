@@ -660,7 +660,7 @@ with Library.open(settings) as library:
 def test_a_killed_run_goes_on_where_it_was(own: Settings) -> None:
     small = Configuration("Small", {"chunking.size": 100, "chunking.overlap": 10})
     with Library.open(own) as library:
-        many = [replace(question, id=f"{question.id}{n}") for n in range(4) for question in QUESTIONS]
+        many = [replace(question, id=f"{question.id}{n}") for n in range(2) for question in QUESTIONS]
         set_id = library.evaluation.create("Many", many).id
         ids = begin(library.evaluation, set_id, AS_IT_IS, small, answers=True)
     assert own.database_url is not None
@@ -675,14 +675,14 @@ def test_a_killed_run_goes_on_where_it_was(own: Settings) -> None:
         evaluation = library.evaluation
         left = {run_id: evaluation.run(run_id) for run_id in ids}
         assert {run.state for run in left.values()} == {"running"}
-        assert all(0 < run.done < 16 for run in left.values())
+        assert all(0 < run.done < 8 for run in left.values())
         kept = {run_id: evaluation.results(run_id) for run_id in ids}
         before = sum(run.done for run in left.values())
         steps = [step for step in evaluation.carry_out() if step.stage != "preparing"]
-        assert len(steps) == 2 + 32 - before
+        assert len(steps) == 2 + 16 - before
         for run_id in ids:
             run = evaluation.run(run_id)
-            assert (run.state, run.done) == ("done", 16)
+            assert (run.state, run.done) == ("done", 8)
             assert [note for note in run.notes if "went on later" in note] == list(run.notes)
             results = evaluation.results(run_id)
             assert [result.question for result in results] == many
