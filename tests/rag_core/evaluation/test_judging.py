@@ -78,6 +78,5 @@ def test_a_model_of_chance_does_no_harm(tmp_path: Path, template: str | None) ->
     write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=template)
     settings = Settings(models_dir=tmp_path, generation=GenerationSettings(context_tokens=2048))
     model = open_model("gguf:tiny.gguf", settings)
-    for number in range(3):
-        assert judge(model, f"Sales rose by {number} percent.", ["Sales rose. " * 500]) in (True, False, None)
+    assert judge(model, "Sales rose by 2 percent.", ["Sales rose. " * 500]) in (True, False, None)
     model.close()
