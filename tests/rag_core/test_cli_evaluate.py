@@ -235,8 +235,10 @@ def test_ctrl_c_stops_and_nothing_goes_on_by_itself(folder: Path) -> None:
     arguments = [sys.executable, "-m", "rag_core", "evaluate", str(folder / "many.csv"), "--answers"]
     environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
     with subprocess.Popen(
-        arguments, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as command:
+        arguments, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # A shell has what it runs in the background ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as command:  # fmt: skip
         for _ in range(600):
             if _running(environment["DATABASE_URL"]):
                 break

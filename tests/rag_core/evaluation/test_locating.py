@@ -150,9 +150,9 @@ def test_excerpts_that_are_nowhere_take_no_time() -> None:
     pages = [Page(number, " ".join(f"w{number * 7 + i}" for i in range(200))) for number in range(1, 2001)]
     locator = Locator([document()], lambda _: pages)
     questions = [Question(str(n), "Q?", gold=(Gold("Report", None, f"not there {n} " * 8),)) for n in range(200)]
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(locator.problems(questions)) == 200
-    assert time.perf_counter() - began < 2.5
+    assert time.process_time() - began < 2.5
 
 
 def test_documents_go_by_id_title_and_source() -> None:

