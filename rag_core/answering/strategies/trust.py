@@ -17,16 +17,13 @@ from rag_core.answering.strategies.matching import Floats
 from rag_core.answering.strategies.weights import reader
 
 SIGNS = (
-    "score", "share", "margin", "own_share", "near_share", "all_share", "worst", "all_names", "answers_anew", "hit",
-    "meant", "nearness", "asked", "first", "figures_asked", "tabular", "together", "anywhere",
+    "share", "together", "near_share", "all_share", "worst", "all_names", "all_numbers", "nearness", "asked", "first",
+    "meant", "answers_anew",
 )  # fmt: skip
-"""What is looked at. share: of the first unit in the softmax of scores; margin: to the second's score; together and
-anywhere: the question's words matched by all quotes, and by the unit that matches most. The others are features."""
+"""What is looked at. share: of the first unit in the softmax of scores; together: the question's words matched by all
+quotes. The others are features of the first. More of them fitted no better on questions kept out."""
 
-_OF_FIRST = (
-    "own_share", "near_share", "all_share", "worst", "all_names", "answers_anew", "hit", "meant", "nearness", "asked",
-    "first", "figures_asked", "tabular",
-)  # fmt: skip
+_OF_FIRST = SIGNS[2:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +45,11 @@ def trust(evidence: Evidence, scores: Floats, chosen: Sequence[int]) -> Trust:
 def signs(evidence: Evidence, scores: Floats, chosen: Sequence[int]) -> dict[str, float]:
     """What trust is estimated from, by name."""
     first = chosen[0]
-    ordered = np.sort(scores)[::-1]
-    shares = np.exp(scores - ordered[0])
+    shares = np.exp(scores - scores.max())
     together = evidence.full[list(chosen)].max(axis=0)
-    known = {name: float(evidence.column(name)[first]) for name in _OF_FIRST}
-    return known | {
-        "score": float(scores[first]),
+    return {name: float(evidence.column(name)[first]) for name in _OF_FIRST} | {
         "share": float(shares[first] / shares.sum()),
-        "margin": float(ordered[0] - ordered[1]) if len(ordered) > 1 else 1.0,
         "together": float(together @ evidence.weights),
-        "anywhere": float(evidence.column("all_share").max()),
     }
 
 

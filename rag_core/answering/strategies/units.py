@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rag_core.answering.passages import Quote
+from rag_core.text.terms import terms
 
 _LEANS_BACK = re.compile(
     r"""["'“‘(]*(?:it|its|he|his|she|her|they|their|this|these|those|that|such|both|there|the\s(?:former|latter)
@@ -49,8 +50,17 @@ def is_tabular(quote: Quote) -> bool:
 
 
 def units(every: Sequence[Quote]) -> list[Unit]:
-    """The units of all passages in order; headings are none."""
-    return [unit for _, group in groupby(every, key=lambda quote: quote.passage) for unit in _of_passage(list(group))]
+    """The units of all passages in order; headings are none, nor are lines that repeat the document's title."""
+    found = (unit for _, group in groupby(every, key=lambda quote: quote.passage) for unit in _of_passage(list(group)))
+    return [unit for unit in found if not _is_running_title(unit.quote)]
+
+
+def _is_running_title(quote: Quote) -> bool:
+    """Whether a line says its document's title and hardly more, as the feet of pages do: "Acme Inc. | 2020 | 27"."""
+    title = set(terms(quote.hit.document.title))
+    held = set(terms(quote.text))
+    named = [term for term in held & title if not term.isdigit()]
+    return bool(named) and len(held & title) > 1 and sum(not term.isdigit() for term in held - title) <= 1
 
 
 def _of_passage(quotes: Sequence[Quote]) -> Iterator[Unit]:

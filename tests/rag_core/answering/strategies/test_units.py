@@ -45,3 +45,9 @@ def test_a_sentence_leans_on_the_one_before_only_where_it_points_back() -> None:
 def test_headings_are_no_units() -> None:
     assert "Segments" not in read(TABLE)[1]
     assert units([]) == []
+
+
+def test_the_foot_of_a_page_is_no_unit() -> None:
+    text = "Net sales rose by a tenth in the year.\n\nAnnual Report | 2020 Form | 27"
+    every = quotes(merge_hits([hit(text, document="annual report 2020")]))
+    assert [unit.quote.text for unit in units(every)] == ["Net sales rose by a tenth in the year."]
