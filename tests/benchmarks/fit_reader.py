@@ -1,10 +1,11 @@
 """Makes rag_core/answering/strategies/reader.json: `python -m tests.benchmarks.fit_reader [--libraries DIR]`.
 
-Fitted on the halves that are not reported on: everyday questions (`people`, "tune") over their library, XQuAD's even
-articles, and the first half of TAT-QA's development set, each context one page without lines. Which unit answers is a
-conditional logit over the units of a question's passages; whether the answer is right, and whether there is one, are
-logistic regressions over what a reader fitted without that question would have quoted. Both are ridge regressions.
-Questions without an answer are the near misses, and the others with the passages that answer them taken out.
+Fitted on the halves that are not reported on: everyday questions (`people`, "tune") and those of the samples over one
+library, XQuAD's even articles, and the first half of TAT-QA's development set, each context one page without lines.
+Which unit answers is a conditional logit over the units of a question's passages; whether the answer is right, and
+whether there is one, are logistic regressions over what a reader fitted without that question would have quoted. Both
+are ridge regressions. Questions without an answer are the near misses, and the others with the passages that answer
+them taken out.
 """
 
 from __future__ import annotations
@@ -29,15 +30,16 @@ from rag_core.answering.strategies.trust import SIGNS, signs
 from rag_core.answering.strategies.weights import PATH
 from rag_core.domain import Document
 from rag_core.embedding import open_embedder
+from rag_core.text.terms import coverage, terms
 from tests.benchmarks.answering import Encoder, Shelf, _holds, xquad
 from tests.benchmarks.measure import SHARED, emit
-from tests.benchmarks.retrieval_sets import QUESTIONS, _plain, _rows, _stands, name_of, people
+from tests.benchmarks.retrieval_sets import QUESTIONS, SAMPLES, _plain, _rows, _stands, name_of, people
 
-_FOLDS, _WORDS = 10, 40
+_FOLDS, _WORDS, _HALF = 10, 40, 0.5
 _RIDGE_RANK, _RIDGE_TRUST = 15.0, 60.0
 _RANK_WEIGHTS = {"people": 1.0, "xquad": 0.3, "tatqa": 0.3}
 _TRUST_WEIGHTS = {"people": 1.0, "near": 1.0, "removed": 0.4, "xquad": 0.3, "absent": 0.1}
-_ANSWER_FROM, _CLOSEST_FROM = 0.45, 0.1
+_ANSWER_FROM, _CLOSEST_FROM = 0.4, 0.5
 
 Floats = NDArray[np.float64]
 Label = Callable[[str], list[float]]
@@ -91,6 +93,8 @@ def everyday(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
         for row in by_id.values():
             if row["split"] == "tune":
                 yield from _asked(library, row, by_id, encode)
+        for row in _rows(SAMPLES / "questions.jsonl"):
+            yield from _of_samples(library, row, encode)
 
 
 def _asked(library: Library, row: dict, by_id: dict[str, dict], encode: EncodeTokens) -> Iterator[Example]:
@@ -109,6 +113,21 @@ def _asked(library: Library, row: dict, by_id: dict[str, dict], encode: EncodeTo
     rest = [hit for hit in found.hits if name_of(hit) not in documents or not any(label(hit.text))]
     yield from example("people", row["id"], question, found.hits, encode, label, documents, meant=meant)
     yield from example("removed", row["id"], question, rest, encode, lambda _: [], meant=meant)
+
+
+def _of_samples(library: Library, row: dict, encode: EncodeTokens) -> Iterator[Example]:
+    """A question of the sample library, asked in the larger one; its answer is where half of the excerpt stands."""
+    found = library._asking._passages(row["question"])
+    meant = found.trace.searched.understood.documents if found.trace.searched else {}
+    excerpts = [terms(side["excerpt"]) for side in row.get("gold", ())]
+
+    def label(text: str) -> list[float]:
+        held = set(terms(text))
+        return [float(coverage(excerpt, held) >= _HALF) for excerpt in excerpts]
+
+    documents = [side["document"] for side in row.get("gold", ())]
+    kind = "people" if excerpts else "near"
+    yield from example(kind, row["id"], row["question"], found.hits, encode, label, documents, meant=meant)
 
 
 def articles(encoder: Encoder) -> Iterator[Example]:

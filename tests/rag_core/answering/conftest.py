@@ -12,7 +12,7 @@ from rag_core.settings import Settings
 
 
 @pytest.fixture(scope="session")
-def encode_tokens() -> Iterator[EncodeTokens]:
+def real_tokens() -> Iterator[EncodeTokens]:
     """The token vectors of the packaged model."""
     settings = Settings()
     with open_embedder(settings.embedding, settings.models_dir) as embedder:
