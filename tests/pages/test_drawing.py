@@ -94,9 +94,11 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     assert data["active"] == 1
 
 
-def test_an_abstention_has_neither_sources_nor_confidence() -> None:
+def test_an_abstention_has_no_confidence_and_the_sources_of_what_is_closest() -> None:
     data = exchange.whole("Why?", an_answer(abstained=True))
-    assert (data["state"], data["sources"], data["facts"]) == ("abstained", [], [])
+    assert (data["state"], data["facts"]) == ("abstained", [])
+    assert [source["title"] for source in data["sources"]] == ["Bridges"]
+    assert exchange.whole("Why?", an_answer(abstained=True, citations=()))["sources"] == []
 
 
 def test_stages_give_way_to_text() -> None:
