@@ -94,9 +94,11 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     assert data["active"] == 1
 
 
-def test_an_abstention_has_neither_sources_nor_confidence() -> None:
-    data = exchange.whole("Why?", an_answer(abstained=True))
-    assert (data["state"], data["sources"], data["facts"]) == ("abstained", [], [])
+def test_an_abstention_shows_what_is_closest_and_no_confidence() -> None:
+    answer = an_answer(abstained=True)
+    data = exchange.whole("Why?", answer)
+    assert (data["state"], data["facts"]) == ("abstained", [])
+    assert len(data["sources"]) == len(answer.citations)
 
 
 def test_stages_give_way_to_text() -> None:
