@@ -96,6 +96,7 @@ def test_drafted_questions_are_accepted_or_dropped(open_page: Open, filled: None
     card.get_by_role("button", name="Accept", exact=True).click()
     expect(card).to_contain_text("18 questions to look at")
     card.get_by_role("button", name="Accept all").click()
-    page.get_by_role("button", name="Evaluation", exact=True).click()  # at once: both clicks are heard
+    expect(card).to_have_count(0)
+    page.get_by_role("button", name="Evaluation", exact=True).click()
     page.get_by_role("button", name="Run 19 questions").click()
     result(page)
