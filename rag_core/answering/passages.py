@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from rag_core.domain import Box, Citation, Hit
 from rag_core.text.sentences import Kind, split_sentences
+
+_PART = re.compile(r"[^\t\r\n\v\f\u0085\u2028\u2029]+")  # a line, or a cell of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +109,21 @@ def citation(number: int, hit: Hit, start: int, end: int, text: str) -> Citation
 
 
 def boxes_within(hit: Hit, start: int, end: int) -> tuple[Box, ...]:
-    """Boxes of the lines that a span touches; all boxes of the hit where they do not match its lines one to one."""
-    lines: list[tuple[int, int]] = []
-    offset = hit.start
-    for line in hit.text.splitlines(keepends=True):
-        if line.strip():
-            lines.append((offset, offset + len(line.rstrip())))
-        offset += len(line)
-    if len(lines) != len(hit.boxes):
+    """Boxes of the lines and cells that a span touches; all boxes of the hit where it is not known which is whose."""
+    parts = boxed_parts(hit)
+    if not parts:
         return hit.boxes
-    return tuple(box for box, (first, last) in zip(hit.boxes, lines, strict=True) if first < end and last > start)
+    return tuple(box for box, (first, last) in zip(hit.boxes, parts, strict=True) if first < end and last > start)
+
+
+def boxed_parts(hit: Hit) -> list[tuple[int, int]]:
+    """The spans on the page that the hit's boxes are of, one each; none where they do not match one to one."""
+    found = [
+        (
+            hit.start + part.start() + len(part[0]) - len(part[0].lstrip()),
+            hit.start + part.start() + len(part[0].rstrip()),
+        )
+        for part in _PART.finditer(hit.text)
+        if part[0].strip()
+    ]
+    return found if len(found) == len(hit.boxes) else []

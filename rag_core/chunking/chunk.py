@@ -77,10 +77,11 @@ def _chunk(document_id: str, page: Page, start: int, end: int, section: str) -> 
 
 
 def _boxes(page: Page, start: int, end: int) -> tuple[Box, ...]:
-    """The boxes of the page's lines that the span touches."""
+    """The boxes of the page's lines that the span touches; of a table's row those of its cells."""
     first = bisect_right(page.lines, start, key=lambda line: line.end)
     last = bisect_left(page.lines, end, key=lambda line: line.start)
-    return tuple(line.box for line in page.lines[first:last])
+    parts = (part for line in page.lines[first:last] for part in line.cells or (line,))
+    return tuple(part.box for part in parts if part.start < end and part.end > start)
 
 
 def _place(section: Section) -> tuple[int, int]:

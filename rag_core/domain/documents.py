@@ -24,11 +24,12 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a page: its span in the page's text and where it stands."""
+    """One line of a page: its span in the page's text and where it stands. cells: of a table's row, else none."""
 
     start: int
     end: int
     box: Box
+    cells: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

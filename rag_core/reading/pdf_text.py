@@ -1,7 +1,8 @@
 """The text of one PDF page, character for character as PDFium counts, and the boxes of its lines.
 
 Every place in the text is PDFium's index of that character, so that the boxes of any span can be asked for later.
-Unwanted characters are therefore replaced, never removed.
+Unwanted characters are therefore replaced, never removed. A blank that is as wide as those between a table's columns
+is replaced by a tab, whether or not lines are drawn there: so a row keeps its cells, each with a box of its own.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ HYPHENATED_SHARE = 0.04
 # PageToDevice answers in whole pixels: a large picture keeps the fractions exact.
 _DEVICE = 1 << 20
 
+# A gap between two words of a line that is wider than this many times their height sets cells apart.
+CELL_GAP = 1.1
+
 MAX_BOLD_CHARS = 120
 # Bit 19 of a font's flags (ISO 32000-1, table 123).
 _FORCE_BOLD = 1 << 18
@@ -35,6 +39,14 @@ _BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\uffff\ufff9-\ufffb]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+# Marks that stand apart from what they belong to: bullets and currencies before it, list numbers at a line's beginning,
+# closing signs after it.
+_MARK_BEFORE = re.compile(
+    r"(?:(?<!\S)[•‣◦▪●·*$€£¥]|^(?:[-–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]|(?:item|part|section|chapter|note)\s\w+\.?))$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SIGN_AFTER = re.compile(r"[%)]+(?!\S)")
+_BLANKS = re.compile(r"(?<=[^\s\u00ad]) +(?=[^\s\u00ad])")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 Rect = tuple[float, float, float, float]
@@ -73,14 +85,14 @@ def page_text(textpage: Any) -> str:
     text = _text_at_once(textpage, count)
     if len(text) != count:
         text = _text_by_character(textpage, count)
-    return _clean(text)
+    return _cells_apart(textpage, _clean(text))
 
 
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
     """Yield the lines of a page with a box each; lines of blanks are left out."""
     for start, end in line_spans(text):
         for first, last, rect in _parts(textpage, start, end):
-            yield Line(first, last, geometry.box(rect))
+            yield Line(first, last, geometry.box(rect), tuple(_cells(textpage, text, first, last, geometry)))
 
 
 def line_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -107,11 +119,7 @@ def span_boxes(textpage: Any, start: int, end: int, geometry: Geometry) -> tuple
 
 def line_face(textpage: Any, line: Line) -> Face:
     """Return the size at which a line is shown, taken from its middle, and whether both its ends are bold."""
-    middle = (line.start + line.end - 1) // 2
-    matrix = pdfium.FS_MATRIX()
-    size = float(pdfium.FPDFText_GetFontSize(textpage, middle))
-    if pdfium.FPDFText_GetMatrix(textpage, middle, matrix):
-        size *= (float(matrix.c) ** 2 + float(matrix.d) ** 2) ** 0.5
+    size = _font_size(textpage, (line.start + line.end - 1) // 2)
     # Long lines are body text, whose weight nobody asks for.
     short = line.end - line.start <= MAX_BOLD_CHARS
     bold = short and _is_bold(textpage, line.start) and _is_bold(textpage, line.end - 1)
@@ -150,6 +158,46 @@ def _clean(text: str) -> str:
         text = re.sub(f"{HYPHEN_MARK}(?=[a-zß-ɏ])", SOFT_HYPHEN, text) if by_syllable else text
         text = text.replace(HYPHEN_MARK, "-")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
+
+
+def _cells_apart(textpage: Any, text: str) -> str:
+    """The text with a tab for the first of the blanks between cells."""
+    characters = list(text)
+    for blanks in _BLANKS.finditer(text):
+        line = text[text.rfind("\n", 0, blanks.start()) + 1 : blanks.start()]
+        if _MARK_BEFORE.search(line) or _SIGN_AFTER.match(text, blanks.end()):
+            continue
+        before, after = _char_rect(textpage, blanks.start() - 1), _char_rect(textpage, blanks.end())
+        height = max(before[1] - before[3], after[1] - after[3])
+        on_one_line = min(before[1], after[1]) > max(before[3], after[3])
+        if on_one_line and after[0] - before[2] > CELL_GAP * max(height, _font_size(textpage, blanks.end())):
+            characters[blanks.start()] = "\t"
+    return "".join(characters)
+
+
+def _cells(textpage: Any, text: str, start: int, end: int, geometry: Geometry) -> Iterator[Line]:
+    """The cells of a line that has tabs."""
+    if "\t" not in text[start:end]:
+        return
+    for cell in re.finditer(r"[^\t]*[^\t\s]", text[start:end]):
+        first, last = start + cell.end() - len(cell[0].lstrip()), start + cell.end()
+        if rects := _rects(textpage, first, last):
+            yield Line(first, last, geometry.box(_union(rects)))
+
+
+def _char_rect(textpage: Any, index: int) -> Rect:
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    pdfium.FPDFText_GetCharBox(textpage, index, left, right, bottom, top)
+    return left.value, top.value, right.value, bottom.value
+
+
+def _font_size(textpage: Any, index: int) -> float:
+    """The size at which a character is shown, in the page's units."""
+    matrix = pdfium.FS_MATRIX()
+    size = float(pdfium.FPDFText_GetFontSize(textpage, index))
+    if pdfium.FPDFText_GetMatrix(textpage, index, matrix):
+        size *= (float(matrix.c) ** 2 + float(matrix.d) ** 2) ** 0.5
+    return size
 
 
 def _parts(textpage: Any, start: int, end: int) -> Iterator[tuple[int, int, Rect]]:

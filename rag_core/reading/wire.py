@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rag_core import errors
@@ -34,24 +35,32 @@ def load(line: bytes) -> dict[str, Any]:
 
 
 def page_out(raw: RawPage) -> Message:
-    """Turn a page into plain values; lines become rows of two places and four fractions."""
+    """Turn a page into plain values; lines become rows of two places and four fractions, their
+    cells further rows behind these."""
     page = raw.page
     return {
         "number": page.number,
         "text": page.text,
         "size": [page.width_pt, page.height_pt],
-        "lines": [
-            (line.start, line.end, line.box.left, line.box.top, line.box.right, line.box.bottom) for line in page.lines
-        ],
+        "lines": [[*_line_out(line), *map(_line_out, line.cells)] for line in page.lines],
         "error": page.error,
         "faces": raw.faces,
         "pictures": raw.pictures,
     }
 
 
+def _line_out(line: Line) -> list[float]:
+    return [line.start, line.end, line.box.left, line.box.top, line.box.right, line.box.bottom]
+
+
+def _line_in(row: Sequence[float]) -> Line:
+    start, end, *box = row
+    return Line(int(start), int(end), Box(*box))
+
+
 def page_in(message: Message) -> RawPage:
     """Turn plain values back into a page."""
-    lines = tuple(Line(start, end, Box(*box)) for start, end, *box in message["lines"])
+    lines = tuple(replace(_line_in(row[:6]), cells=tuple(map(_line_in, row[6:]))) for row in message["lines"])
     width, height = message["size"]
     page = Page(
         message["number"], message["text"], width_pt=width, height_pt=height, lines=lines, error=message["error"]
