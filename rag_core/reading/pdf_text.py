@@ -46,6 +46,7 @@ _MARK_BEFORE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _SIGN_AFTER = re.compile(r"[%)]+(?!\S)")
+_AMOUNTS = re.compile(r"(?<=[\d%)]) (?=[$€£¥] ?[(\d])")  # two amounts of one row
 _BLANKS = re.compile(r"(?<=[^\s\u00ad]) +(?=[^\s\u00ad])")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
@@ -172,7 +173,8 @@ def _cells_apart(textpage: Any, text: str) -> str:
         on_one_line = min(before[1], after[1]) > max(before[3], after[3])
         if on_one_line and after[0] - before[2] > CELL_GAP * max(height, _font_size(textpage, blanks.end())):
             characters[blanks.start()] = "\t"
-    return "".join(characters)
+    lines = "".join(characters).split("\n")
+    return "\n".join(_AMOUNTS.sub("\t", line) if "\t" in line else line for line in lines)
 
 
 def _cells(textpage: Any, text: str, start: int, end: int, geometry: Geometry) -> Iterator[Line]:

@@ -87,8 +87,11 @@ def split_sentences(text: str) -> list[Span]:
 
 def _display(raw: str) -> str:
     """A span as a reader should see it, without the marks of headings, lists and table cells."""
-    cells = [cell for cell in (tidy(cell) for cell in _CELL_GAP.split(raw)) if cell] if "|" in raw else []
-    shown = " | ".join(cells) if cells else tidy(raw)
+    if "|" in raw or "\t" in raw:
+        between = " | " if "|" in raw else "\u2003"
+        shown = between.join(cell for cell in map(tidy, _CELL_GAP.split(raw)) if cell)
+    else:
+        shown = tidy(raw)
     return re.sub(r"^(?:#{1,6}|[-*+•‣◦▪●])\s+", "", shown).replace("**", "").replace("__", "")
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Quote, merge_hits, quotes
 from rag_core.answering.strategies.cues import answer_type, holds_answer
-from rag_core.answering.strategies.matching import Floats, Matches, matched
+from rag_core.answering.strategies.matching import Floats, Matches, counted, matched
 from rag_core.answering.strategies.units import Unit, units
+from rag_core.answering.strategies.weights import reader
+from rag_core.answering.tables.asking import CELL_FEATURES, Asked, asked_cells
 from rag_core.domain import Hit
 from rag_core.text.bm25 import Bm25
 from rag_core.text.terms import terms
@@ -21,18 +23,17 @@ FEATURES = (
     "own", "near", "all", "own_share", "near_share", "all_share", "near_numbers", "all_numbers", "all_names", "worst",
     "nearness", "answers", "answers_anew", "hit", "first", "meant", "cut", "question", "short", "fragment", "tabular",
     "tabular_figure", "tabular_own", "tabular_near", "tabular_nearness", "tabular_first", "tabular_meant",
-    "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score",
+    "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score", "cell",
 )  # fmt: skip
 """Columns of `Evidence.features`.
 
 own, near, all: mean match of the question's words, weighted by rarity, in the unit, with what it leans on, and with
 its document's title and section; the shares count matches. worst: the least matched word. answers: something of the
 kind asked for stands there; anew: that the question does not say itself. meant: how surely the question means its
-document. prose_table: a row where no figure is asked for.
+document. prose_table: a row where no figure is asked for. cell: how probably its best figure is the one asked for.
 """
 
 _FIGURES = ("number", "money", "percent", "date")
-_MATCH, _STEEPNESS = 0.6, 0.06  # a cosine of token vectors from which a word counts as matched, and how sharply
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Evidence:
     """The units of some passages with their features, float64 (units, len(FEATURES)).
 
     every: all quotes, `places` where each unit's stands there. matches: rows as `every`. full: each unit's words
-    matched with all that it leans on, title and section, (units, words).
+    matched with all that it leans on, title and section, (units, words). asked: the figures of tables, and cell_scores the
+    logarithm of how probably each is the one asked for among all of them.
     """
 
     units: tuple[Unit, ...]
@@ -50,6 +52,17 @@ class Evidence:
     full: Floats
     weights: Floats
     matches: Matches
+    asked: Asked | None
+    cell_scores: Floats
+
+    def cells_in(self, index: int) -> list[int]:
+        """The cells that stand in a unit, by their places in `asked`."""
+        quote = self.units[index].quote
+        return [
+            place
+            for place, cell in enumerate(self.asked.cells if self.asked else ())
+            if cell.passage == quote.passage and quote.start <= cell.part.start < quote.end
+        ]
 
     def column(self, name: str) -> Floats:
         """One feature of all units."""
@@ -81,7 +94,22 @@ def gather(
     full = np.maximum(near, matches.prefix[places])
     weights = _rarities(matches, found)
     features = _features(question, found, hits, matches, places, near, full, weights, meant or {})
-    return Evidence(tuple(found), features, tuple(every), near, full, weights, matches)
+    asked = asked_cells(question, passages, matches, weights)
+    evidence = Evidence(tuple(found), features, tuple(every), near, full, weights, matches, asked, np.zeros(0))
+    return with_cells(evidence, reader().cell)
+
+
+def with_cells(evidence: Evidence, weights: Mapping[str, float]) -> Evidence:
+    """The evidence with its cells scored by some weights."""
+    if evidence.asked is None:
+        return evidence
+    raw = evidence.asked.features @ np.array([weights[name] for name in CELL_FEATURES])
+    scores = raw - raw.max() - np.log(np.exp(raw - raw.max()).sum())
+    features = evidence.features.copy()
+    for index in range(len(evidence.units)):
+        if cells := evidence.cells_in(index):
+            features[index, FEATURES.index("cell")] = np.exp(scores[cells].max())
+    return replace(evidence, features=features, cell_scores=scores)
 
 
 def _rarities(matches: Matches, found: Sequence[Unit]) -> Floats:
@@ -132,17 +160,11 @@ def _features(
         "fragment": np.array([unit.quote.kind == "fragment" for unit in found], dtype=np.float64),
         "tabular": tabular, "tabular_figure": tabular * figure, "tabular_numbered": tabular * float(numbers.any()),
         "figures_asked": figure * np.array([min(_figures(text), 3) / 3 for text in texts]),
-        "prose_table": tabular * (1 - figure),
+        "prose_table": tabular * (1 - figure), "cell": np.zeros(len(found)),
     }  # fmt: skip
     for name in ("own", "near", "nearness", "first", "meant", "asked", "near_numbers"):
         known[f"tabular_{name}"] = tabular * known[name]
     return np.stack([known[name] for name in FEATURES], axis=1)
-
-
-def counted(matches: Floats) -> Floats:
-    """Matches as near to 0 or 1 as they are sure."""
-    found: Floats = 1 / (1 + np.exp(-(matches - _MATCH) / _STEEPNESS))
-    return found
 
 
 def _least(matches: Floats, which: np.ndarray) -> Floats:

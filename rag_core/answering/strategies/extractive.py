@@ -16,8 +16,8 @@ import numpy as np
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.cells import cell_line
-from rag_core.answering.strategies.evidence import FEATURES, Evidence, counted, gather
-from rag_core.answering.strategies.matching import Floats
+from rag_core.answering.strategies.evidence import FEATURES, Evidence, gather
+from rag_core.answering.strategies.matching import Floats, counted
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
 from rag_core.domain import Hit

@@ -7,14 +7,16 @@ sentence lacks can be named). All token vectors come from one pass over the pass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Passage, Quote
+from rag_core.domain import Hit
 from rag_core.text.context import context_of
 from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
@@ -22,6 +24,7 @@ from rag_core.text.tokens import tokens
 Floats = NDArray[np.float64]
 
 _OTHER_NUMBER = 0.5  # the most that one figure is a match for another
+_MATCH, _STEEPNESS = 0.6, 0.06  # a cosine of token vectors from which a word counts as matched, and how sharply
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,12 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Matches 0..1 of the question's words, one row for each quote in order.
+    """Matches 0..1 of the question's words, one row for each quote of `every` in order.
 
     own: in the quote alone, float64 (quotes, words). prefix: in its document's title and section. nearness: cosine of
     the quote's mean token vector with the question's, (quotes,). asked: the other way round, how far the question has
-    what the quote says: mean best cosine of the quote's tokens among the question's, (quotes,).
+    what the quote says: mean best cosine of the quote's tokens among the question's, (quotes,). between: own and asked
+    for a passage's span on its page.
     """
 
     words: tuple[Word, ...]
@@ -57,6 +61,8 @@ class Matches:
     prefix: Floats
     nearness: Floats
     asked: Floats
+    every: tuple[Quote, ...]
+    between: Callable[[int, int, int], tuple[Floats, float]]
 
     def with_near(self, places: Sequence[int]) -> Floats:
         """The best matches among some quotes, (words,)."""
@@ -86,22 +92,40 @@ def matched(question: str, passages: Sequence[Passage], every: Sequence[Quote], 
         _best(asked[0], vectors[: np.searchsorted(spans[:, 0], len(prefix))], pieces)
         for prefix, (vectors, spans) in zip(prefixes, read, strict=True)
     ]
+
+    def vectors_of(passage: int, start: int, end: int) -> NDArray[np.float32]:
+        vectors, spans = read[passage]
+        offset = len(prefixes[passage]) - passages[passage].start
+        first, last = np.searchsorted(spans[:, 0], (start + offset, end + offset))
+        return vectors[first:last]
+
+    def between(passage: int, start: int, end: int) -> tuple[Floats, float]:
+        vectors = vectors_of(passage, start, end)
+        begin = passages[passage].start
+        text = passages[passage].text[start - begin : end - begin]
+        row = _with_exact(words, text, passages[passage].hits[0], _best(asked[0], vectors, pieces))
+        return row, _asked(asked[0], vectors)
+
     own, nearness, back = [], [], []
     for quote in every:
-        vectors, spans = read[quote.passage]
-        offset = len(prefixes[quote.passage]) - passages[quote.passage].start
-        first, last = np.searchsorted(spans[:, 0], (quote.start + offset, quote.end + offset))
-        own.append(_best(asked[0], vectors[first:last], pieces))
-        nearness.append(_cosine(vectors[first:last], middle))
-        back.append(_asked(asked[0], vectors[first:last]))
+        vectors = vectors_of(quote.passage, quote.start, quote.end)
+        own.append(_best(asked[0], vectors, pieces))
+        nearness.append(_cosine(vectors, middle))
+        back.append(_asked(asked[0], vectors))
     prefix_rows = [heads[quote.passage] for quote in every]
     _exact(words, [quote.text for quote in every], every, own)
     _exact(words, [prefixes[quote.passage] for quote in every], every, prefix_rows)
     shape = (len(every), len(words))
     return Matches(
         words, np.asarray(own).reshape(shape), np.asarray(prefix_rows).reshape(shape), np.asarray(nearness),
-        np.asarray(back),
+        np.asarray(back), tuple(every), between,
     )  # fmt: skip
+
+
+def counted(matches: Floats) -> Floats:
+    """Matches as near to 0 or 1 as they are sure."""
+    found: Floats = 1 / (1 + np.exp(-(matches - _MATCH) / _STEEPNESS))
+    return found
 
 
 def _pieces(words: Sequence[Word], spans: NDArray[np.int64]) -> Floats:
@@ -134,14 +158,19 @@ def _asked(asked: NDArray[np.float32], vectors: NDArray[np.float32]) -> float:
 
 def _exact(words: Sequence[Word], texts: Sequence[str], every: Sequence[Quote], rows: list[Floats]) -> None:
     """Make a match 1 where the same stem stands there; figures match no others."""
-    figures = np.array([word.is_number for word in words], dtype=bool)
-    forms: dict[str, list[set[str]]] = {}
-    held: dict[tuple[str, str], set[str]] = {}
     for place, (text, quote) in enumerate(zip(texts, every, strict=True)):
-        language = quote.hit.document.main_language
-        wanted = forms.setdefault(language, [set(terms(word.text, language)) for word in words])
-        if (text, language) not in held:
-            held[text, language] = set(terms(text, language))
-        same = np.array([bool(some & held[text, language]) for some in wanted], dtype=bool)
-        row = np.where(figures, np.minimum(rows[place], _OTHER_NUMBER), rows[place])
-        rows[place] = np.where(same, 1.0, np.clip(row, 0.0, 1.0))
+        rows[place] = _with_exact(words, text, quote.hit, rows[place])
+
+
+def _with_exact(words: Sequence[Word], text: str, hit: Hit, row: Floats) -> Floats:
+    language = hit.document.main_language
+    held = _held(text, language)
+    same = np.array([not held.isdisjoint(_held(word.text, language)) for word in words], dtype=bool)
+    figures = np.array([word.is_number for word in words], dtype=bool)
+    found: Floats = np.where(same, 1.0, np.clip(np.where(figures, np.minimum(row, _OTHER_NUMBER), row), 0.0, 1.0))
+    return found
+
+
+@lru_cache(maxsize=2048)
+def _held(text: str, language: str) -> frozenset[str]:
+    return frozenset(terms(text, language))

@@ -15,11 +15,12 @@ PATH = Path(__file__).with_name("reader.json")
 class Reader:
     """What `reader.json` holds.
 
-    rank: of a unit's score, by feature. right, answerable: of the log odds that the quotes answer the question, and
+    cell: of a table's cell, by feature. rank: of a unit's score, by feature. right, answerable: of the log odds that the quotes answer the question, and
     that the passages do. answer_from: least probability of a right answer that is given. closest_from: least
     probability that the passages answer at which an abstention shows the closest of them.
     """
 
+    cell: Mapping[str, float]
     rank: Mapping[str, float]
     right: Mapping[str, float]
     answerable: Mapping[str, float]

@@ -1,0 +1,102 @@
+"""Which cell a question asks for: a conditional logit over all cells of the passages, fitted by `fit_reader`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_core.answering.passages import Passage
+from rag_core.answering.strategies.matching import Floats, Matches, counted
+from rag_core.answering.tables.layout import Part
+from rag_core.answering.tables.tables import Cell, cells_of
+
+CELL_FEATURES = (
+    "label", "label_share", "label_asked", "head", "head_share", "head_asked", "group", "all", "all_share", "worst",
+    "numbers", "period", "other_period", "no_period_first", "no_period_last", "change", "change_asked", "percent",
+    "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
+)  # fmt: skip
+"""Columns of `Asked.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
+shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
+the label or heads; another one does. change: a column of changes."""
+
+_PERIOD = re.compile(
+    r"(?<![\d,.])(?:19|20)\d\d(?![\d,]|\.\d)|\bQ[1-4]\b|\b(?:first|second|third|fourth)\squarter\b", re.I
+)
+_CHANGE = re.compile(r"\b(?:change|increase|decrease|inc|growth|variance|vs)\b|[+]/[-−–]|\bdifference\b", re.I)
+_CHANGE_ASKED = re.compile(r"\b(?:change|increas|decreas|gr[eo]w|growth|ris[ei]|rose|fell|fall|drop|up|down)", re.I)
+_PERCENT_ASKED = re.compile(r"%|\bper\s?cent|\bshare\b|\bproportion\b|\brate\b|\bmargin\b", re.I)
+_TOTAL = re.compile(r"\btotal\b|\ball\b|\boverall\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The cells of some passages, float64 features (cells, len(CELL_FEATURES)), and what each matches (cells, words)."""
+
+    cells: tuple[Cell, ...]
+    features: Floats
+    label: Floats
+    head: Floats
+    full: Floats
+
+
+def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, weights: Floats) -> Asked | None:
+    """The cells of the passages as answers to a question; None where there are none.
+
+    weights: how much each of the question's words counts, (words,).
+    """
+    cells = [cell for number, passage in enumerate(passages) for cell in cells_of(passage, number)]
+    if not cells:
+        return None
+    seen: dict[tuple[int, int, int], tuple[Floats, float]] = {}
+    nothing = np.zeros(len(matches.words))
+
+    def matched(cell: Cell, parts: Sequence[Part]) -> tuple[Floats, float]:
+        found = []
+        for part in parts:
+            key = (cell.passage, part.start, part.end)
+            if key not in seen:
+                seen[key] = matches.between(*key)
+            found.append(seen[key])
+        if not found:
+            return nothing, 0.0
+        return np.max([row for row, _ in found], axis=0), max(back for _, back in found)
+
+    label, label_back = _stacked([matched(cell, cell.label) for cell in cells])
+    head, head_back = _stacked([matched(cell, cell.heads) for cell in cells])
+    group, _ = _stacked([matched(cell, [cell.group] if cell.group else []) for cell in cells])
+    about, _ = _stacked([matched(cell, cell.about) for cell in cells])
+    first = {quote.passage: place for place, quote in reversed(list(enumerate(matches.every)))}
+    prefix = np.array([matches.prefix[first[cell.passage]] for cell in cells])
+    full = np.maximum.reduce([label, head, group, about, prefix])
+    periods = {found.casefold() for found in _PERIOD.findall(question)}
+    named = [f"{cell.name} {cell.head} {cell.group.text if cell.group else ''}" for cell in cells]
+    of_cells = [{found.casefold() for found in _PERIOD.findall(text)} for text in named]
+    changes = np.array([bool(_CHANGE.search(cell.head)) for cell in cells], dtype=float)
+    percents = np.array([cell.figure.percent for cell in cells], dtype=float)
+    totals = np.array([bool(_TOTAL.search(cell.name)) for cell in cells], dtype=float)
+    figures = np.array([word.is_number for word in matches.words], dtype=bool)
+    known = {
+        "label": label @ weights, "label_share": counted(label) @ weights, "label_asked": label_back,
+        "head": head @ weights, "head_share": counted(head) @ weights, "head_asked": head_back,
+        "group": group @ weights, "all": full @ weights, "all_share": counted(full) @ weights,
+        "worst": counted(full).min(axis=1, initial=1.0),
+        "numbers": counted(full)[:, figures].min(axis=1, initial=1.0),
+        "period": np.array([bool(periods & found) for found in of_cells], dtype=float),
+        "other_period": np.array([bool(periods and found and not periods & found) for found in of_cells], dtype=float),
+        "no_period_first": np.array([not periods and cell.column == 0 for cell in cells], dtype=float),
+        "no_period_last": np.array([not periods and cell.column == cell.columns - 1 for cell in cells], dtype=float),
+        "change": changes, "change_asked": changes * bool(_CHANGE_ASKED.search(question)),
+        "percent": percents, "percent_asked": percents * bool(_PERCENT_ASKED.search(question)),
+        "nil": np.array([cell.figure.value == 0 for cell in cells], dtype=float),
+        "total": totals, "total_asked": totals * bool(_TOTAL.search(question)),
+        "first": np.array([1 / (1 + cell.passage) for cell in cells]),
+        "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
+    }  # fmt: skip
+    return Asked(tuple(cells), np.stack([known[name] for name in CELL_FEATURES], axis=1), label, head, full)
+
+
+def _stacked(found: Sequence[tuple[Floats, float]]) -> tuple[Floats, Floats]:
+    return np.array([row for row, _ in found]), np.array([back for _, back in found])

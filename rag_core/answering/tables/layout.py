@@ -1,0 +1,97 @@
+"""Where the words of a passage's lines stand beside each other: cells, from their boxes or the marks between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rag_core.answering.passages import Passage, boxed_parts
+from rag_core.answering.tables.figures import figure, is_year
+
+_LINE = re.compile(r"[^\r\n\v\f\u0085\u2028\u2029]+")
+_RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
+_MARKS = re.compile(r"\s*\|\s*|\t+|\s{3,}")
+_WORDS_IN_ROW = 24  # most words of a line that is looked at for figures which only blanks set apart
+_LOOSE_FIGURE = re.compile(r"(?:[$€£¥]\s?)?\(?[-–−]?(?:\d[\d,]*(?:\.\d+)?)\)?(?:\s?%\)?)?(?=\s|$)|[—–-](?=\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A cell, or a line that has none: its text, its span on the page, and from where to where it stands across.
+
+    The places are fractions of the page's width, or numbers of cells where nothing is known of the page.
+    """
+
+    text: str
+    start: int
+    end: int
+    left: float
+    right: float
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it is a figure that could be asked for; a year is none."""
+        return figure(self.text) is not None and not is_year(self.text)
+
+
+def lines_of(passage: Passage) -> Iterator[list[Part]]:
+    """The parts of each line that has some, from left to right."""
+    boxes = {span: (box.left, box.right) for hit in passage.hits for span, box in zip(boxed_parts(hit), hit.boxes)}
+    for line in _LINE.finditer(passage.text):
+        if _RULE.fullmatch(line[0]):
+            continue
+        if parts := list(_parts(line[0], passage.start + line.start(), boxes)):
+            yield parts
+
+
+def _parts(line: str, offset: int, boxes: dict[tuple[int, int], tuple[float, float]]) -> Iterator[Part]:
+    marked = "|" in line or "\t" in line or bool(re.search(r"\S {3,}\S", line))
+    spans = list(_between_marks(line)) if marked else list(_loose(line))
+    whole = boxes.get((offset + len(line) - len(line.lstrip()), offset + len(line.rstrip())))
+    for place, (start, end) in enumerate(spans):
+        span = (offset + start, offset + end)
+        if span in boxes:
+            left, right = boxes[span]
+        elif whole is not None:  # a line without wide gaps: about as far along as its characters
+            width = (whole[1] - whole[0]) / max(len(line.strip()), 1)
+            left, right = whole[0] + width * start, whole[0] + width * end
+        elif marked and "|" not in line and "\t" not in line:
+            left, right = float(start), float(end)
+        elif marked:
+            left = sum(line.count(mark, 0, start) for mark in "|\t")
+            right = left + 0.9
+        else:  # counted from the right, where figures and their heads end alike
+            left = 1000.0 + place - len(spans)
+            right = left + 0.9
+        text = " ".join(line[start:end].replace("**", "").split())
+        yield Part(text, *span, left, right)
+
+
+def _between_marks(line: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for mark in [*_MARKS.finditer(line), None]:
+        end = mark.start() if mark else len(line)
+        piece = line[start:end]
+        if piece.strip():
+            yield start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+        start = mark.end() if mark else end
+
+
+def _loose(line: str) -> Iterator[tuple[int, int]]:
+    """A label and the figures at the line's end, or only figures and years; else the line as one part."""
+    bare = line.strip()
+    begin = len(line) - len(line.lstrip())
+    figures: list[tuple[int, int]] = []
+    if len(bare.split()) <= _WORDS_IN_ROW:
+        end = begin + len(bare)
+        for found in reversed(list(_LOOSE_FIGURE.finditer(line, begin))):
+            if line[found.end() : end].strip() or (found.start() > begin and not line[found.start() - 1].isspace()):
+                break
+            figures.append(found.span())
+            end = found.start()
+    first = figures[-1][0] if figures else begin + len(bare)
+    if label := line[begin:first].strip(" :"):
+        at = begin + line[begin:first].index(label)
+        yield at, at + len(label)
+    yield from reversed(figures)
