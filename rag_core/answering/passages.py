@@ -10,6 +10,7 @@ from itertools import groupby
 from rag_core.domain import Box, Citation, Hit
 from rag_core.text.sentences import Kind, split_sentences
 
+_BLANKS_BETWEEN = 4
 _PART = re.compile(r"[^\t\r\n\v\f\u0085\u2028\u2029]+")  # a line, or a cell of one
 
 
@@ -50,7 +51,7 @@ def merge_hits(hits: Sequence[Hit]) -> list[Passage]:
     for _, group in groupby(ordered, key=lambda hit: (hit.document.id, hit.page)):
         run: list[Hit] = []
         for hit in group:
-            if run and hit.start > max(member.end for member in run):
+            if run and not _touches(run, hit):
                 passages.append(_passage(run))
                 run = []
             run.append(hit)
@@ -58,11 +59,30 @@ def merge_hits(hits: Sequence[Hit]) -> list[Passage]:
     return sorted(passages, key=lambda passage: min(rank[hit.chunk_id] for hit in passage.hits))
 
 
+def with_heads(hits: Sequence[Hit]) -> list[Hit]:
+    """Hits, best first, and behind them what stands before those that begin amid a table, on the same page."""
+    known = {hit.chunk_id for hit in hits}
+    heads = {
+        chunk.chunk_id: chunk
+        for hit in hits
+        for chunk in hit.around
+        if chunk.page == hit.page and chunk.index < hit.index and chunk.chunk_id not in known
+    }
+    return [*hits, *heads.values()]
+
+
+def _touches(run: Sequence[Hit], hit: Hit) -> bool:
+    """Whether a hit goes on where a run ends; between a chunk and the next one only blanks are left out."""
+    end = max(member.end for member in run)
+    follows = any(member.end == end and member.index + 1 == hit.index for member in run)
+    return hit.start <= end or (follows and hit.start - end <= _BLANKS_BETWEEN)
+
+
 def _passage(run: Sequence[Hit]) -> Passage:
-    """The passage that a run of overlapping hits covers."""
+    """The passage that a run of hits covers."""
     start, text = run[0].start, ""
     for hit in run:
-        text += hit.text[start + len(text) - hit.start :]
+        text += "\n" * (hit.start - start - len(text)) + hit.text[max(start + len(text) - hit.start, 0) :]
     section = next((hit.section for hit in run if hit.section), "")
     return Passage(start, text, tuple(run), section)
 

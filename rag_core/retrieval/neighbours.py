@@ -1,4 +1,4 @@
-"""The chunks around a passage, by which a written answer's prompt may widen it."""
+"""The chunks around a passage: a written answer's prompt may be widened by them, and a table's rows need their head."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rag_core.storage.postgres.passages import PassageRow, boxes_of
 def surrounded(query: Query, hits: Sequence[Hit], count: int, indexes: Indexes) -> tuple[Hit, ...]:
     """Hits with the chunks around them that there are within the query's scope: `count` before and behind each.
 
-    Raises StoreUnavailable.
+    One that begins amid a table has the chunk before it in any case. Raises StoreUnavailable.
     """
-    if not count or not hits:
-        return tuple(hits)
     wanted = {hit.chunk_id: _refs(hit, count, query.within) for hit in hits}
+    if not any(wanted.values()):
+        return tuple(hits)
     rows = indexes.rows(sorted({ref for refs in wanted.values() for ref in refs}))
     return tuple(replace(hit, around=_around(hit, wanted[hit.chunk_id], rows)) for hit in hits)
 
@@ -27,8 +27,16 @@ def surrounded(query: Query, hits: Sequence[Hit], count: int, indexes: Indexes) 
 def _refs(hit: Hit, count: int, within: Within | None) -> list[Ref]:
     """The nearest first."""
     places = [hit.index + side * step for step in range(1, count + 1) for side in (-1, 1)]
+    if not count and _begins_in_table(hit):
+        places = [hit.index - 1]
     allowed = None if within is None else within.rows[hit.document.id]
     return [(hit.document.id, place) for place in places if place >= 0 and (allowed is None or place in allowed)]
+
+
+def _begins_in_table(hit: Hit) -> bool:
+    """Whether its first line is a row: cells, and a figure among them."""
+    first = hit.text.partition("\n")[0]
+    return "\t" in first and any(character.isdigit() for character in first)
 
 
 def _around(hit: Hit, refs: Sequence[Ref], rows: Mapping[Ref, PassageRow]) -> tuple[Hit, ...]:

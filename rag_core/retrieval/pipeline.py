@@ -139,7 +139,8 @@ class _Run:
         hits = tuple(hit(query, candidates, place, similar.get(place, 0)) for place in places)
         for one, place in zip(hits, places, strict=True):
             self._sources.index.check((one.document.id, one.index), candidates.rows[place].md5)
-        hits = surrounded(query, hits, self._plan.neighbours, self._indexes)
+        if self._plan.mmr_lambda is not None:  # passages for an answer
+            hits = surrounded(query, hits, self._plan.neighbours, self._indexes)
         told = self._told(candidates, set(places), set(standing))
         stages.lap("hits")
         return self._retrieval(query, hits, replace(searched, candidates=told), stages)

@@ -188,7 +188,7 @@ def _plain(text: str) -> str:
 
 def _stands(part: str, plain: str) -> bool:
     """Whether a part stands in a plain text, not within another word or figure."""
-    return re.search(rf"(?<![0-9a-z]){re.escape(_plain(part))}(?![0-9a-z]|[.,]\d)", plain) is not None
+    return re.search(rf"(?<![0-9a-z])(?<!\d[.,]){re.escape(_plain(part))}(?![0-9a-z]|[.,]\d)", plain) is not None
 
 
 def _graded(grades: Mapping[str, int]) -> Judge:

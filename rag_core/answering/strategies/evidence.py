@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rag_core.answering.encoding import EncodeTokens
-from rag_core.answering.passages import Quote, merge_hits, quotes
+from rag_core.answering.passages import Quote, merge_hits, quotes, with_heads
 from rag_core.answering.strategies.cues import answer_type, holds_answer
 from rag_core.answering.strategies.matching import Floats, Matches, counted, matched
 from rag_core.answering.strategies.units import Unit, units
@@ -77,6 +77,7 @@ def gather(
 
     meant: documents that the question means, by id, with how surely, 0..1.
     """
+    hits = with_heads(hits)
     passages = merge_hits(hits)
     every = quotes(passages)
     found = units(every)

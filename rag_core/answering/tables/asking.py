@@ -22,7 +22,7 @@ CELL_FEATURES = (
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
 the label or heads; another one does. change: a column of changes."""
 
-_PERIOD = re.compile(
+PERIOD = re.compile(
     r"(?<![\d,.])(?:19|20)\d\d(?![\d,]|\.\d)|\bQ[1-4]\b|\b(?:first|second|third|fourth)\squarter\b", re.I
 )
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|inc|growth|variance|vs)\b|[+]/[-−–]|\bdifference\b", re.I)
@@ -71,9 +71,9 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
     first = {quote.passage: place for place, quote in reversed(list(enumerate(matches.every)))}
     prefix = np.array([matches.prefix[first[cell.passage]] for cell in cells])
     full = np.maximum.reduce([label, head, group, about, prefix])
-    periods = {found.casefold() for found in _PERIOD.findall(question)}
+    periods = {found.casefold() for found in PERIOD.findall(question)}
     named = [f"{cell.name} {cell.head} {cell.group.text if cell.group else ''}" for cell in cells]
-    of_cells = [{found.casefold() for found in _PERIOD.findall(text)} for text in named]
+    of_cells = [{found.casefold() for found in PERIOD.findall(text)} for text in named]
     changes = np.array([bool(_CHANGE.search(cell.head)) for cell in cells], dtype=float)
     percents = np.array([cell.figure.percent for cell in cells], dtype=float)
     totals = np.array([bool(_TOTAL.search(cell.name)) for cell in cells], dtype=float)

@@ -1,0 +1,273 @@
+"""Arithmetic over the figures that a question names: which of them, what is computed, and how that is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rag_core.answering.strategies.matching import Floats
+from rag_core.answering.tables.asking import PERIOD, Asked
+from rag_core.answering.tables.tables import Cell
+
+Operation = Literal["percentage change", "share", "average", "sum", "ratio", "change", "difference", "larger"]
+
+_WORDS: tuple[tuple[Operation, str], ...] = (
+    ("percentage change", r"(?:percent\w*|%|per\scent)\s(?:\w+\s)?(?:change|increase|decrease|growth|rise|fall|drop|decline)"
+     r"|(?:change|increase|decrease|gr[eo]w\w*|r[io]se|fell|fall|drop\w*|declin\w*)\b.*(?:in\spercent|percent(?:age)?\b|%)"
+     r"|(?:by\s)?(?:what|how\smany)\s(?:percent\w*|per\scent|%)\b.*(?:change|increase|decrease|gr[eo]w|r[io]se|fell|fall|drop"
+     r"|declin)|(?:year[\s-](?:over|on)[\s-]year|growth)\b.*\b(?:rate|growth|change|percent)"),
+    ("share", r"(?:percent\w*|%|per\scent|proportion|share|fraction)\b.*\b(?:of|out\sof|over|constitut\w*|to|in)\b"
+     r"|as\s(?:a|an?)\s(?:percent\w*|%|share)"),
+    ("average", r"\b(?:average|mean)\b"),
+    ("ratio", r"\bratio\b|\bhow\smany\stimes\b|\btimes\s(?:as|larger|bigger|more)\b"),
+    ("larger", r"\b(?:which|who|what)\b.*\b(?:larger|higher|bigger|greater|more|lower|smaller|less|fewer|highest|lowest|largest"
+     r"|smallest)\b|\b(?:larger|higher|bigger|greater|lower|smaller)\b.*\bor\b"),
+    ("change", r"\b(?:change|increase|decrease|gr[eo]w|r[io]se|rise|fell|fall|drop|decline)d?\b.*\b(?:between|from|compared|since"
+     r"|versus|vs|in|to|over|during)\b|\b(?:change|increase|decrease)\b"),
+    ("difference", r"\bdifferen(?:ce|t)\b|\bhow\smuch\s(?:more|less|higher|lower|larger|smaller)\b|\bhow\smany\s(?:more|fewer)\b"),
+    ("sum", r"\b(?:sum|combined|together|in\stotal|altogether|total)\b"),
+)  # fmt: skip
+_ASKS = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _WORDS]
+_RANGE = re.compile(r"\b(19\d\d|20\d\d)\s?(?:-|–|to|through|until|and)\s?(19\d\d|20\d\d)\b", re.IGNORECASE)
+_FEW_CELLS = 60
+_SHARED = 0.15  # of the weight of its words that a second operand must add
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A result, its derivation in words, and the cells that it was computed from, in the order they are named."""
+
+    text: str
+    cells: tuple[int, ...]
+    score: float
+
+
+def operation(question: str) -> Operation | None:
+    """What a question asks to be computed; None where it asks for what is printed."""
+    return next((name for name, pattern in _ASKS if pattern.search(question)), None)
+
+
+def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Computed | None:
+    """The answer to a question that asks for more than one figure; None where the figures are not found.
+
+    scores: the logarithm of how probably each cell is asked for. weights: how much each word of the question counts.
+    """
+    wanted = operation(question)
+    if wanted is None:
+        return None
+    places = _operands(question, wanted, asked, scores, weights)
+    if len(places) < 2:
+        return None
+    cells = [asked.cells[place] for place in places]
+    said = _SAYING[wanted](cells)
+    return said and Computed(said, tuple(places), float(np.mean(scores[places])))
+
+
+def _operands(question: str, wanted: Operation, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
+    periods = _periods(question, wanted)
+    if len(periods) > 1 and (found := _over_periods(periods, asked, scores)):
+        return found
+    if wanted in ("average", "sum") and len(periods) < 2 and (found := _whole_row(asked, scores)):
+        pair = _pair(question, asked, scores, weights)
+        return pair or (found if wanted == "average" else [])
+    if wanted in ("change", "percentage change"):
+        return _to_the_year_before(asked, scores)
+    return _pair(question, asked, scores, weights)
+
+
+def _periods(question: str, wanted: Operation) -> list[str]:
+    """The periods that a question names, the earlier first; of a range those within it where an average is asked for."""
+    found = sorted({one.casefold() for one in PERIOD.findall(question)})
+    ends = _RANGE.search(question)
+    if ends and wanted in ("average", "sum") and "and" not in ends[0].casefold():
+        found = [str(year) for year in range(int(ends[1]), int(ends[2]) + 1)]
+    return found
+
+
+def _over_periods(periods: Sequence[str], asked: Asked, scores: Floats) -> list[int]:
+    """The cells of one row, one for each period."""
+    best: tuple[float, list[int]] = (-np.inf, [])
+    for row in _rows(asked):
+        chosen = []
+        for period in periods:
+            of_period = [place for place in row if _periods_of(asked.cells[place]) == {period}]
+            if not of_period:
+                break
+            chosen.append(max(of_period, key=lambda place: scores[place]))
+        else:
+            best = max(best, (float(scores[chosen].mean()), chosen), key=lambda one: one[0])
+    return best[1]
+
+
+def _rows(asked: Asked) -> list[list[int]]:
+    """Cells that share label, group and table; rows of equal label in tables beside each other count as one."""
+    rows: dict[tuple, list[int]] = {}
+    for place, cell in enumerate(asked.cells):
+        if cell.figure.percent and any(other.figure.percent is False for other in asked.cells if other.label == cell.label):
+            continue  # a column of shares or changes beside the figures
+        rows.setdefault((cell.passage, cell.table, cell.label), []).append(place)
+    by_period: dict[tuple, list[int]] = {}
+    for place, cell in enumerate(asked.cells):  # a period in the group's line, the label the same
+        if _periods_of(cell) and cell.group is not None:
+            by_period.setdefault((cell.passage, cell.table, cell.name, cell.column), []).append(place)
+    return [*rows.values(), *by_period.values()]
+
+
+def _periods_of(cell: Cell) -> set[str]:
+    named = f"{cell.name} {cell.head} {cell.group.text if cell.group else ''}"
+    return {found.casefold() for found in PERIOD.findall(named)}
+
+
+def _whole_row(asked: Asked, scores: Floats) -> list[int]:
+    """All figures of the row that is most probably asked for."""
+    best = int(np.argmax(scores))
+    cell = asked.cells[best]
+    return [
+        place for place, other in enumerate(asked.cells)
+        if (other.passage, other.table, other.label) == (cell.passage, cell.table, cell.label)
+        and other.figure.percent == cell.figure.percent
+    ]  # fmt: skip
+
+
+def _to_the_year_before(asked: Asked, scores: Floats) -> list[int]:
+    """The figure asked for and that of its row one year before, the earlier first."""
+    best = int(np.argmax(scores))
+    years = sorted(_periods_of(asked.cells[best]))
+    if not years or not years[-1].isdigit():
+        return []
+    before = str(int(years[-1]) - 1)
+    row = next((row for row in _rows(asked) if best in row), [])
+    earlier = [place for place in row if before in _periods_of(asked.cells[place])]
+    return [earlier[0], best] if earlier else []
+
+
+def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
+    """Two cells of one column or row that together match most of the question, in the order it names them."""
+    few = list(np.argsort(-scores)[:_FEW_CELLS])
+    best: tuple[float, list[int]] = (-np.inf, [])
+    for at, one in enumerate(few):
+        for other in few[at + 1 :]:
+            first, second = asked.cells[one], asked.cells[other]
+            if first.passage != second.passage or first.table != second.table or first.figure.percent != second.figure.percent:
+                continue
+            in_column = first.label != second.label and [part.text for part in first.heads] == [part.text for part in second.heads]
+            if not (in_column or (first.label == second.label and first.heads != second.heads)):
+                continue
+            both = np.maximum(asked.full[one], asked.full[other])
+            gain = min(float((both - asked.full[place]) @ weights) for place in (one, other))
+            if gain < _SHARED:
+                continue
+            value = float(both @ weights) + 0.05 * float(scores[one] + scores[other]) / 2
+            if value > best[0]:
+                best = (value, [one, other])
+    if not best[1]:
+        return []
+    one, other = best[1]
+    lead = asked.full[one] - asked.full[other]
+    # The one whose own words the question has first is named first.
+    first_word = int(np.argmax(np.abs(lead * weights) > 0.5 * np.abs(lead * weights).max()))
+    return [one, other] if lead[first_word] > 0 else [other, one]
+
+
+def _change(cells: Sequence[Cell]) -> str:
+    before, after = cells[0].figure.value, cells[-1].figure.value
+    difference = after - before
+    places = max(cell.figure.decimals for cell in cells)
+    share = f" ({_signed(100 * difference / abs(before), 1)} %)" if before and not cells[0].figure.percent else ""
+    derivation = f"{_printed(cells[-1])} − {_printed(cells[0])} = {_number(difference, places)}"
+    return f"{_signed(difference, places)}{_unit(cells[0])}{share}: {derivation} ({_named(cells)})."
+
+
+def _percentage_change(cells: Sequence[Cell]) -> str:
+    before, after = cells[0].figure.value, cells[-1].figure.value
+    if not before:
+        return ""
+    percent = 100 * (after - before) / abs(before)
+    derivation = f"({_printed(cells[-1])} − {_printed(cells[0])}) ÷ {_printed(cells[0])} = {_signed(percent, 2)} %"
+    return f"{_signed(percent, 1)} %: {derivation} ({_named(cells)})."
+
+
+def _difference(cells: Sequence[Cell]) -> str:
+    places = max(cell.figure.decimals for cell in cells)
+    difference = cells[0].figure.value - cells[-1].figure.value
+    derivation = f"{_printed(cells[0])} − {_printed(cells[-1])} = {_number(difference, places)}"
+    return f"{_number(abs(difference), places)}{_unit(cells[0])}: {derivation} ({_named(cells)})."
+
+
+def _sum(cells: Sequence[Cell]) -> str:
+    places = max(cell.figure.decimals for cell in cells)
+    total = _number(sum(cell.figure.value for cell in cells), places)
+    return f"{total}{_unit(cells[0])}: {' + '.join(map(_printed, cells))} = {total} ({_named(cells)})."
+
+
+def _average(cells: Sequence[Cell]) -> str:
+    places = max(cell.figure.decimals for cell in cells)
+    mean = sum(cell.figure.value for cell in cells) / len(cells)
+    shown = _number(mean, max(places, 0 if abs(mean) >= 1000 and mean == round(mean) else 2))
+    return f"{shown}{_unit(cells[0])} on average: ({' + '.join(map(_printed, cells))}) ÷ {len(cells)} ({_named(cells)})."
+
+
+def _ratio(cells: Sequence[Cell]) -> str:
+    if not cells[-1].figure.value:
+        return ""
+    ratio = cells[0].figure.value / cells[-1].figure.value
+    return f"{_number(ratio, 2)}: {_printed(cells[0])} ÷ {_printed(cells[-1])} ({_named(cells)})."
+
+
+def _share(cells: Sequence[Cell]) -> str:
+    part, whole = sorted(cells[:2], key=lambda cell: abs(cell.figure.value))
+    if not whole.figure.value:
+        return ""
+    percent = 100 * part.figure.value / whole.figure.value
+    derivation = f"{_printed(part)} ÷ {_printed(whole)} = {_number(percent, 2)} %"
+    return f"{_number(percent, 1)} %: {derivation} ({_named((part, whole))})."
+
+
+def _larger(cells: Sequence[Cell]) -> str:
+    large, small = sorted(cells[:2], key=lambda cell: -cell.figure.value)
+    places = max(cell.figure.decimals for cell in cells)
+    by = _number(large.figure.value - small.figure.value, places)
+    one, other = _apart(large, small)
+    return f"{one} is larger: {_printed(large)} against {_printed(small)} ({other}), {by} more."
+
+
+_SAYING: dict[Operation, Callable[[Sequence[Cell]], str]] = {
+    "percentage change": _percentage_change, "share": _share, "average": _average, "sum": _sum, "ratio": _ratio,
+    "change": _change, "difference": _difference, "larger": _larger,
+}  # fmt: skip
+
+
+def _apart(one: Cell, other: Cell) -> tuple[str, str]:
+    """What tells two cells apart: their rows or their columns."""
+    return (one.name, other.name) if one.name != other.name else (one.head, other.head)
+
+
+def _named(cells: Sequence[Cell]) -> str:
+    """The rows and columns of some cells, what they share said once."""
+    names = list(dict.fromkeys(cell.name for cell in cells))
+    heads = list(dict.fromkeys(cell.head for cell in cells if cell.head))
+    return "; ".join(part for part in (", ".join(names), ", ".join(heads)) if part)
+
+
+def _printed(cell: Cell) -> str:
+    return " ".join(cell.part.text.split()).replace("$ ", "$")
+
+
+def _unit(cell: Cell) -> str:
+    if cell.figure.percent:
+        return " percentage points"
+    return f" {cell.scale}" if cell.scale else ""
+
+
+def _number(value: float, places: int) -> str:
+    return f"{value:,.{places}f}".replace("-", "−")
+
+
+def _signed(value: float, places: int) -> str:
+    return f"+{_number(value, places)}" if value > 0 else _number(value, places)
+
+
