@@ -51,7 +51,10 @@ class Asking:
 
     def search(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """The same as `find` for a question that a person wrote. Raises InvalidQuestion."""
-        return self.find(self._checked(question), scope, **wanted)
+        asked = self._checked(question)
+        spelt = self._library.spelt(asked)
+        found = self.find(spelt, scope, **wanted)
+        return found if spelt == asked else replace(found, trace=replace(found.trace, query=spelt))
 
     def find(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """Search with the settings for retrieval, save for what is `wanted` and not None."""
@@ -71,6 +74,7 @@ class Asking:
 
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope)
+        asked = replace(asked, text=self._library.spelt(asked.text))
         model = model or self._choices.model
         token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.

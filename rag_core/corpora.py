@@ -33,6 +33,7 @@ from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import Within, documents_within, narrowed
+from rag_core.retrieval.spelling import corrected
 from rag_core.retrieval.understanding import positive, understand
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
@@ -55,7 +56,8 @@ class LibraryCorpus:
     def __init__(self, storage: Storage, embedder: Callable[[], Embedder], rerankers: Rerankers | None = None) -> None:
         self._storage = storage
         self._embedder = embedder
-        self._pipeline = Pipeline(LibraryIndexes(storage), rerankers)
+        self._indexes = LibraryIndexes(storage)
+        self._pipeline = Pipeline(self._indexes, rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Nothing: it is ready."""
@@ -74,6 +76,14 @@ class LibraryCorpus:
             else:
                 if not self._storage.epoch.passed(epoch):
                     return found
+
+    def spelt(self, question: str) -> str:
+        """A question with its misspelt words put right by the library's own."""
+
+        def is_word(word: str) -> bool:
+            return self._embedder().count_tokens([word])[0] == 1
+
+        return corrected(question, self._indexes.holds, self._indexes.like, is_word)
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""

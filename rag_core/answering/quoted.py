@@ -16,14 +16,13 @@ Quoted = tuple[str, tuple[Sentence, ...], tuple[Citation, ...]]
 def quoted(extraction: Extraction) -> Quoted:
     """The text, one paragraph for each sentence, its sentences and their citations."""
     register = Register()
-    quotes = [Sentence(quote.text, (register.number(quote),)) for quote in extraction.quotes]
+    of_lead = tuple(dict.fromkeys(map(register.number, extraction.lead_quotes)))
+    sentences = [Sentence(quote.text, (register.number(quote),)) for quote in extraction.quotes]
     if extraction.abstained:
-        near = [Sentence(f"{CLOSEST} {one.text}", one.citations) for one in quotes]
+        near = [Sentence(f"{CLOSEST} {one.text}", one.citations) for one in sentences]
         sentences = [Sentence(NOT_FOUND), *near]
     elif extraction.lead:
-        sentences = [Sentence(extraction.lead, quotes[0].citations), *quotes]
-    else:
-        sentences = quotes
+        sentences = [Sentence(extraction.lead, of_lead), *sentences]
     return "\n\n".join(map(_paragraph, sentences)), tuple(sentences), tuple(register.citations)
 
 

@@ -18,6 +18,8 @@ from rag_core.retrieval.scope import Within, documents_within, narrowed, section
 from rag_core.storage import Storage
 from rag_core.storage.postgres.passages import PassageRow, Passages
 
+_LIKE = 12  # chunks that are looked through for how a word is spelt
+
 
 class Indexes(ABC):
     """Indexes of the same chunks, and their texts."""
@@ -108,6 +110,16 @@ class LibraryIndexes(Indexes):
             return self._storage.lexical.holds(term)
         except StoreUnavailable:
             return False
+
+    def like(self, term: str) -> list[str]:
+        """Texts of a few chunks that hold a term spelt much alike; none while documents wait for the index of words."""
+        lexical = self._storage.lexical
+        try:
+            if self._storage.log.waiting_ids(lexical.name):
+                return []
+            return [row.text for row in self.rows(lexical.like(term, _LIKE)).values()]
+        except StoreUnavailable:
+            return []
 
     def size(self) -> tuple[int, int]:
         """See the base class; as of the last question, so that a search asks PostgreSQL once."""

@@ -1,21 +1,22 @@
 """Makes rag_core/answering/strategies/reader.json: `python -m tests.benchmarks.fit_reader [--libraries DIR]`.
 
-Fitted on the halves that are not reported on: everyday questions (`people`, "tune") and those of the samples over one
-library, XQuAD's even articles, and the first half of TAT-QA's development set, each context one page without lines.
-Which unit answers is a conditional logit over the units of a question's passages; whether the answer is right, and
-whether there is one, are logistic regressions over what a reader fitted without that question would have quoted. Both
-are ridge regressions. Questions without an answer are the near misses, and the others with the passages that answer
-them taken out.
+Fitted on the halves that are not reported on: everyday questions (`people`, `abstention`, `cells`: "tune") and those of
+the samples over one library, XQuAD's even articles, and the first half of TAT-QA's development set, each context a page
+of a PDF. Which cell is asked for, and which unit answers, are conditional logits over the cells and units of a question's
+passages; whether the answer is right, and whether there is one, are logistic regressions over what a reader fitted
+without that question would have said. All are ridge regressions. Questions without an answer are the near misses, and
+the others with the passages that answer them taken out.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,21 +25,24 @@ from scipy.optimize import minimize
 
 from rag_core import Hit, Library, Settings
 from rag_core.answering.encoding import EncodeTokens
-from rag_core.answering.strategies.evidence import FEATURES, Evidence, gather
-from rag_core.answering.strategies.extractive import choose
+from rag_core.answering.strategies.composing import compose
+from rag_core.answering.strategies.evidence import FEATURES, Evidence, gather, with_cells
 from rag_core.answering.strategies.trust import SIGNS, signs
 from rag_core.answering.strategies.weights import PATH
-from rag_core.domain import Document
+from rag_core.answering.tables.asking import CELL_FEATURES
+from rag_core.domain import Scope
 from rag_core.embedding import open_embedder
 from rag_core.text.terms import coverage, terms
 from tests.benchmarks.answering import Encoder, Shelf, _holds, xquad
-from tests.benchmarks.measure import SHARED, emit
+from tests.benchmarks.measure import emit
 from tests.benchmarks.retrieval_sets import QUESTIONS, SAMPLES, _plain, _rows, _stands, name_of, people
+from tests.benchmarks.tables import contexts, is_right, opened
 
 _FOLDS, _WORDS, _HALF = 10, 40, 0.5
 _RIDGE_RANK, _RIDGE_TRUST = 15.0, 60.0
-_RANK_WEIGHTS = {"people": 1.0, "xquad": 0.3, "tatqa": 0.3}
-_TRUST_WEIGHTS = {"people": 1.0, "near": 1.0, "removed": 0.4, "xquad": 0.3, "absent": 0.1}
+_RANK_WEIGHTS = {"people": 1.0, "cell": 1.0, "xquad": 0.3, "tatqa": 0.3}
+_TRUST_WEIGHTS = {"people": 1.0, "cell": 0.7, "near": 1.0, "removed": 0.4, "xquad": 0.3, "absent": 0.1, "tatqa": 0.1}
+_CELL_WEIGHTS = {"people": 1.0, "cell": 1.0, "tatqa": 0.3}
 _ANSWER_FROM, _CLOSEST_FROM = 0.4, 0.5
 
 Floats = NDArray[np.float64]
@@ -47,13 +51,18 @@ Label = Callable[[str], list[float]]
 
 @dataclass
 class Example:
-    """A question's evidence. held: the parts of the answer that each unit holds, (units, parts), none without one."""
+    """A question's evidence. held: the parts of the answer that each unit holds, (units, parts), none without one.
+
+    right: whether a text is the answer. cells: 1 for each figure of the passages' tables that is asked for.
+    """
 
     id: str
     kind: str
+    question: str
     evidence: Evidence
     held: Floats
-    label: Label
+    right: Callable[[str], bool]
+    cells: Floats
 
     @property
     def fold(self) -> int:
@@ -69,17 +78,26 @@ class Example:
 
 def example(
     kind: str, name: str, question: str, hits: Sequence[Hit], encode: EncodeTokens, label: Label,
-    documents: Sequence[str] = (), **values: object,
+    documents: Sequence[str] = (), right: Callable[[str], bool] | None = None, **values: object,
 ) -> Iterator[Example]:  # fmt: skip
     """The question over its passages, where they hold anything; parts count in the named documents alone."""
     evidence = gather(question, hits, encode, **values)  # type: ignore[arg-type]
     if evidence is None:
         return
-    held = [
-        label(unit.quote.text) if not documents or name_of(unit.quote.hit) in documents else [0.0] * len(label(""))
-        for unit in evidence.units
-    ]
-    yield Example(name, kind, evidence, np.array(held).reshape(len(evidence.units), -1), label)
+    nothing = [0.0] * len(label(""))
+
+    def counted(text: str, hit: Hit) -> list[float]:
+        return label(text) if not documents or name_of(hit) in documents else nothing
+
+    def is_right(text: str) -> bool:
+        return bool(nothing) and all(label(" ".join(text.split()[:_WORDS])))
+
+    held = [counted(unit.quote.text, unit.quote.hit) for unit in evidence.units]
+    first = {quote.passage: quote.hit for quote in reversed(evidence.every)}
+    known = evidence.asked.cells if evidence.asked else ()
+    cells = [max(counted(cell.part.text, first[cell.passage]), default=0.0) for cell in known]
+    shape = (len(evidence.units), len(nothing))
+    yield Example(name, kind, question, evidence, np.array(held).reshape(shape), right or is_right, np.array(cells))
 
 
 def everyday(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
@@ -89,10 +107,11 @@ def everyday(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
         for _ in library.add(chosen.documents):
             pass
         library._storage.settle()
-        by_id = {row["id"]: row for row in _rows(QUESTIONS / "people.jsonl")}
-        for row in by_id.values():
-            if row["split"] == "tune":
-                yield from _asked(library, row, by_id, encode)
+        for name in ("people", "abstention", "cells"):
+            by_id = {row["id"]: row for row in _rows(QUESTIONS / f"{name}.jsonl")}
+            for row in by_id.values():
+                if row["split"] == "tune":
+                    yield from _asked(library, row, by_id, encode)
         for row in _rows(SAMPLES / "questions.jsonl"):
             yield from _of_samples(library, row, encode)
 
@@ -111,7 +130,8 @@ def _asked(library: Library, row: dict, by_id: dict[str, dict], encode: EncodeTo
         return [float(any(_stands(one, plain) for one in part)) for part in row["parts"]]
 
     rest = [hit for hit in found.hits if name_of(hit) not in documents or not any(label(hit.text))]
-    yield from example("people", row["id"], question, found.hits, encode, label, documents, meant=meant)
+    kind = "cell" if "row" in row else "people"
+    yield from example(kind, row["id"], question, found.hits, encode, label, documents, meant=meant)
     yield from example("removed", row["id"], question, rest, encode, lambda _: [], meant=meant)
 
 
@@ -145,38 +165,55 @@ def articles(encoder: Encoder) -> Iterator[Example]:
         yield from example("absent", name, one.text, others, encoder.tokens, lambda _: [])
 
 
-def statements(encode: EncodeTokens) -> Iterator[Example]:
-    """Spans asked of tables beside text: the first half of TAT-QA's development set."""
-    contexts = json.loads((SHARED / "data" / "tatqa_dev.json").read_text())
-    for number, context in enumerate(contexts[: len(contexts) // 2]):
-        rows = [" ".join(cell.strip() for cell in row if cell.strip()) for row in context["table"]["table"]]
-        texts = ["\n".join(rows), *(paragraph["text"] for paragraph in context["paragraphs"])]
-        hits = [_page(text, place, f"context {number}") for place, text in enumerate(texts)]
-        for one in context["questions"]:
-            if one["answer_type"] not in ("span", "multi-span"):
-                continue
+def statements(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
+    """What is asked of tables beside text: the first half of TAT-QA's development set."""
+    with opened(libraries, "tune") as library:
+        ids = {Path(document.sources[0]).name: document.id for document in library.documents()}
+        for place, (name, context) in enumerate(contexts("tune")):
+            for one in context["questions"]:
+                gold = one["answer"] if isinstance(one["answer"], list) else _operands(one["derivation"])
 
-            def label(text: str, gold: Sequence[str] = one["answer"]) -> list[float]:
-                return [float(_stands(part, _plain(text))) for part in gold]
+                def label(text: str, gold: Sequence[str] = gold) -> list[float]:
+                    return [float(_stands(part, _plain(text))) for part in gold]
 
-            yield from example("tatqa", f"tatqa {number}", one["question"], hits, encode, label)
+                def right(text: str, one: Mapping = one) -> bool:
+                    return is_right(one, text)
+
+                found = library._asking._passages(one["question"], Scope(documents=(ids[name],)))
+                meant = found.trace.searched.understood.documents if found.trace.searched else {}
+                yield from example(
+                    "tatqa", f"tatqa {place}", one["question"], found.hits, encode, label, right=right, meant=meant
+                )
 
 
-def _page(text: str, place: int, name: str) -> Hit:
-    document = Document(name, name, "text/plain", 1, "ready")
-    return Hit(f"{name}:{place}", document, place, place + 1, "", "", text, 0, len(text), (), 0.5)
+def _operands(derivation: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"\d[\d,]*(?:\.\d+)?", derivation)))
 
 
 def fitted_rank(examples: Sequence[Example]) -> Floats:
-    """Weights of the conditional logit, (len(FEATURES),)."""
+    """Weights of the units' conditional logit, (len(FEATURES),)."""
     known = [(one, target) for one in examples if one.kind in _RANK_WEIGHTS and (target := one.target) is not None]
-    features = np.concatenate([one.evidence.features for one, _ in known])
+    return fitted_choice([(one.evidence.features, target, _RANK_WEIGHTS[one.kind]) for one, target in known])
+
+
+def fitted_cells(examples: Sequence[Example]) -> Floats:
+    """Weights of the cells' conditional logit, (len(CELL_FEATURES),)."""
+    return fitted_choice([
+        (one.evidence.asked.features, one.cells, _CELL_WEIGHTS[one.kind])
+        for one in examples
+        if one.kind in _CELL_WEIGHTS and one.evidence.asked is not None and one.cells.any()
+    ])  # fmt: skip
+
+
+def fitted_choice(known: Sequence[tuple[Floats, Floats, float]]) -> Floats:
+    """Weights by which those of some things are chosen that are right: (things, features), (things,), how much it counts."""
+    features = np.concatenate([one for one, _, _ in known])
     scale = features.std(axis=0) + 1e-3
-    features /= scale
-    targets = np.concatenate([target for _, target in known])
-    sizes = [len(target) for _, target in known]
+    features = features / scale
+    targets = np.concatenate([target for _, target, _ in known])
+    sizes = [len(target) for _, target, _ in known]
     starts, owner = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(known)), sizes)
-    counts = np.array([_RANK_WEIGHTS[one.kind] for one, _ in known])
+    counts = np.array([count for *_, count in known])
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         scores = features @ weights
@@ -214,31 +251,37 @@ def main() -> None:
     settings = Settings()
     encoder = Encoder(open_embedder(settings.embedding, settings.models_dir))
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
-        examples = list(everyday(options.libraries or Path(folder), encoder.tokens))
-    examples += [*articles(encoder), *statements(encoder.tokens)]
-    rank = fitted_rank(examples)
+        libraries = options.libraries or Path(folder)
+        examples = [*everyday(libraries, encoder.tokens), *statements(libraries, encoder.tokens)]
+    examples += articles(encoder)
+    made = fitted(examples)
+    PATH.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    emit(benchmark="fit_reader", questions=len(examples), written=PATH.name)
+
+
+def fitted(examples: Sequence[Example]) -> dict[str, object]:
+    """What reader.json holds; the examples' evidence is given the new scores of cells."""
+    cell = dict(zip(CELL_FEATURES, map(float, fitted_cells(examples)), strict=True))
+    examples = [replace(one, evidence=with_cells(one.evidence, cell)) for one in examples]
     rows, right, answerable, counts = [], [], [], []
     for fold in range(_FOLDS):
         without = fitted_rank([one for one in examples if one.fold != fold])
         for one in (one for one in examples if one.fold == fold and one.kind in _TRUST_WEIGHTS):
-            scores = one.evidence.features @ without
-            chosen = choose(one.evidence, scores, 3)
-            known = signs(one.evidence, scores, chosen)
-            words = " ".join(one.evidence.units[index].quote.text for index in chosen).split()[:_WORDS]
+            answer = compose(one.question, one.evidence, one.evidence.features @ without, 3)
+            known = signs(one.evidence, answer)
             rows.append([known[name] for name in SIGNS])
-            right.append(float(bool(one.held.shape[1]) and all(one.label(" ".join(words)))))
+            right.append(float(one.right(answer.text)))
             answerable.append(float(one.kind in _RANK_WEIGHTS))
             counts.append(_TRUST_WEIGHTS[one.kind])
     table = np.array(rows)
-    made = {
-        "rank": {name: round(float(weight), 4) for name, weight in zip(FEATURES, rank, strict=True)},
+    return {
+        "cell": {name: round(weight, 4) for name, weight in cell.items()},
+        "rank": {name: round(float(weight), 4) for name, weight in zip(FEATURES, fitted_rank(examples), strict=True)},
         "right": fitted_odds(table, np.array(right), np.array(counts)),
         "answerable": fitted_odds(table, np.array(answerable), np.array(counts)),
         "answer_from": _ANSWER_FROM,
         "closest_from": _CLOSEST_FROM,
     }
-    PATH.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    emit(benchmark="fit_reader", questions=len(examples), right=round(float(np.mean(right)), 3), written=PATH.name)
 
 
 if __name__ == "__main__":

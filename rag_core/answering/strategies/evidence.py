@@ -23,7 +23,8 @@ FEATURES = (
     "own", "near", "all", "own_share", "near_share", "all_share", "near_numbers", "all_numbers", "all_names", "worst",
     "nearness", "answers", "answers_anew", "hit", "first", "meant", "cut", "question", "short", "fragment", "tabular",
     "tabular_figure", "tabular_own", "tabular_near", "tabular_nearness", "tabular_first", "tabular_meant",
-    "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score", "cell",
+    "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score",
+    "cell",
 )  # fmt: skip
 """Columns of `Evidence.features`.
 
@@ -41,8 +42,8 @@ class Evidence:
     """The units of some passages with their features, float64 (units, len(FEATURES)).
 
     every: all quotes, `places` where each unit's stands there. matches: rows as `every`. full: each unit's words
-    matched with all that it leans on, title and section, (units, words). asked: the figures of tables, and cell_scores the
-    logarithm of how probably each is the one asked for among all of them.
+    matched with all that it leans on, title and section, (units, words). asked: the figures of tables. cell_scores: the
+    logarithm of how probably each of them is the one asked for.
     """
 
     units: tuple[Unit, ...]

@@ -7,13 +7,13 @@ needs: both were fitted on questions of real use, near misses among them, by `te
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.answering.strategies.composing import Composition
 from rag_core.answering.strategies.evidence import Evidence
-from rag_core.answering.strategies.matching import Floats
 from rag_core.answering.strategies.weights import reader
 
 SIGNS = (
@@ -35,18 +35,18 @@ class Trust:
     enough: bool
 
 
-def trust(evidence: Evidence, scores: Floats, chosen: Sequence[int]) -> Trust:
-    """How far the chosen units, best first, can be trusted to answer."""
-    known = signs(evidence, scores, chosen)
+def trust(evidence: Evidence, made: Composition) -> Trust:
+    """How far an answer can be trusted."""
+    known = signs(evidence, made)
     right = _probability(known, reader().right)
     return Trust(right, _probability(known, reader().answerable), right >= reader().answer_from)
 
 
-def signs(evidence: Evidence, scores: Floats, chosen: Sequence[int]) -> dict[str, float]:
+def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
     """What trust is estimated from, by name."""
-    first = chosen[0]
-    shares = np.exp(scores - scores.max())
-    together = evidence.full[list(chosen)].max(axis=0)
+    first = made.chosen[0]
+    shares = np.exp(made.scores - made.scores.max())
+    together = evidence.full[list(made.chosen)].max(axis=0)
     return {name: float(evidence.column(name)[first]) for name in _OF_FIRST} | {
         "share": float(shares[first] / shares.sum()),
         "together": float(together @ evidence.weights),

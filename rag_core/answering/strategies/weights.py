@@ -15,9 +15,9 @@ PATH = Path(__file__).with_name("reader.json")
 class Reader:
     """What `reader.json` holds.
 
-    cell: of a table's cell, by feature. rank: of a unit's score, by feature. right, answerable: of the log odds that the quotes answer the question, and
-    that the passages do. answer_from: least probability of a right answer that is given. closest_from: least
-    probability that the passages answer at which an abstention shows the closest of them.
+    cell: of a table's cell, by feature. rank: of a unit's score, by feature. right, answerable: of the log odds that
+    the answer is right, and that the passages hold one. answer_from: least probability of a right answer that is given.
+    closest_from: least probability that the passages answer at which an abstention shows the closest of them.
     """
 
     cell: Mapping[str, float]

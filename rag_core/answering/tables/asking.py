@@ -22,9 +22,9 @@ CELL_FEATURES = (
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
 the label or heads; another one does. change: a column of changes."""
 
-PERIOD = re.compile(
-    r"(?<![\d,.])(?:19|20)\d\d(?![\d,]|\.\d)|\bQ[1-4]\b|\b(?:first|second|third|fourth)\squarter\b", re.I
-)
+_YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?![\d,]|\.\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
+_QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth)\s(?:fiscal\s)?quarter\b", re.I)
+_QUARTERS = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|inc|growth|variance|vs)\b|[+]/[-−–]|\bdifference\b", re.I)
 _CHANGE_ASKED = re.compile(r"\b(?:change|increas|decreas|gr[eo]w|growth|ris[ei]|rose|fell|fall|drop|up|down)", re.I)
 _PERCENT_ASKED = re.compile(r"%|\bper\s?cent|\bshare\b|\bproportion\b|\brate\b|\bmargin\b", re.I)
@@ -33,7 +33,7 @@ _TOTAL = re.compile(r"\btotal\b|\ball\b|\boverall\b", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The cells of some passages, float64 features (cells, len(CELL_FEATURES)), and what each matches (cells, words)."""
+    """The cells of some passages, their features (cells, len(CELL_FEATURES)), and what each matches (cells, words)."""
 
     cells: tuple[Cell, ...]
     features: Floats
@@ -71,9 +71,8 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
     first = {quote.passage: place for place, quote in reversed(list(enumerate(matches.every)))}
     prefix = np.array([matches.prefix[first[cell.passage]] for cell in cells])
     full = np.maximum.reduce([label, head, group, about, prefix])
-    periods = {found.casefold() for found in PERIOD.findall(question)}
-    named = [f"{cell.name} {cell.head} {cell.group.text if cell.group else ''}" for cell in cells]
-    of_cells = [{found.casefold() for found in PERIOD.findall(text)} for text in named]
+    periods = periods_of(question)
+    of_cells = [periods_of(said_by(cell)) for cell in cells]
     changes = np.array([bool(_CHANGE.search(cell.head)) for cell in cells], dtype=float)
     percents = np.array([cell.figure.percent for cell in cells], dtype=float)
     totals = np.array([bool(_TOTAL.search(cell.name)) for cell in cells], dtype=float)
@@ -84,7 +83,7 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
         "group": group @ weights, "all": full @ weights, "all_share": counted(full) @ weights,
         "worst": counted(full).min(axis=1, initial=1.0),
         "numbers": counted(full)[:, figures].min(axis=1, initial=1.0),
-        "period": np.array([bool(periods & found) for found in of_cells], dtype=float),
+        "period": np.array([len(periods & found) / max(len(periods), 1) for found in of_cells]),
         "other_period": np.array([bool(periods and found and not periods & found) for found in of_cells], dtype=float),
         "no_period_first": np.array([not periods and cell.column == 0 for cell in cells], dtype=float),
         "no_period_last": np.array([not periods and cell.column == cell.columns - 1 for cell in cells], dtype=float),
@@ -96,6 +95,22 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
         "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
     }  # fmt: skip
     return Asked(tuple(cells), np.stack([known[name] for name in CELL_FEATURES], axis=1), label, head, full)
+
+
+def years_of(text: str) -> set[str]:
+    """The years that a text names, FY18 as 2018."""
+    return {year or f"20{short}" for year, short in _YEAR.findall(text)}
+
+
+def periods_of(text: str) -> set[str]:
+    """The years and quarters that a text names."""
+    quarters = {f"Q{number or _QUARTERS[word.casefold()]}" for number, word in _QUARTER.findall(text)}
+    return years_of(text) | quarters
+
+
+def said_by(cell: Cell) -> str:
+    """All that names a cell: its label, heads and group."""
+    return f"{cell.name} {cell.head} {cell.group.text if cell.group else ''}"
 
 
 def _stacked(found: Sequence[tuple[Floats, float]]) -> tuple[Floats, Floats]:

@@ -9,29 +9,27 @@ from typing import Literal
 
 import numpy as np
 
+from rag_core.answering.strategies.cues import answer_type
 from rag_core.answering.strategies.matching import Floats
-from rag_core.answering.tables.asking import PERIOD, Asked
+from rag_core.answering.tables.asking import Asked, said_by, years_of
 from rag_core.answering.tables.tables import Cell
 
 Operation = Literal["percentage change", "share", "average", "sum", "ratio", "change", "difference", "larger"]
 
-_WORDS: tuple[tuple[Operation, str], ...] = (
-    ("percentage change", r"(?:percent\w*|%|per\scent)\s(?:\w+\s)?(?:change|increase|decrease|growth|rise|fall|drop|decline)"
-     r"|(?:change|increase|decrease|gr[eo]w\w*|r[io]se|fell|fall|drop\w*|declin\w*)\b.*(?:in\spercent|percent(?:age)?\b|%)"
-     r"|(?:by\s)?(?:what|how\smany)\s(?:percent\w*|per\scent|%)\b.*(?:change|increase|decrease|gr[eo]w|r[io]se|fell|fall|drop"
-     r"|declin)|(?:year[\s-](?:over|on)[\s-]year|growth)\b.*\b(?:rate|growth|change|percent)"),
-    ("share", r"(?:percent\w*|%|per\scent|proportion|share|fraction)\b.*\b(?:of|out\sof|over|constitut\w*|to|in)\b"
-     r"|as\s(?:a|an?)\s(?:percent\w*|%|share)"),
-    ("average", r"\b(?:average|mean)\b"),
-    ("ratio", r"\bratio\b|\bhow\smany\stimes\b|\btimes\s(?:as|larger|bigger|more)\b"),
-    ("larger", r"\b(?:which|who|what)\b.*\b(?:larger|higher|bigger|greater|more|lower|smaller|less|fewer|highest|lowest|largest"
-     r"|smallest)\b|\b(?:larger|higher|bigger|greater|lower|smaller)\b.*\bor\b"),
-    ("change", r"\b(?:change|increase|decrease|gr[eo]w|r[io]se|rise|fell|fall|drop|decline)d?\b.*\b(?:between|from|compared|since"
-     r"|versus|vs|in|to|over|during)\b|\b(?:change|increase|decrease)\b"),
-    ("difference", r"\bdifferen(?:ce|t)\b|\bhow\smuch\s(?:more|less|higher|lower|larger|smaller)\b|\bhow\smany\s(?:more|fewer)\b"),
-    ("sum", r"\b(?:sum|combined|together|in\stotal|altogether|total)\b"),
-)  # fmt: skip
-_ASKS = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _WORDS]
+_CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin)"
+_PERCENT = r"(?:\bper\s?cent|%)"
+_PATTERNS: dict[Operation, str] = {
+    "percentage change": rf"{_PERCENT}.*{_CHANGE} | {_CHANGE}.*{_PERCENT} | \bgrowth\srate",
+    "share": rf"(?:{_PERCENT}|\bproportion|\bshare\b|\bfraction).*\b(?:of|over|constitut)",
+    "average": r"\b(?:average|mean)\b",
+    "ratio": r"\bratio\b | \bhow\smany\stimes\b | \btimes\s(?:as|larger|more)\b",
+    "larger": r"\b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b.*",
+    "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more|less|fewer|higher|lower|larger|smaller)\b",
+    "change": _CHANGE,
+    "sum": r"\b(?:sum|combined|together|altogether|total)\b",
+}
+_ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in _PATTERNS.items()}
+_NOT_COMPUTED = ("reason", "name", "place", "date", "definition")
 _RANGE = re.compile(r"\b(19\d\d|20\d\d)\s?(?:-|–|to|through|until|and)\s?(19\d\d|20\d\d)\b", re.IGNORECASE)
 _FEW_CELLS = 60
 _SHARED = 0.15  # of the weight of its words that a second operand must add
@@ -48,7 +46,9 @@ class Computed:
 
 def operation(question: str) -> Operation | None:
     """What a question asks to be computed; None where it asks for what is printed."""
-    return next((name for name, pattern in _ASKS if pattern.search(question)), None)
+    if answer_type(question) in _NOT_COMPUTED:
+        return None
+    return next((name for name, pattern in _ASKS.items() if pattern.search(question)), None)
 
 
 def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Computed | None:
@@ -57,14 +57,21 @@ def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Co
     scores: the logarithm of how probably each cell is asked for. weights: how much each word of the question counts.
     """
     wanted = operation(question)
-    if wanted is None:
+    if wanted is None or (
+        len(_periods(question, wanted)) < 2 and _is_printed(wanted, asked.cells[int(np.argmax(scores))])
+    ):
         return None
     places = _operands(question, wanted, asked, scores, weights)
     if len(places) < 2:
         return None
     cells = [asked.cells[place] for place in places]
     said = _SAYING[wanted](cells)
-    return said and Computed(said, tuple(places), float(np.mean(scores[places])))
+    return Computed(said, tuple(places), float(np.mean(scores[places]))) if said else None
+
+
+def _is_printed(wanted: Operation, cell: Cell) -> bool:
+    """Whether a cell is the result itself: "Average price" where an average is asked for."""
+    return _ASKS[wanted].search(f"{cell.name} {cell.head}") is not None
 
 
 def _operands(question: str, wanted: Operation, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
@@ -80,11 +87,12 @@ def _operands(question: str, wanted: Operation, asked: Asked, scores: Floats, we
 
 
 def _periods(question: str, wanted: Operation) -> list[str]:
-    """The periods that a question names, the earlier first; of a range those within it where an average is asked for."""
-    found = sorted({one.casefold() for one in PERIOD.findall(question)})
+    """The years that a question names, the earlier first; of a range those within it where an average is asked for."""
+    found = sorted(years_of(question))
     ends = _RANGE.search(question)
     if ends and wanted in ("average", "sum") and "and" not in ends[0].casefold():
-        found = [str(year) for year in range(int(ends[1]), int(ends[2]) + 1)]
+        first, last = sorted((int(ends[1]), int(ends[2])))
+        found = [str(year) for year in range(first, last + 1)]
     return found
 
 
@@ -94,7 +102,7 @@ def _over_periods(periods: Sequence[str], asked: Asked, scores: Floats) -> list[
     for row in _rows(asked):
         chosen = []
         for period in periods:
-            of_period = [place for place in row if _periods_of(asked.cells[place]) == {period}]
+            of_period = [place for place in row if years_of(said_by(asked.cells[place])) == {period}]
             if not of_period:
                 break
             chosen.append(max(of_period, key=lambda place: scores[place]))
@@ -105,21 +113,18 @@ def _over_periods(periods: Sequence[str], asked: Asked, scores: Floats) -> list[
 
 def _rows(asked: Asked) -> list[list[int]]:
     """Cells that share label, group and table; rows of equal label in tables beside each other count as one."""
-    rows: dict[tuple, list[int]] = {}
+    rows: dict[tuple[object, ...], list[int]] = {}
     for place, cell in enumerate(asked.cells):
-        if cell.figure.percent and any(other.figure.percent is False for other in asked.cells if other.label == cell.label):
+        if cell.figure.percent and any(
+            other.figure.percent is False for other in asked.cells if other.label == cell.label
+        ):
             continue  # a column of shares or changes beside the figures
         rows.setdefault((cell.passage, cell.table, cell.label), []).append(place)
-    by_period: dict[tuple, list[int]] = {}
+    by_period: dict[tuple[object, ...], list[int]] = {}
     for place, cell in enumerate(asked.cells):  # a period in the group's line, the label the same
-        if _periods_of(cell) and cell.group is not None:
+        if years_of(said_by(cell)) and cell.group is not None:
             by_period.setdefault((cell.passage, cell.table, cell.name, cell.column), []).append(place)
     return [*rows.values(), *by_period.values()]
-
-
-def _periods_of(cell: Cell) -> set[str]:
-    named = f"{cell.name} {cell.head} {cell.group.text if cell.group else ''}"
-    return {found.casefold() for found in PERIOD.findall(named)}
 
 
 def _whole_row(asked: Asked, scores: Floats) -> list[int]:
@@ -136,12 +141,12 @@ def _whole_row(asked: Asked, scores: Floats) -> list[int]:
 def _to_the_year_before(asked: Asked, scores: Floats) -> list[int]:
     """The figure asked for and that of its row one year before, the earlier first."""
     best = int(np.argmax(scores))
-    years = sorted(_periods_of(asked.cells[best]))
+    years = sorted(years_of(said_by(asked.cells[best])))
     if not years or not years[-1].isdigit():
         return []
     before = str(int(years[-1]) - 1)
     row = next((row for row in _rows(asked) if best in row), [])
-    earlier = [place for place in row if before in _periods_of(asked.cells[place])]
+    earlier = [place for place in row if before in years_of(said_by(asked.cells[place]))]
     return [earlier[0], best] if earlier else []
 
 
@@ -152,9 +157,15 @@ def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[
     for at, one in enumerate(few):
         for other in few[at + 1 :]:
             first, second = asked.cells[one], asked.cells[other]
-            if first.passage != second.passage or first.table != second.table or first.figure.percent != second.figure.percent:
+            if (
+                first.passage != second.passage
+                or first.table != second.table
+                or first.figure.percent != second.figure.percent
+            ):
                 continue
-            in_column = first.label != second.label and [part.text for part in first.heads] == [part.text for part in second.heads]
+            in_column = first.label != second.label and [part.text for part in first.heads] == [
+                part.text for part in second.heads
+            ]
             if not (in_column or (first.label == second.label and first.heads != second.heads)):
                 continue
             both = np.maximum(asked.full[one], asked.full[other])
@@ -208,7 +219,9 @@ def _average(cells: Sequence[Cell]) -> str:
     places = max(cell.figure.decimals for cell in cells)
     mean = sum(cell.figure.value for cell in cells) / len(cells)
     shown = _number(mean, max(places, 0 if abs(mean) >= 1000 and mean == round(mean) else 2))
-    return f"{shown}{_unit(cells[0])} on average: ({' + '.join(map(_printed, cells))}) ÷ {len(cells)} ({_named(cells)})."
+    return (
+        f"{shown}{_unit(cells[0])} on average: ({' + '.join(map(_printed, cells))}) ÷ {len(cells)} ({_named(cells)})."
+    )
 
 
 def _ratio(cells: Sequence[Cell]) -> str:
@@ -269,5 +282,3 @@ def _number(value: float, places: int) -> str:
 
 def _signed(value: float, places: int) -> str:
     return f"+{_number(value, places)}" if value > 0 else _number(value, places)
-
-

@@ -37,7 +37,12 @@ class Part:
 
 def lines_of(passage: Passage) -> Iterator[list[Part]]:
     """The parts of each line that has some, from left to right."""
-    boxes = {span: (box.left, box.right) for hit in passage.hits for span, box in zip(boxed_parts(hit), hit.boxes)}
+    boxes = {
+        span: (box.left, box.right)
+        for hit in passage.hits
+        if (spans := boxed_parts(hit))
+        for span, box in zip(spans, hit.boxes, strict=True)
+    }
     for line in _LINE.finditer(passage.text):
         if _RULE.fullmatch(line[0]):
             continue

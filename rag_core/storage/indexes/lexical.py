@@ -36,6 +36,7 @@ BOOSTS: Final[Mapping[str, float]] = {"body": 1.0, "title": 0.5, "section": 0.5}
 # The least that tantivy takes for one thread; it is let go of once the index has followed.
 _HEAP_BYTES = 15_000_000
 _OWN_TERMS = 32
+_LONG_TERM = 6  # characters from which two letters may be wrong
 _LOW = 2**64 - 1
 
 Terms = Sequence[str]
@@ -94,6 +95,14 @@ class LexicalIndex(DerivedIndex):
             chunks = searcher.num_docs
             held = {term: min(searcher.doc_freq("body", _token(term)), chunks) for term in terms}
         return {term: math.log(1 + (chunks - n + 0.5) / (n + 0.5)) for term, n in held.items()}
+
+    def like(self, term: str, k: int) -> list[tuple[str, int]]:
+        """At most k chunks whose bodies hold a term that is spelt much alike. Raises IndexUnavailable."""
+        distance = 1 if len(term) < _LONG_TERM else 2
+        with self._guarded():
+            searcher = self._opened().searcher()
+            query = Query.fuzzy_term_query(self._schema, "body", _token(term), distance=distance)
+            return _places(searcher, [address for _, address in searcher.search(query, limit=k, count=False).hits])
 
     def holds(self, term: str) -> bool:
         """Whether the body of any chunk holds a term. Raises IndexUnavailable."""

@@ -1,0 +1,145 @@
+"""The extractive answer that evidence makes: which units are quoted, and what their figures say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rag_core.answering.passages import Quote
+from rag_core.answering.strategies.evidence import FEATURES, Evidence
+from rag_core.answering.strategies.matching import Floats, counted
+from rag_core.answering.strategies.weights import reader
+from rag_core.answering.tables.computing import Computed, computed
+from rag_core.answering.tables.saying import said
+from rag_core.text.numbers import numbers
+from rag_core.text.terms import terms
+
+MOST_WORDS = 60
+"""Of an answer that is no list or summary."""
+
+_PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.IGNORECASE)
+_LONGEST_LEAD_IN = 120  # characters of the sentence before that are quoted along with "It ..." and "They ..."
+_SAME = 0.6  # sentences that share this much of their terms say the same thing
+_CLEARLY = 0.5  # of a row's cells, the share of probability that the best must have to be said
+_BEHIND_LEAD = 2  # quotes that support a lead
+_NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """An answer before it is judged. chosen: its units; scores: of all units. cells: the figures that the lead says."""
+
+    chosen: tuple[int, ...]
+    scores: Floats
+    quotes: tuple[Quote, ...]
+    lead: str
+    lead_quotes: tuple[Quote, ...]
+    cells: tuple[int, ...]
+    is_computed: bool
+
+    @property
+    def text(self) -> str:
+        """What is said, without numbers of citations."""
+        return " ".join(filter(None, (self.lead, *(quote.text for quote in self.quotes))))
+
+
+def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Composition:
+    """The answer that the evidence gives, whether or not it can be trusted: at most `most` units, two behind a lead."""
+    result = computed(question, evidence.asked, evidence.cell_scores, evidence.weights) if evidence.asked else None
+    chosen = _rows_of(evidence, result) if result else []
+    chosen = chosen or choose(evidence, scores, most)
+    lead, cells = (result.text, result.cells) if result else _cell(evidence, chosen[0])
+    chosen = chosen[: min(most, _BEHIND_LEAD)] if lead else chosen
+    first = _lead_in(evidence, chosen[0], chosen)
+    others = (evidence.units[index].quote for index in chosen[1:])
+    lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
+    return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
+
+
+def scored(evidence: Evidence) -> Floats:
+    """The score of each unit, (units,); the softmax of them estimates which one holds the answer."""
+    weights = reader().rank
+    found: Floats = evidence.features @ np.array([weights[name] for name in FEATURES])
+    return found
+
+
+def choose(evidence: Evidence, scores: Floats, most: int) -> list[int]:
+    """Indices of the units to quote, best first: none that repeats another, together at most `MOST_WORDS`.
+
+    After the first, what matches words of the question that none before it has gains.
+    """
+    matched = counted(evidence.near)
+    have = np.zeros(matched.shape[1])
+    chosen: list[int] = []
+    words = 0
+    left = set(range(len(scores)))
+    while left and len(chosen) < most:
+        gains = scores + (_NEW * (np.maximum(matched - have, 0) @ evidence.weights) if chosen else 0.0)
+        index = max(left, key=lambda one: (gains[one], -one))
+        left.remove(index)
+        quote = evidence.units[index].quote
+        length = len(quote.text.split())
+        if chosen and words + length > MOST_WORDS:
+            continue
+        if any(_same(quote.text, evidence.units[other].quote.text) for other in chosen):
+            continue
+        chosen.append(index)
+        have = np.maximum(have, matched[index])
+        words += length
+    return chosen
+
+
+def _cell(evidence: Evidence, index: int) -> tuple[str, tuple[int, ...]]:
+    """What the figure asked for in a row says, and its place; "" where it is not clear which one it is."""
+    places = evidence.cells_in(index)
+    if not evidence.units[index].tabular or not places or evidence.asked is None:
+        return "", ()
+    chances = np.exp(evidence.cell_scores[places])
+    best = places[int(np.argmax(chances))]
+    if chances.max() < _CLEARLY * chances.sum():
+        return "", ()
+    text = said(evidence.asked.cells[best])
+    return (text, (best,)) if text else ("", ())
+
+
+def _rows_of(evidence: Evidence, result: Computed) -> list[int]:
+    """The units that hold the figures of a result, as they are named there."""
+    found = [index for index in range(len(evidence.units)) if set(result.cells) & set(evidence.cells_in(index))]
+    order = {place: position for position, place in enumerate(result.cells)}
+    return sorted(found, key=lambda index: min(order[one] for one in evidence.cells_in(index) if one in order))
+
+
+def _cell_quote(evidence: Evidence, place: int) -> Quote:
+    """A figure as what a citation opens."""
+    if evidence.asked is None:
+        raise ValueError("There are no cells.")
+    cell = evidence.asked.cells[place]
+    row = next(
+        quote for quote in evidence.every
+        if quote.passage == cell.passage and quote.start <= cell.part.start < quote.end
+    )  # fmt: skip
+    return replace(row, text=cell.part.text, start=cell.part.start, end=cell.part.end, kind="row")
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two sentences say the same: most terms shared, and no number that only one of them has."""
+    first, second = set(terms(one)), set(terms(other))
+    if not first or not second:
+        return one == other
+    return numbers(one) == numbers(other) and len(first & second) >= _SAME * len(first | second)
+
+
+def _lead_in(evidence: Evidence, index: int, chosen: Sequence[int]) -> Quote:
+    """A quote together with the sentence before it where it leans on that one ("It was built in 1885.")."""
+    quote = evidence.units[index].quote
+    before = evidence.units[index - 1].quote if index else quote
+    neighbours = (before.passage, before.position + 1) == (quote.passage, quote.position)
+    whole = before.kind == quote.kind == "sentence" and before.complete and before.start >= quote.hit.start
+    if not (neighbours and whole and index - 1 not in chosen and _PRONOUN.match(quote.text)):
+        return quote
+    if len(before.text) > _LONGEST_LEAD_IN or _PRONOUN.match(before.text):
+        return quote
+    return replace(quote, text=f"{before.text} {quote.text}", start=before.start)

@@ -1,0 +1,48 @@
+"""Misspelt words of a question, put right by the words that the library's own documents have.
+
+A word is taken to be misspelt that no document holds, that is no function word, and that the encoder knows in parts
+only: common words that the documents happen to lack are left alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+
+from rag_core.text.terms import terms
+from rag_core.text.tokens import tokens
+from rag_core.text.wordlists import stop_words
+
+_SHORTEST = 4  # characters
+_ALIKE = 0.75  # least share of characters in common, as difflib counts it
+
+IsWord = Callable[[str], bool]
+Like = Callable[[str], Sequence[str]]
+
+
+def corrected(question: str, holds: Callable[[str], bool], like: Like, is_word: IsWord, language: str = "en") -> str:
+    """The question with its misspelt words put right; as it is where there are none.
+
+    holds: whether any document holds a term. like: texts that hold terms like one. is_word: whether a word is common.
+    """
+    found = question
+    for token in reversed(list(tokens(question))):
+        word = question[token.start : token.end]
+        if token.kind != "word" or len(word) < _SHORTEST or not word.isascii() or word.isupper():
+            continue
+        forms = terms(word, language)
+        if not forms or any(map(holds, forms)) or is_word(word.casefold()):
+            continue
+        if better := _nearest(word.casefold(), [text for form in forms for text in like(form)], language):
+            better = better.capitalize() if word[0].isupper() else better
+            found = found[: token.start] + better + found[token.end :]
+    return found
+
+
+def _nearest(word: str, texts: Sequence[str], language: str) -> str:
+    """The most alike word of some texts, or function word; the more frequent of equals."""
+    held = Counter(token.text for text in texts for token in tokens(text) if token.kind == "word")
+    words = [known for known, _ in held.most_common() if known[0] == word[0] and known != word]
+    functions = [known for known in stop_words(language) if known[0] == word[0] and len(known) >= _SHORTEST]
+    return next(iter(get_close_matches(word, [*functions, *words], n=1, cutoff=_ALIKE)), "")
