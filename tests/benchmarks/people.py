@@ -1,8 +1,11 @@
 """What people get who ask: everyday questions of documents of all kinds in one library, through `Library.ask`.
 
-`python -m tests.benchmarks.people [--splits tune report] [--libraries DIR] [--answers FILE]`, no language model, all
-defaults. Follow-ups are asked in the conversation of the question before. One JSON object for each split: of the
-answerable questions `right` (every part of the answer stands in its first 40 words), `right_anywhere`, `wrong`
+`python -m tests.benchmarks.people [--questions people abstention cells] [--splits tune report] [--libraries DIR]
+[--answers FILE]`, no language model, all defaults. Follow-ups are asked in the conversation of the question before.
+`people` are everyday questions, `abstention` near misses and for each one like it that is answered, `cells` figures of
+tables in long filings, which count within the first 20 words. One JSON object for each of them and split: of the
+answerable questions `right` (every part of the answer stands in its first 40
+words), `right_anywhere`, `wrong`
 (neither right nor refused) and `refused`; of the near misses those `near_misses_refused`; of all answers called "High
 confidence" those right, and `calibration_error` over all; then `right` by kind and the milliseconds of an answer. Only
 the half "tune" may be looked at in choosing anything.
@@ -25,17 +28,18 @@ from rag_core.evaluation.measuring.calibration import calibration
 from tests.benchmarks.measure import SHARED, emit, percentile
 from tests.benchmarks.retrieval_sets import QUESTIONS, _plain, _rows, _stands, people
 
-_WORDS = 40
+_WORDS = {"people": 40, "abstention": 40, "cells": 20}
 _HIGH = 0.7  # what pages/parts/exchange.py calls "High confidence"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one question. `row` is its line in people.jsonl, `took_ms` the whole call."""
+    """What became of one question. `row` is its line in its file, `took_ms` the whole call, `words` how many count."""
 
     row: Mapping
     answer: Answer
     took_ms: float
+    words: int
 
     @property
     def text(self) -> str:
@@ -44,7 +48,7 @@ class Outcome:
     @property
     def right(self) -> bool:
         """Whether the first words hold every part, or a question without an answer is refused."""
-        return self._holds(" ".join(self.text.split()[:_WORDS]))
+        return self._holds(" ".join(self.text.split()[: self.words]))
 
     @property
     def right_anywhere(self) -> bool:
@@ -64,13 +68,13 @@ class Outcome:
         )  # fmt: skip
 
 
-def asked(library: Library, rows: Sequence[Mapping], splits: Sequence[str]) -> list[Outcome]:
+def asked(library: Library, name: str, splits: Sequence[str]) -> list[Outcome]:
     """The answers to the questions of some splits; the one that a follow-up follows is asked before it."""
-    by_id = {row["id"]: row for row in rows}
-    return [_outcome(library, row, by_id) for row in rows if row["split"] in splits]
+    by_id = {row["id"]: row for row in _rows(QUESTIONS / f"{name}.jsonl")}
+    return [_outcome(library, row, by_id, _WORDS[name]) for row in by_id.values() if row["split"] in splits]
 
 
-def _outcome(library: Library, row: Mapping, by_id: Mapping[str, Mapping]) -> Outcome:
+def _outcome(library: Library, row: Mapping, by_id: Mapping[str, Mapping], words: int) -> Outcome:
     before = [row]
     while before[0].get("after"):
         before.insert(0, by_id[before[0]["after"]])
@@ -79,7 +83,7 @@ def _outcome(library: Library, row: Mapping, by_id: Mapping[str, Mapping]) -> Ou
         conversation = library.ask(earlier["question"], conversation=conversation).conversation
     began = time.perf_counter()
     answer = library.ask(row["question"], conversation=conversation)
-    return Outcome(row, answer, (time.perf_counter() - began) * 1000)
+    return Outcome(row, answer, (time.perf_counter() - began) * 1000, words)
 
 
 def summed_up(outcomes: Sequence[Outcome]) -> dict[str, object]:
@@ -121,6 +125,7 @@ def _line(one: Outcome) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--questions", nargs="+", default=list(_WORDS), choices=list(_WORDS))
     parser.add_argument("--splits", nargs="+", default=["report"], choices=["tune", "report"])
     parser.add_argument(
         "--libraries", type=Path, help="keep the library in this folder, as the benchmark retrieval does"
@@ -139,11 +144,14 @@ def main() -> None:
                     emit(benchmark="people", left_out=event.source, reason=str(event.error))
             library._storage.settle()
             library.warm_up()
-            outcomes = asked(library, _rows(QUESTIONS / "people.jsonl"), options.splits)
-    for split in options.splits:
-        emit(benchmark="people", split=split, **summed_up([one for one in outcomes if one.row["split"] == split]))
+            outcomes = {name: asked(library, name, options.splits) for name in options.questions}
+    for name, some in outcomes.items():
+        for split in options.splits:
+            of_split = [one for one in some if one.row["split"] == split]
+            emit(benchmark="people", questions_of=name, split=split, **summed_up(of_split))
     if options.answers:
-        options.answers.write_text("".join(map(_line, outcomes)), encoding="utf-8")
+        lines = [_line(one) for some in outcomes.values() for one in some]
+        options.answers.write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

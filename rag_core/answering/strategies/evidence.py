@@ -56,6 +56,11 @@ class Evidence:
     asked: Asked | None
     cell_scores: Floats
 
+    @property
+    def asked_terms(self) -> set[str]:
+        """The terms of the question's content words."""
+        return {term for word in self.matches.words for term in terms(word.text)}
+
     def cells_in(self, index: int) -> list[int]:
         """The cells that stand in a unit, by their places in `asked`."""
         quote = self.units[index].quote

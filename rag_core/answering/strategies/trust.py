@@ -14,16 +14,24 @@ import numpy as np
 
 from rag_core.answering.strategies.composing import Composition
 from rag_core.answering.strategies.evidence import Evidence
+from rag_core.answering.strategies.matching import counted
 from rag_core.answering.strategies.weights import reader
+from rag_core.answering.tables.asking import CELL_FEATURES
+from rag_core.text.terms import terms
 
+_OF_FIRST = ("near_share", "all_share", "all_names", "nearness", "asked", "first", "meant")
+_OF_CELLS = ("cells_all", "cells_worst", "cells_period", "cells_other_period")
 SIGNS = (
-    "share", "together", "near_share", "all_share", "worst", "all_names", "all_numbers", "nearness", "asked", "first",
-    "meant", "answers_anew",
+    *_OF_FIRST, *_OF_CELLS, "share", "log_share", "together", "lead", "computed", "new_words", "best", "margin",
+    "best_document",
 )  # fmt: skip
-"""What is looked at. share: of the first unit in the softmax of scores; together: the question's words matched by all
-quotes. The others are features of the first. More of them fitted no better on questions kept out."""
+"""What is looked at. The first are features of the first unit. cells: of the figures that the lead says, the question's
+words that they match with all that names them, on average and at least, and whether they are of its period. share: of
+the first unit in the softmax of scores; margin: how far its score is above the second. together: the question's words
+matched by all quotes; best: by the unit that matches most. new_words: what the answer says that the question does not.
+best_document: whether it is of the first passage's document. More of them fitted no better on questions kept out."""
 
-_OF_FIRST = SIGNS[2:]
+_NEW_WORDS, _MARGIN = 12, 5.0  # what is more counts as so much
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +54,31 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
     """What trust is estimated from, by name."""
     first = made.chosen[0]
     shares = np.exp(made.scores - made.scores.max())
+    share = float(shares[first] / shares.sum())
     together = evidence.full[list(made.chosen)].max(axis=0)
-    return {name: float(evidence.column(name)[first]) for name in _OF_FIRST} | {
-        "share": float(shares[first] / shares.sum()),
+    best = np.sort(made.scores)[::-1]
+    document = evidence.units[first].quote.hit.document.id
+    return {name: float(evidence.column(name)[first]) for name in _OF_FIRST} | _of_cells(evidence, made) | {
+        "share": share,
+        "log_share": math.log(share + 1e-3),
         "together": float(together @ evidence.weights),
-    }
+        "lead": float(bool(made.lead) and not made.is_computed),
+        "computed": float(made.is_computed),
+        "new_words": min(len(set(terms(made.quotes[0].text)) - evidence.asked_terms), _NEW_WORDS) / _NEW_WORDS,
+        "best": float((counted(evidence.full) @ evidence.weights).max()),
+        "margin": float(min(best[0] - best[1], _MARGIN)) if len(best) > 1 else _MARGIN,
+        "best_document": float(document == evidence.units[0].quote.hit.document.id),
+    }  # fmt: skip
+
+
+def _of_cells(evidence: Evidence, made: Composition) -> dict[str, float]:
+    if evidence.asked is None or not made.cells:
+        return dict.fromkeys(_OF_CELLS, 0.0)
+    places = list(made.cells)
+    matched = counted(evidence.asked.full[places].max(axis=0))
+    periods = [evidence.asked.features[places, CELL_FEATURES.index(name)].mean() for name in ("period", "other_period")]
+    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods)
+    return dict(zip(_OF_CELLS, map(float, known), strict=True))
 
 
 def _probability(known: Mapping[str, float], weights: Mapping[str, float]) -> float:

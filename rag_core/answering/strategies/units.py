@@ -50,7 +50,7 @@ def is_tabular(quote: Quote) -> bool:
 
 
 def units(every: Sequence[Quote]) -> list[Unit]:
-    """The units of all passages in order; headings are none, nor are lines that repeat the document's title."""
+    """The units of all passages in order; headings and heads of columns are none, nor lines with a document's title."""
     found = (unit for _, group in groupby(every, key=lambda quote: quote.passage) for unit in _of_passage(list(group)))
     return [unit for unit in found if not _is_running_title(unit.quote)]
 
@@ -80,7 +80,7 @@ def _of_passage(quotes: Sequence[Quote]) -> Iterator[Unit]:
             group = place
         else:
             in_table = False
-        if quote.kind == "heading":
+        if quote.kind == "heading" or (periods > 1 and quote.kind != "sentence"):
             continue
         if is_tabular(quote):
             near = [*head, group, heading]

@@ -23,14 +23,15 @@ _PATTERNS: dict[Operation, str] = {
     "share": rf"(?:{_PERCENT}|\bproportion|\bshare\b|\bfraction).*\b(?:of|over|constitut)",
     "average": r"\b(?:average|mean)\b",
     "ratio": r"\bratio\b | \bhow\smany\stimes\b | \btimes\s(?:as|larger|more)\b",
-    "larger": r"\b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b.*",
     "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more|less|fewer|higher|lower|larger|smaller)\b",
+    "larger": r"\b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b.*",
     "change": _CHANGE,
     "sum": r"\b(?:sum|combined|together|altogether|total)\b",
 }
 _ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in _PATTERNS.items()}
 _NOT_COMPUTED = ("reason", "name", "place", "date", "definition")
 _RANGE = re.compile(r"\b(19\d\d|20\d\d)\s?(?:-|–|to|through|until|and)\s?(19\d\d|20\d\d)\b", re.IGNORECASE)
+_YEAR_BEFORE = re.compile(r"\b(?:year|period)\s(?:before|earlier)\b|\b(?:prior|previous|last)\syear\b", re.IGNORECASE)
 _FEW_CELLS = 60
 _SHARED = 0.15  # of the weight of its words that a second operand must add
 
@@ -81,7 +82,7 @@ def _operands(question: str, wanted: Operation, asked: Asked, scores: Floats, we
     if wanted in ("average", "sum") and len(periods) < 2 and (found := _whole_row(asked, scores)):
         pair = _pair(question, asked, scores, weights)
         return pair or (found if wanted == "average" else [])
-    if wanted in ("change", "percentage change"):
+    if wanted in ("change", "percentage change") or _YEAR_BEFORE.search(question):
         return _to_the_year_before(asked, scores)
     return _pair(question, asked, scores, weights)
 
@@ -153,6 +154,7 @@ def _to_the_year_before(asked: Asked, scores: Floats) -> list[int]:
 def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
     """Two cells of one column or row that together match most of the question, in the order it names them."""
     few = list(np.argsort(-scores)[:_FEW_CELLS])
+    named = np.maximum(asked.label, asked.head)
     best: tuple[float, list[int]] = (-np.inf, [])
     for at, one in enumerate(few):
         for other in few[at + 1 :]:
@@ -168,8 +170,8 @@ def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[
             ]
             if not (in_column or (first.label == second.label and first.heads != second.heads)):
                 continue
-            both = np.maximum(asked.full[one], asked.full[other])
-            gain = min(float((both - asked.full[place]) @ weights) for place in (one, other))
+            both = np.maximum(named[one], named[other])
+            gain = min(float((both - named[place]) @ weights) for place in (one, other))
             if gain < _SHARED:
                 continue
             value = float(both @ weights) + 0.05 * float(scores[one] + scores[other]) / 2
@@ -178,7 +180,7 @@ def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[
     if not best[1]:
         return []
     one, other = best[1]
-    lead = asked.full[one] - asked.full[other]
+    lead = named[one] - named[other]
     # The one whose own words the question has first is named first.
     first_word = int(np.argmax(np.abs(lead * weights) > 0.5 * np.abs(lead * weights).max()))
     return [one, other] if lead[first_word] > 0 else [other, one]
