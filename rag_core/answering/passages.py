@@ -9,6 +9,7 @@ from itertools import groupby
 
 from rag_core.domain import Box, Citation, Hit
 from rag_core.text.sentences import Kind, split_sentences
+from rag_core.text.tables import begins_in_table
 
 _BLANKS_BETWEEN = 4
 _PART = re.compile(r"[^\t\r\n\v\f\u0085\u2028\u2029]+")  # a line, or a cell of one
@@ -65,6 +66,7 @@ def with_heads(hits: Sequence[Hit]) -> list[Hit]:
     heads = {
         chunk.chunk_id: chunk
         for hit in hits
+        if begins_in_table(hit.text)
         for chunk in hit.around
         if chunk.page == hit.page and chunk.index < hit.index and chunk.chunk_id not in known
     }

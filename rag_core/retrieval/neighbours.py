@@ -10,6 +10,7 @@ from rag_core.retrieval.indexes import Indexes
 from rag_core.retrieval.query import Query, Ref
 from rag_core.retrieval.scope import Within
 from rag_core.storage.postgres.passages import PassageRow, boxes_of
+from rag_core.text.tables import begins_in_table
 
 
 def surrounded(query: Query, hits: Sequence[Hit], count: int, indexes: Indexes) -> tuple[Hit, ...]:
@@ -27,16 +28,10 @@ def surrounded(query: Query, hits: Sequence[Hit], count: int, indexes: Indexes) 
 def _refs(hit: Hit, count: int, within: Within | None) -> list[Ref]:
     """The nearest first."""
     places = [hit.index + side * step for step in range(1, count + 1) for side in (-1, 1)]
-    if not count and _begins_in_table(hit):
+    if not count and begins_in_table(hit.text):
         places = [hit.index - 1]
     allowed = None if within is None else within.rows[hit.document.id]
     return [(hit.document.id, place) for place in places if place >= 0 and (allowed is None or place in allowed)]
-
-
-def _begins_in_table(hit: Hit) -> bool:
-    """Whether its first line is a row: cells, and a figure among them."""
-    first = hit.text.partition("\n")[0]
-    return "\t" in first and any(character.isdigit() for character in first)
 
 
 def _around(hit: Hit, refs: Sequence[Ref], rows: Mapping[Ref, PassageRow]) -> tuple[Hit, ...]:

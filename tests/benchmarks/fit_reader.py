@@ -3,8 +3,8 @@
 Fitted on the halves that are not reported on: everyday questions (`people`, `abstention`, `cells`: "tune") and those
 of the samples over one library, XQuAD's even articles, and the first half of TAT-QA's development set, each context a
 page of a PDF. Which cell is asked for, and which unit answers, are conditional logits over the cells and units of a
-question's passages; whether the answer is right, and whether there is one, are logistic regressions over what a reader fitted
-without that question would have said. All are ridge regressions. Questions without an answer are the near misses, and
+question's passages; whether the answer is right, and whether there is one, are logistic regressions over what a reader
+fitted without that question would have said. All are ridge regressions. Questions without an answer are the near misses, and
 the others with the passages that answer them taken out.
 """
 
@@ -207,7 +207,7 @@ def fitted_cells(examples: Sequence[Example]) -> Floats:
 
 
 def fitted_choice(known: Sequence[tuple[Floats, Floats, float]]) -> Floats:
-    """Weights by which what is right is chosen; of each question (things, features), (things,) and how much it counts."""
+    """Weights by which what is right is chosen; known: features (things, n), which are right, how much they count."""
     features = np.concatenate([one for one, _, _ in known])
     scale = features.std(axis=0) + 1e-3
     features = features / scale

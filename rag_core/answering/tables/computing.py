@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from rag_core.answering.strategies.cues import answer_type
-from rag_core.answering.strategies.matching import Floats
+from rag_core.answering.strategies.matching import Floats, counted
 from rag_core.answering.tables.asking import Asked, said_by, years_of
 from rag_core.answering.tables.tables import Cell
 
@@ -24,7 +24,7 @@ _PATTERNS: dict[Operation, str] = {
     "average": r"\b(?:average|mean)\b",
     "ratio": r"\bratio\b | \bhow\smany\stimes\b | \btimes\s(?:as|larger|more)\b",
     "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more|less|fewer|higher|lower|larger|smaller)\b",
-    "larger": r"\b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b.*",
+    "larger": r"\b(?:compar\w+|versus|vs)\b | \b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b.*",
     "change": _CHANGE,
     "sum": r"\b(?:sum|combined|together|altogether|total)\b",
 }
@@ -33,7 +33,7 @@ _NOT_COMPUTED = ("reason", "name", "place", "date", "definition")
 _RANGE = re.compile(r"\b(19\d\d|20\d\d)\s?(?:-|–|to|through|until|and)\s?(19\d\d|20\d\d)\b", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:year|period)\s(?:before|earlier)\b|\b(?:prior|previous|last)\syear\b", re.IGNORECASE)
 _FEW_CELLS = 60
-_SHARED = 0.15  # of the weight of its words that a second operand must add
+_SHARED = 0.07  # of the weight of its words that a second operand must add
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _to_the_year_before(asked: Asked, scores: Floats) -> list[int]:
 def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
     """Two cells of one column or row that together match most of the question, in the order it names them."""
     few = list(np.argsort(-scores)[:_FEW_CELLS])
-    named = np.maximum(asked.label, asked.head)
+    named = counted(np.maximum(asked.label, asked.head))
     best: tuple[float, list[int]] = (-np.inf, [])
     for at, one in enumerate(few):
         for other in few[at + 1 :]:

@@ -66,8 +66,8 @@ def _parts(line: str, offset: int, boxes: dict[tuple[int, int], tuple[float, flo
         elif marked:
             left = sum(line.count(mark, 0, start) for mark in "|\t")
             right = left + 0.9
-        else:  # counted from the right, where figures and their heads end alike
-            left = 1000.0 + place - len(spans)
+        else:  # counted from the right, where figures and their heads end alike; what is alone stands over labels
+            left = 1000.0 + place - len(spans) if len(spans) > 1 else 0.0
             right = left + 0.9
         text = " ".join(line[start:end].replace("**", "").split())
         yield Part(text, *span, left, right)
@@ -96,7 +96,7 @@ def _loose(line: str) -> Iterator[tuple[int, int]]:
             figures.append(found.span())
             end = found.start()
     first = figures[-1][0] if figures else begin + len(bare)
-    if label := line[begin:first].strip(" :"):
+    if label := line[begin:first].strip():
         at = begin + line[begin:first].index(label)
         yield at, at + len(label)
     yield from reversed(figures)

@@ -97,8 +97,8 @@ def _is_text(part: Part) -> bool:
 def _cells(above: Sequence[list[Part]], body: Sequence[list[Part]], passage: int, table: int) -> Iterator[Cell]:
     rows = [parts for parts in body if _is_row(parts)]
     bound = min(parts[_first_figure(parts)].left for parts in rows)
-    heads, about = _above(above, bound)
-    group: Part | None = None
+    group = above[-1][0] if above and _names_group(above[-1], bound) else None
+    heads, about = _above(above[:-1] if group else above, bound)
     before: list[Part] = []
     for parts in body:
         if not _is_row(parts):
@@ -121,6 +121,12 @@ def _cells(above: Sequence[list[Part]], body: Sequence[list[Part]], passage: int
                 continue
             over = tuple(best for line in heads if (best := _over(line, part)) is not None)
             yield Cell(part, known, label, over, group, about, column, len(values), table, passage)
+
+
+def _names_group(parts: Sequence[Part], bound: float) -> bool:
+    """Whether the line above the first row names the rows below it, as those between rows do."""
+    alone = len(parts) == 1 and not _is_text(parts[0]) and parts[0].left < bound
+    return alone and not scale_of(parts[0].text) and not is_year(parts[0].text)
 
 
 def _first_figure(parts: Sequence[Part]) -> int:

@@ -18,7 +18,9 @@ def test_each_quote_is_a_paragraph_with_its_number() -> None:
 
 
 def test_the_lead_stands_first_and_cites_its_quote() -> None:
-    text, sentences, citations = quoted(Extraction((EMPLOYED,), 0.9, False, lead="People, 2018: 2,310"))
+    text, sentences, citations = quoted(
+        Extraction((EMPLOYED,), 0.9, False, lead="People, 2018: 2,310", lead_quotes=(EMPLOYED,))
+    )
     assert text == f"People, 2018: 2,310 [1]\n\n{EMPLOYED.text} [1]"
     assert len(sentences) == 2
     assert len(citations) == 1

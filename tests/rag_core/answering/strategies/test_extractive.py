@@ -6,8 +6,9 @@ import pytest
 
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.composing import MOST_WORDS, choose, scored
 from rag_core.answering.strategies.evidence import FEATURES, gather
-from rag_core.answering.strategies.extractive import MOST_WORDS, believed, choose, extract, scored
+from rag_core.answering.strategies.extractive import believed, extract
 from rag_core.answering.strategies.trust import SIGNS
 from rag_core.answering.strategies.weights import reader
 from tests.rag_core.answering.parts import HITS, SALES, hit

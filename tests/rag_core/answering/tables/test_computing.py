@@ -1,0 +1,59 @@
+"""What is computed from figures, and which of them a question names, with the real embedding model."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.strategies.composing import Composition, compose, scored
+from rag_core.answering.strategies.evidence import gather
+from rag_core.answering.tables.computing import operation
+from tests.rag_core.answering.parts import hit
+
+PAGE = (
+    "The following table shows net sales by category (dollars in millions):\n"
+    "\t2020\t2019\t2018\n"
+    "iPhone\t$ 137,781\t$ 142,381\t$ 164,888\n"
+    "Mac\t28,622\t25,740\t25,198\n"
+    "Services\t53,768\t46,291\t39,748\n"
+    "Total net sales\t$ 274,515\t$ 260,174\t$ 265,595\n"
+)
+
+
+def answer(question: str, real_tokens: EncodeTokens, text: str = PAGE) -> Composition:
+    evidence = gather(question, [hit(text)], real_tokens)
+    assert evidence is not None
+    return compose(question, evidence, scored(evidence), 3)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("By what percentage did Mac net sales increase between 2019 and 2020?", "+11.2 %: (28,622 − 25,740) ÷ 25,740"),
+        ("What was the change in services between 2018 and 2019?", "+6,543 million (+16.5 %): 46,291 − 39,748 = 6,543"),
+        (
+            "What were the average services net sales in 2019 and 2020?",
+            "50,029.50 million on average: (46,291 + 53,768)",
+        ),
+        ("What were the net sales of Mac and Services together in 2020?", "82,390 million: "),
+        ("What percentage of the total net sales were Services in 2020?", "19.6 %: 53,768 ÷ $274,515"),
+    ],
+)
+def test_figures_that_are_named_are_computed_with(question: str, said: str, real_tokens: EncodeTokens) -> None:
+    made = answer(question, real_tokens)
+    assert made.is_computed
+    assert said in made.lead
+    assert {quote.text for quote in made.lead_quotes} == {made.lead_quotes[0].text, made.lead_quotes[-1].text}
+
+
+def test_a_figure_that_is_printed_is_not_computed(real_tokens: EncodeTokens) -> None:
+    made = answer("What were Mac net sales in 2019?", real_tokens)
+    assert made.lead == "Mac, 2019: 25,740 million"
+    assert [quote.exact for quote in made.lead_quotes] == ["25,740"]
+    assert not made.is_computed
+
+
+def test_what_asks_for_a_reason_or_a_name_asks_for_no_sum() -> None:
+    assert operation("Why did Mac sales increase between 2018 and 2019?") is None
+    assert operation("Who approved the change?") is None
+    assert operation("How much did sales grow from 2018 to 2019?") == "change"

@@ -1,0 +1,77 @@
+"""Cells of tables with their labels, heads and groups, however the lines set them apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rag_core.answering.passages import merge_hits
+from rag_core.answering.tables.figures import figure, is_year, scale_of
+from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.tables import Cell, cells_of
+from rag_core.domain import Box
+from tests.rag_core.answering.parts import hit
+
+FARES = "Fares\nFrom or to Aldhaven\tVeyra Harbour\tTolsund\tLittle Marn\nAdult\t12.40\t15.80\t14.60\nBicycle\t3.00\t\n"
+LEFT = [0.1, 0.1, 0.4, 0.6, 0.8, 0.1, 0.42, 0.62, 0.82, 0.1, 0.62]
+WIDE = [0.1, 0.2, 0.12, 0.1, 0.12, 0.1, 0.06, 0.06, 0.06, 0.1, 0.06]
+
+STATEMENT = (
+    "The following table shows results by segment (in millions):\n"
+    "Years ended\n"
+    "2020 2019\n"
+    "Greater China:\n"
+    "Net sales $ 40,308 $ 43,678\n"
+    "Operating income 15,261 16,232\n"
+)
+
+
+def cells(text: str, boxes: tuple[Box, ...] = ()) -> dict[str, Cell]:
+    """The cells of a page by what is printed there."""
+    found = merge_hits([replace(hit(text), boxes=boxes)])
+    return {cell.part.text: cell for cell in cells_of(found[0], 0)}
+
+
+def test_a_cell_has_the_head_that_stands_over_it_though_a_row_has_gaps() -> None:
+    boxes = tuple(Box(left, 0.1, left + width, 0.2) for left, width in zip(LEFT, WIDE, strict=True))
+    found = cells(FARES, boxes)
+    assert said(found["15.80"]) == "Adult, Tolsund: 15.80"
+    assert said(found["3.00"]) == "Bicycle, Tolsund: 3.00"
+
+
+def test_figures_that_only_blanks_set_apart_are_counted_from_the_right() -> None:
+    found = cells(STATEMENT)
+    assert said(found["15,261"]) == "Greater China, Operating income, 2020: 15,261 million"
+    assert said(found["$ 43,678"]) == "Greater China, Net sales, 2019: $43,678 million"
+    assert found["$ 43,678"].currency == "$"
+
+
+def test_cells_of_markdown_have_the_heads_of_their_columns() -> None:
+    found = cells(
+        "| Source | Depth | Built |\n|---|---|---|\n| Lake Ormen | 61 m | 1978 |\n| Lower spring | 74 | 1926 |\n"
+    )
+    assert said(found["74"]) == "Lower spring, Depth: 74"
+
+
+def test_prose_and_years_are_no_cells() -> None:
+    assert not cells("In 2019 the line carried 412,000 passengers, and 58,300 cars crossed in the same year.\n")
+    assert not cells("2020\t2019\t2018\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("(1,234)", -1234.0), ("$ (38)", -38.0), ("12.5 %", 12.5), ("—", 0.0), ("$ 1,234.50", 1234.5), ("−3", -3.0)],
+)
+def test_figures_are_worth_what_their_print_says(text: str, value: float) -> None:
+    found = figure(text)
+    assert found is not None and found.value == value
+
+
+def test_what_is_no_figure() -> None:
+    assert figure("not carried") is None
+    assert figure("Note 23 above") is None
+    assert is_year("2019") and not is_year("2,019")
+    assert scale_of("(dollars in millions)") == "million"
+    assert scale_of("$'000") == "thousand"
+    assert scale_of("By segment") == ""
