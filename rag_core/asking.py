@@ -15,7 +15,7 @@ from rag_core.corpora import ChunkedAnew, LibraryCorpus
 from rag_core.domain import Answer, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
-from rag_core.generation.base import LanguageModel
+from rag_core.models.base import ChatModel
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
@@ -127,7 +127,7 @@ class Asking:
             raise ModelUnavailable("The model gave no answer.")
         return answers[-1]
 
-    def language_model(self, model_id: str, settings: Settings) -> LanguageModel:
+    def language_model(self, model_id: str, settings: Settings) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
 

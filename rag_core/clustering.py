@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 from rag_core.domain import ChunkCluster, ClusterTree, DocumentCluster, Progress
 from rag_core.errors import ModelUnavailable
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.prompts import SUMMARY
+from rag_core.models.base import ChatModel
+from rag_core.models.prompts import SUMMARY
 from rag_core.settings import HierarchySettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.feeder import Feeder
@@ -16,7 +16,7 @@ from rag_core.storage.indexes.feeder import Feeder
 _SUMMARY_TOKENS = 1_000
 EXTRACTIVE = "extractive"
 
-OpenModel = Callable[[str, Settings], LanguageModel]
+OpenModel = Callable[[str, Settings], ChatModel]
 
 
 class Clustering:

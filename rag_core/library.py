@@ -462,7 +462,7 @@ class Library:
 
     def models(self) -> tuple[ModelStatus, ...]:
         """Every model that can be chosen, with what is missing where one is not ready."""
-        from rag_core.generation import model_statuses
+        from rag_core.models import model_statuses
 
         return model_statuses(self._choices.effective)
 

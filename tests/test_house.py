@@ -13,11 +13,11 @@ import pytest
 import rag_core
 from tests.conftest import PROJECT
 
-STAGES = {"reading", "chunking", "embedding", "storage", "retrieval", "generation", "answering", "evaluation"}
+STAGES = {"reading", "chunking", "embedding", "storage", "retrieval", "models", "answering", "evaluation"}
 MAY_USE = {
-    "answering": {"retrieval", "generation"},
+    "answering": {"retrieval", "models"},
     "retrieval": {"storage", "embedding"},
-    "evaluation": {"storage", "retrieval", "generation", "answering"},
+    "evaluation": {"storage", "retrieval", "models", "answering"},
 }
 MAY_ACCELERATE = {"storage", "retrieval", "embedding"}  # embedding writes its exported models with accelerator.atomic
 SOURCES = [

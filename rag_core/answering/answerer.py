@@ -16,8 +16,8 @@ from rag_core.answering.strategies.extractive import believed
 from rag_core.answering.streaming import Worker
 from rag_core.domain import Answer, Hit, Message, Piece, Sentence
 from rag_core.errors import Cancelled
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.registry import EXTRACTIVE, open_model
+from rag_core.models.base import ChatModel
+from rag_core.models.registry import EXTRACTIVE, open_model
 from rag_core.settings import GenerationSettings, Settings
 
 if TYPE_CHECKING:  # LangChain takes a second to import, which the first page should not wait for
@@ -55,7 +55,7 @@ class Answerer:
 
         self._courtesy.reply("warm")
 
-    def model(self, model_id: str, settings: Settings | None = None) -> LanguageModel:
+    def model(self, model_id: str, settings: Settings | None = None) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._models.get(model_id, settings or self._settings)
 
@@ -195,9 +195,9 @@ class OpenModels:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open: dict[str, tuple[object, LanguageModel]] = {}
+        self._open: dict[str, tuple[object, ChatModel]] = {}
 
-    def get(self, model_id: str, settings: Settings) -> LanguageModel:
+    def get(self, model_id: str, settings: Settings) -> ChatModel:
         """The model, opened where it is not yet. Raises ModelUnavailable."""
         with self._lock:
             wanted = _what_matters(settings)

@@ -33,8 +33,8 @@ from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.extractive import Extraction, extract
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
-from rag_core.generation import prompts
-from rag_core.generation.base import LanguageModel
+from rag_core.models import prompts
+from rag_core.models.base import ChatModel
 
 # RetrievalQA is in maintenance; its notes about that are nothing a user can act on.
 warnings.filterwarnings("ignore", category=LangChainDeprecationWarning)
@@ -101,7 +101,7 @@ class ExtractiveChain(BaseCombineDocumentsChain):
 class BudgetedStuffChain(StuffDocumentsChain):
     """Puts numbered passages into one prompt, as many as the model's context holds, counted in its own tokens."""
 
-    model: LanguageModel
+    model: ChatModel
     max_tokens: int
     on_widened: Callable[[tuple[Hit, ...]], None]
     _left_out: int = PrivateAttr(default=0)
@@ -143,9 +143,9 @@ class BudgetedStuffChain(StuffDocumentsChain):
 
 
 class ChainModel(LLM):
-    """A LanguageModel in LangChain's dress."""
+    """A ChatModel in LangChain's dress."""
 
-    model: LanguageModel
+    model: ChatModel
     max_tokens: int
     cancelled: Callable[[], bool]
 
@@ -204,7 +204,7 @@ def extractive_chain(
 
 def model_chain(
     retriever: BaseRetriever,
-    model: LanguageModel,
+    model: ChatModel,
     *,
     max_tokens: int,
     history: str,

@@ -14,8 +14,8 @@ from rag_core.answering.grounding import Grounding
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Answer, Hit, Message, Sentence, Trace
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.prompts import NOT_FOUND
+from rag_core.models.base import ChatModel
+from rag_core.models.prompts import NOT_FOUND
 from rag_core.settings import Settings
 
 NOTHING_EXTRACTED = Extraction((), 0.0, True)
@@ -67,7 +67,7 @@ class Draft:
         )
 
     def _tokens(self, writer: CitationWriter | None) -> dict[str, int]:
-        model: LanguageModel | None = getattr(self.combine, "model", None)
+        model: ChatModel | None = getattr(self.combine, "model", None)
         if model is None or writer is None:
             return {}
         return {"prompt": self.combine.prompt_tokens, "answer": model.count_tokens(writer.text)}

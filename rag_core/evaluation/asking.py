@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from rag_core.generation import LanguageModel
+from rag_core.models import ChatModel
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _LEAST_CHARS = 80
 
 
-def fitted(model: LanguageModel, fill: Callable[[int], str], longest: int, max_tokens: int) -> str:
+def fitted(model: ChatModel, fill: Callable[[int], str], longest: int, max_tokens: int) -> str:
     """The longest prompt that leaves room for `max_tokens` of reply.
 
     `fill` makes a prompt with at most so many characters of quoted text. Where nothing fits, the shortest is returned:
@@ -27,7 +27,7 @@ def fitted(model: LanguageModel, fill: Callable[[int], str], longest: int, max_t
 
 
 def replies(
-    model: LanguageModel, prompt: str, max_tokens: int, cancelled: Callable[[], bool] | None = None
+    model: ChatModel, prompt: str, max_tokens: int, cancelled: Callable[[], bool] | None = None
 ) -> Iterator[str]:
     """Yield the reply as far as it is written, each time a little longer, without what a model thinks aloud.
 

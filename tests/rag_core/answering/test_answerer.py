@@ -18,8 +18,8 @@ from rag_core.domain import Answer, Hit, Message, Piece, Trace
 from rag_core.errors import InvalidQuestion, ModelUnavailable, StoreUnavailable
 from rag_core.settings import AnsweringSettings, GenerationSettings, Settings
 from tests.rag_core.answering.parts import HITS, SALES, TEA, ListRetriever, encode, encode_tokens, hit
-from tests.rag_core.generation.gemini_server import Script, gemini_server
-from tests.rag_core.generation.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
+from tests.rag_core.models.gemini_server import Script, gemini_server
+from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 Ask = Callable[..., Answer]
 

@@ -10,11 +10,11 @@ from langchain_classic.chains import RetrievalQA
 
 from rag_core.answering import chain as chains
 from rag_core.domain import Hit
-from rag_core.generation.base import LanguageModel
+from rag_core.models.base import ChatModel
 from tests.rag_core.answering.parts import HITS, ListRetriever, encode_tokens, hit
 
 
-class Parrot(LanguageModel):
+class Parrot(ChatModel):
     """Says what it was told to say, counts words as tokens, and remembers its prompts."""
 
     def __init__(self, says: str = "Said [1].", context_tokens: int = 10_000) -> None:
@@ -38,7 +38,7 @@ def run(chain: RetrievalQA) -> tuple[list[tuple[Hit, ...]], list[str], str]:
     return found, texts, chains.run(chain, "Who leads the board?", chains.Listener(found.append, texts.append))
 
 
-def model_chain(model: LanguageModel, hits: tuple[Hit, ...] = HITS, **values: Any) -> RetrievalQA:
+def model_chain(model: ChatModel, hits: tuple[Hit, ...] = HITS, **values: Any) -> RetrievalQA:
     options = {"max_tokens": 100, "history": "", "cancelled": lambda: False, **values}
     return chains.model_chain(ListRetriever(hits=hits), model, **options)
 

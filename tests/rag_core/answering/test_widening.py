@@ -14,7 +14,7 @@ from rag_core.domain import Hit
 from rag_core.settings import GenerationSettings, Settings
 from tests.rag_core.answering.parts import TEA, ListRetriever, encode, encode_tokens, hit
 from tests.rag_core.answering.test_chain import Parrot, model_chain
-from tests.rag_core.generation.gemini_server import Script, gemini_server
+from tests.rag_core.models.gemini_server import Script, gemini_server
 
 PAGE = "The board met in May. Anna Berger leads the board. She was chosen in 2017. Her deputy is Karl Ott. He is new."
 

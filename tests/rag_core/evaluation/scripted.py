@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 
-from rag_core.generation import LanguageModel
+from rag_core.models import ChatModel
 
 
-class Scripted(LanguageModel):
+class Scripted(ChatModel):
     """Says its replies in turn, the last one again and again; a word is a token."""
 
     id = label = "scripted"

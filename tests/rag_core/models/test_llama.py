@@ -12,10 +12,10 @@ import pytest
 pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed: it needs a C++ compiler")
 
 from rag_core.errors import Cancelled, ModelUnavailable
-from rag_core.generation import open_model
-from rag_core.generation.llama import LlamaModel, until_stop
+from rag_core.models import open_model
+from rag_core.models.llama import LlamaModel, until_stop
 from rag_core.settings import GenerationSettings, Settings
-from tests.rag_core.generation.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
+from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import ModelUnavailable
-from rag_core.generation.base import LanguageModel
+from rag_core.models.base import ChatModel
 from rag_core.settings import Settings
 
 EXTRACTIVE = "extractive"
@@ -21,18 +21,18 @@ INSTALL_LLAMA = (
 INSTALL_GEMINI = "Install it: .venv/bin/pip install google-generativeai."
 
 
-def open_model(model_id: str, settings: Settings) -> LanguageModel:
+def open_model(model_id: str, settings: Settings) -> ChatModel:
     """Open "gguf:FILE" or "gemini". Raises ModelUnavailable with a reason that a person can use."""
     if model_id.startswith(GGUF_PREFIX):
         path = gguf_path(model_id.removeprefix(GGUF_PREFIX), settings.models_dir)
-        from rag_core.generation.llama import LlamaModel
+        from rag_core.models.llama import LlamaModel
 
         return LlamaModel(path, settings.generation)
     if model_id == GEMINI:
         status = gemini_status(settings)
         if not status.ready:
             raise ModelUnavailable(f"Gemini cannot be used: {status.reason}")
-        from rag_core.generation.gemini import GeminiModel
+        from rag_core.models.gemini import GeminiModel
 
         return GeminiModel(settings)
     raise ModelUnavailable(

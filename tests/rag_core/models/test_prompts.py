@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.generation import prompts
-from rag_core.generation.prompts import Prompt
+from rag_core.models import prompts
+from rag_core.models.prompts import Prompt
 
 
 def test_a_prompt_with_wrong_places_fails_when_it_is_made() -> None:

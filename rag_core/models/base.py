@@ -47,7 +47,7 @@ class Turnstile:
         return len(self._waiting)
 
 
-class LanguageModel(ABC):
+class ChatModel(ABC):
     """A model that continues a prompt. Thread-safe through `stream`; use nothing after `close`.
 
     `context_tokens` is what prompt and answer may hold together, in the model's own tokens.

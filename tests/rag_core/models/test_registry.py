@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.errors import ModelUnavailable
-from rag_core.generation import model_statuses, open_model, registry
+from rag_core.models import model_statuses, open_model, registry
 from rag_core.settings import Settings
 
 HEAD = b"GGUF" + (3).to_bytes(4, "little") + (9).to_bytes(8, "little") + bytes(8)
@@ -93,7 +93,7 @@ def test_unknown_model(tmp_path: Path) -> None:
 
 def test_fast_and_light(tmp_path: Path) -> None:
     code = (
-        "import sys; from rag_core.generation import model_statuses; from rag_core.settings import Settings;"
+        "import sys; from rag_core.models import model_statuses; from rag_core.settings import Settings;"
         f"model_statuses(Settings(models_dir={str(tmp_path)!r}));"
         "heavy = {'llama_cpp', 'google.generativeai', 'langchain_core', 'torch', 'sentence_transformers'};"
         "print(sorted(heavy & set(sys.modules)))"

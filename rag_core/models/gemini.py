@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rag_core.errors import LecternError, ModelUnavailable
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.registry import GEMINI, INSTALL_GEMINI
+from rag_core.models.base import ChatModel
+from rag_core.models.registry import GEMINI, INSTALL_GEMINI
 from rag_core.settings import GenerationSettings, Settings
 
 _FINE = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS")
@@ -20,7 +20,7 @@ _CONTEXT_TOKENS = 100_000
 _BYTES_PER_TOKEN = 3  # fewer than any language's measured mean, so that the estimate errs on the safe side
 
 
-class GeminiModel(LanguageModel):
+class GeminiModel(ChatModel):
     """Gemini over REST. Raises ModelUnavailable where the package is missing or the endpoint is not to be trusted."""
 
     remote = True

@@ -9,14 +9,14 @@ from collections.abc import Callable, Generator
 import pytest
 
 from rag_core.errors import Cancelled, ModelUnavailable
-from rag_core.generation.base import LanguageModel, Turnstile
+from rag_core.models.base import ChatModel, Turnstile
 
 
 def never() -> bool:
     return False
 
 
-class Scripted(LanguageModel):
+class Scripted(ChatModel):
     """Writes its pieces, then fails if told to."""
 
     failures = (OSError,)

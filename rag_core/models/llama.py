@@ -15,14 +15,14 @@ from typing import Any
 import psutil
 
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.registry import GGUF_PREFIX, INSTALL_LLAMA
+from rag_core.models.base import ChatModel
+from rag_core.models.registry import GGUF_PREFIX, INSTALL_LLAMA
 from rag_core.settings import GenerationSettings
 
 _LOADING_FAILS = (ValueError, RuntimeError, AssertionError, OSError, KeyError, TypeError, AttributeError)
 
 
-class LlamaModel(LanguageModel):
+class LlamaModel(ChatModel):
     """One GGUF file, loaded; takes one request at a time. Raises ModelUnavailable where it cannot be loaded."""
 
     failures = (ValueError, RuntimeError, OSError)

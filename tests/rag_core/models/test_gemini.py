@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from rag_core.errors import Cancelled, ModelUnavailable
-from rag_core.generation import open_model
-from rag_core.generation.base import LanguageModel
+from rag_core.models import open_model
+from rag_core.models.base import ChatModel
 from rag_core.settings import GenerationSettings, Settings
-from tests.rag_core.generation.gemini_server import Script, gemini_server
+from tests.rag_core.models.gemini_server import Script, gemini_server
 
 KEY = "AIzaSecretKey-0123456789"
 
@@ -33,15 +33,15 @@ def settings_for(url: str, **values: Any) -> Settings:
 
 
 @pytest.fixture
-def model(script: Script) -> LanguageModel:
+def model(script: Script) -> ChatModel:
     return open_model("gemini", settings_for(script.url))
 
 
-def ask(model: LanguageModel) -> str:
+def ask(model: ChatModel) -> str:
     return "".join(model.stream("What did sales do?", max_tokens=99))
 
 
-def test_streams_in_pieces_with_settings(script: Script, model: LanguageModel) -> None:
+def test_streams_in_pieces_with_settings(script: Script, model: ChatModel) -> None:
     assert list(model.stream("What did sales do?", max_tokens=99)) == ["Sales rose ", "by 12 percent [1]."]
     request = script.requests[0]
     assert "models/gemini-test:streamGenerateContent" in request["path"]
@@ -50,7 +50,7 @@ def test_streams_in_pieces_with_settings(script: Script, model: LanguageModel) -
     assert script.keys == [KEY]
 
 
-def test_the_first_piece_does_not_wait_for_the_last(script: Script, model: LanguageModel) -> None:
+def test_the_first_piece_does_not_wait_for_the_last(script: Script, model: ChatModel) -> None:
     script.hang_before = 1
     pieces = model.stream("x", max_tokens=9)
     assert next(pieces) == "Sales rose "
@@ -72,7 +72,7 @@ def test_the_first_piece_does_not_wait_for_the_last(script: Script, model: Langu
     ],
 )
 def test_errors_in_plain_words_without_the_key(
-    script: Script, model: LanguageModel, status: int, message: str, words: str, caplog: pytest.LogCaptureFixture
+    script: Script, model: ChatModel, status: int, message: str, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     script.status, script.message = status, message
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelUnavailable, match=words) as caught:
@@ -106,30 +106,30 @@ def test_nobody_there() -> None:
         ask(open_model("gemini", settings_for(url)))
 
 
-def test_blocked_question(script: Script, model: LanguageModel) -> None:
+def test_blocked_question(script: Script, model: ChatModel) -> None:
     script.block = "SAFETY"
     with pytest.raises(ModelUnavailable, match="blocked the question"):
         ask(model)
 
 
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION"])
-def test_blocked_answer(script: Script, model: LanguageModel, reason: str) -> None:
+def test_blocked_answer(script: Script, model: ChatModel, reason: str) -> None:
     script.finish = reason
     with pytest.raises(ModelUnavailable, match=f"blocked its own answer.*{reason}"):
         ask(model)
 
 
-def test_the_longest_answer_is_no_failure(script: Script, model: LanguageModel) -> None:
+def test_the_longest_answer_is_no_failure(script: Script, model: ChatModel) -> None:
     script.finish = "MAX_TOKENS"
     assert ask(model) == "Sales rose by 12 percent [1]."
 
 
-def test_not_gemini_at_all(script: Script, model: LanguageModel) -> None:
+def test_not_gemini_at_all(script: Script, model: ChatModel) -> None:
     script.texts = ()
     assert ask(model) == ""
 
 
-def test_stops_between_pieces(script: Script, model: LanguageModel) -> None:
+def test_stops_between_pieces(script: Script, model: ChatModel) -> None:
     stop = threading.Event()
     pieces = model.stream("x", max_tokens=9, cancelled=stop.is_set)
     assert next(pieces)
@@ -138,12 +138,12 @@ def test_stops_between_pieces(script: Script, model: LanguageModel) -> None:
         next(pieces)
 
 
-def test_two_requests_at_once(script: Script, model: LanguageModel) -> None:
+def test_two_requests_at_once(script: Script, model: ChatModel) -> None:
     first, second = model.stream("a", max_tokens=9), model.stream("b", max_tokens=9)
     assert next(first) == next(second) == "Sales rose "
 
 
-def test_the_key_is_not_in_its_repr(model: LanguageModel) -> None:
+def test_the_key_is_not_in_its_repr(model: ChatModel) -> None:
     assert KEY not in repr(model) + str(vars(model))
 
 
@@ -163,7 +163,7 @@ def test_key_and_passages_are_never_sent_in_the_clear(url: str) -> None:
         open_model("gemini", settings_for(url))
 
 
-def test_counts_on_the_safe_side(model: LanguageModel) -> None:
+def test_counts_on_the_safe_side(model: ChatModel) -> None:
     assert model.count_tokens("Sales rose by twelve percent.") >= 7
     began = time.perf_counter()
     model.count_tokens("x" * 1_000_000)
