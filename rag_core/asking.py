@@ -42,6 +42,13 @@ class Asking:
         self._answers().warm()
         self._rerankers.warm(self._choices.settings.retrieval.rerank)
 
+    def forget_dialogues(self) -> None:
+        """Forget what models were told of documents that are gone."""
+        with self._lock:
+            answerer = self._answerer
+        if answerer is not None:
+            answerer.forget_dialogues()
+
     def close(self) -> None:
         """Free the language models; waits for the request in progress."""
         with self._lock:
@@ -81,6 +88,8 @@ class Asking:
         pieces = self._answers().stream(
             asked.text, history=asked.history, model=model, cancelled=token.is_set, settings=self._choices.effective,
             retriever=LecternRetriever(find=lambda text: self._passages(text, asked.scope)),
+            # Of another scope, what the model was told before may be outside of it.
+            message_id=lambda: message, goes_on=asked.changed is None,
         )  # fmt: skip
         conversation, message = self._storage.conversations.ask(conversation, question, asked.changed)
         written: list[str] = []

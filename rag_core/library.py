@@ -236,6 +236,7 @@ class Library:
         from rag_core.corpora import forget
 
         self._storage.remove(document_id)
+        self._asking.forget_dialogues()
         forget(self._storage, document_id)
 
     def rename_document(self, document_id: str, title: str | None) -> None:

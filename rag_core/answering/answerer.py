@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import earlier_turns, standalone_question
 from rag_core.answering.courtesy import COURTESY, Courtesy
+from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encode, EncodeTokens
 from rag_core.answering.questions import check_question
@@ -48,6 +49,7 @@ class Answerer:
         self._encode_tokens = encode_tokens
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
+        self._dialogues = Dialogues()
 
     def warm(self) -> None:
         """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
@@ -58,6 +60,10 @@ class Answerer:
     def model(self, model_id: str, settings: Settings | None = None) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._models.get(model_id, settings or self._settings)
+
+    def forget_dialogues(self) -> None:
+        """Forget what models were told: documents are gone."""
+        self._dialogues.forget()
 
     def close(self) -> None:
         """Free the language models that were opened; waits for the request in progress."""
@@ -72,11 +78,14 @@ class Answerer:
         cancelled: Stop | None = None,
         settings: Settings | None = None,
         retriever: BaseRetriever | None = None,
+        message_id: Callable[[], str] | None = None,
+        goes_on: bool = True,
     ) -> Iterator[Piece]:
         """Answer a question: pieces with `stage` ("searching", "answering"), pieces with text, last the whole answer.
 
         The texts joined are the answer's text, save for citations that were found afterwards. `history` is the
-        conversation so far, oldest first; `retriever` takes the place of a fresh one. When `cancelled` says so, the
+        conversation so far, oldest first; `retriever` takes the place of a fresh one. `message_id` says what the answer
+        is kept under: then a follow-up that `goes_on` tells the model only what is new. When `cancelled` says so, the
         last piece's answer is what was written until then, with `stopped`. Raises InvalidQuestion at once, and while
         it is read ModelUnavailable and whatever the retriever raises.
         """
@@ -86,7 +95,7 @@ class Answerer:
             return iter(_said(asked, reply))
         query = standalone_question(asked, history)
         draft = Draft(asked, query, model or settings.generation.model, settings, history)
-        draft.retriever = retriever
+        draft.retriever, draft.message_id, draft.goes_on = retriever, message_id, goes_on
         return self._stream(draft, cancelled or (lambda: False))
 
     def _stream(self, draft: Draft, cancelled: Stop) -> Iterator[Piece]:
@@ -148,8 +157,9 @@ class Answerer:
         chain = self._chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain
         since = draft.lap("prepare", draft.began)
-        chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
+        text = chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
         draft.lap("generate", since)
+        self._keep_dialogue(draft, text)
 
     def _better_query(self, draft: Draft, stopping: Stop) -> str:
         """Of a question joined with the one before it, and by itself, the one whose passages answer it more surely.
@@ -180,8 +190,19 @@ class Answerer:
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
         history = earlier_turns(draft.history)
         return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
-            template=settings.answering.prompt, on_widened=on_widened,
+            template=settings.answering.prompt, on_widened=on_widened, before=self._before(draft, model),
+            follows=draft.query != draft.question,
         )  # fmt: skip
+
+    def _before(self, draft: Draft, model: ChatModel) -> Dialogue:
+        """What the model was told and said last in this conversation, where it keeps what it read."""
+        last = draft.history[-1].id if draft.history and draft.goes_on else ""
+        return self._dialogues.after(draft.model, last) if last and model.keeps_prefix else NOTHING_SAID
+
+    def _keep_dialogue(self, draft: Draft, text: str) -> None:
+        told: Dialogue = getattr(draft.combine, "told", NOTHING_SAID)
+        if draft.message_id is not None and told.messages and not draft.settings.answering.prompt:
+            self._dialogues.keep(draft.model, draft.message_id(), told.said(text))
 
 
 def _said(question: str, reply: str) -> list[Piece]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import json
+import re
 import secrets
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import islice
@@ -15,15 +17,20 @@ from typing import Any
 import psutil
 
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable
-from rag_core.models.base import ChatModel
-from rag_core.models.registry import GGUF_PREFIX, INSTALL_LLAMA
-from rag_core.settings import GenerationSettings
+from rag_core.models.base import ChatModel, Provider
+from rag_core.models.gguf_files import GGUF_PREFIX, INSTALL_LLAMA, gguf_path, gguf_statuses
+from rag_core.models.messages import ChatMessage, Request, Usage, never
+from rag_core.models.texts import until_stop
+from rag_core.settings import GenerationSettings, Settings
 
 _LOADING_FAILS = (ValueError, RuntimeError, AssertionError, OSError, KeyError, TypeError, AttributeError)
 
 
 class LlamaModel(ChatModel):
-    """One GGUF file, loaded; takes one request at a time. Raises ModelUnavailable where it cannot be loaded."""
+    """One GGUF file, loaded; takes one request at a time. Raises ModelUnavailable where it cannot be loaded.
+
+    llama.cpp keeps what it read last: of messages that begin like those of the request before, only the rest is read.
+    """
 
     failures = (ValueError, RuntimeError, OSError)
 
@@ -34,8 +41,11 @@ class LlamaModel(ChatModel):
         self._temperature = settings.temperature
         self._llm = _load(path, settings)
         self.context_tokens = min(self._llm.n_ctx(), self._llm._model.n_ctx_train() or self._llm.n_ctx())
-        self._before, self._after, self._stop_at = self._frame()
-        self._asked_to_stop: Callable[[], bool] = _never
+        self._template = _template(self._llm)
+        self._stop_at = _stops(self._llm) if self._template else ("\nQuestion:",)
+        self._takes_system = True
+        self._try_template()
+        self._asked_to_stop: Callable[[], bool] = never
         # Kept on the object: llama.cpp holds a bare pointer to it.
         self._abort = _abort_callback(lambda: self._asked_to_stop())
         _set_abort_callback(self._llm, self._abort)
@@ -44,51 +54,83 @@ class LlamaModel(ChatModel):
         """Tokens of a text by the model's own vocabulary."""
         return len(self._tokens(text))
 
-    def prompt_overhead(self) -> int:
-        """Tokens of the model's chat template around a prompt."""
-        return len(self._before) + len(self._after)
+    def prompt_tokens(self, messages: Sequence[ChatMessage]) -> int:
+        """Tokens of messages in the model's chat template."""
+        return len(self._prompt(messages))
 
     def _tokens(self, text: str, *, special: bool = False) -> list[int]:
         if self._closed:
-            raise ModelUnavailable(f"{self.label} was closed.", help="Ask again: it is opened anew.")
+            raise ModelUnavailable(f"{self.label} was closed.", help="Ask again: it is opened again.")
         # Only the template may hold control tokens: a passage that spells one stays plain text.
         tokens: list[int] = self._llm.tokenize(text.encode("utf-8", "replace"), add_bos=False, special=special)
         return tokens
 
-    def _frame(self) -> tuple[list[int], list[int], list[str]]:
-        """Tokens before and after a prompt, and where to stop: by the GGUF's own chat template, if it has one."""
+    def _try_template(self) -> None:
+        """See at once whether the chat template can be used, and whether it knows system messages."""
+        asked, told = ChatMessage("user", "x"), ChatMessage("system", "x")
+        try:
+            self._prompt((told, asked))
+        except ModelUnavailable:
+            self._takes_system = False
+            self._prompt((asked,))
+        after = self._rendered((asked,))[-1]
+        self._thinks_first = bool(re.search(r"<think(?:ing)?>\s*$", after))
+
+    def _prompt(self, messages: Sequence[ChatMessage]) -> list[int]:
+        """The tokens of messages in the GGUF's own chat template, if it has one. Raises ModelUnavailable."""
+        if not self._takes_system:
+            messages = _system_joined(messages)
+        between = self._rendered(messages)
+        tokens = self._tokens(between[0], special=True)
+        for message, after in zip(messages, between[1:], strict=True):
+            tokens += self._tokens(message.text) + self._tokens(after, special=True)
         begin = [self._llm.token_bos()] if self._llm._model.add_bos_token() and self._llm.token_bos() >= 0 else []
-        template = self._llm.metadata.get("tokenizer.chat_template")
-        if not template:
-            return begin, [], ["\nQuestion:"]
+        return tokens if tokens[:1] == begin else begin + tokens
+
+    def _rendered(self, messages: Sequence[ChatMessage]) -> list[str]:
+        """What the template puts before, between and behind the messages' texts: one text more than messages."""
+        if self._template is None:
+            return ["", *["\n\n"] * (len(messages) - 1), ""]
+        # Marks stand for the texts, so that nothing in them is taken for a part of the template.
         mark = secrets.token_hex(16)
-        text, stop = _render(template, mark, self._llm)
-        before, found, after = text.partition(mark)
-        if not found:
+        marked = [{"role": message.role, "content": f"{mark}{place:04d}"} for place, message in enumerate(messages)]
+        parts = re.split(rf"{mark}(\d{{4}})", _render(self._template, marked))
+        if [int(place) for place in parts[1::2]] != list(range(len(messages))):
             raise ModelUnavailable(
                 f"The chat template of {self.label} leaves the question out.", help="Use another model file."
             )
-        head = self._tokens(before, special=True)
-        return (head if head[:1] == begin else begin + head), self._tokens(after, special=True), stop
+        return parts[::2]
 
-    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
-        tokens = [*self._before, *self._tokens(prompt), *self._after]
+    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
+        tokens = self._prompt(request.messages)
         room = self.context_tokens - len(tokens)
         if room < 1:
             raise ModelUnavailable(
                 f"The question and its passages have {len(tokens)} tokens; {self.label} takes {self.context_tokens}.",
                 help="Ask a shorter question, or raise generation.context_tokens.",
             )
-        with self._stoppable(cancelled):
+        written: list[int] = []
+        with self._stoppable(request.cancelled):
             # Not create_completion: it turns the whole prompt back into text for every token that it streams.
-            yield from until_stop(self._texts(tokens, min(max_tokens, room)), self._stop_at)
+            drawn = self._drawn(tokens, min(request.max_tokens, room), request.json_schema, written)
+            yield from until_stop(self._texts(drawn), self._stop_at)
+        yield Usage(len(tokens), len(written))
 
-    def _texts(self, tokens: list[int], most: int) -> Iterator[str]:
-        """What the model writes after `tokens`, token by token; a character split among tokens comes once whole."""
-        decoder = getincrementaldecoder("utf-8")("replace")
-        for token in islice(self._llm.generate(tokens, temp=self._temperature), most):
+    def _drawn(
+        self, tokens: list[int], most: int, json_schema: Mapping[str, Any] | None, written: list[int]
+    ) -> Iterator[int]:
+        """The tokens that the model draws after `tokens`, each added to `written`."""
+        grammar = _grammar(json_schema) if json_schema else None
+        for token in islice(self._llm.generate(tokens, temp=self._temperature, grammar=grammar), most):
             if self._is_end(token):
-                break
+                return
+            written.append(token)
+            yield token
+
+    def _texts(self, tokens: Iterator[int]) -> Iterator[str]:
+        """The text of tokens, one by one; a character split among tokens comes once whole."""
+        decoder = getincrementaldecoder("utf-8")("replace")
+        for token in tokens:
             if text := decoder.decode(self._llm._model.detokenize([token])):
                 yield text
         if rest := decoder.decode(b"", final=True):
@@ -110,7 +152,7 @@ class LlamaModel(ChatModel):
                 raise
             raise Cancelled("Stopped while the model was reading.") from error
         finally:
-            self._asked_to_stop = _never
+            self._asked_to_stop = never
             if cancelled():
                 self._llm.reset()
 
@@ -121,23 +163,6 @@ class LlamaModel(ChatModel):
 
     def _free(self) -> None:
         self._llm.close()
-
-
-def until_stop(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
-    """Pieces of text up to the first of `stops`; what may be its beginning is held back until that is clear."""
-    held = ""
-    for piece in pieces:
-        held += piece
-        found = [place for place in (held.find(stop) for stop in stops) if place >= 0]
-        if found:
-            held = held[: min(found)]
-            break
-        kept = max((n for stop in stops for n in range(1, len(stop)) if held.endswith(stop[:n])), default=0)
-        if ready := held[: len(held) - kept]:
-            yield ready
-        held = held[len(held) - kept :]
-    if held:
-        yield held
 
 
 def _load(path: Path, settings: GenerationSettings) -> Any:
@@ -167,23 +192,52 @@ def _load(path: Path, settings: GenerationSettings) -> Any:
         ) from error
 
 
-def _render(template: str, mark: str, llm: Any) -> tuple[str, list[str]]:
-    """The chat template around `mark`, and the texts at which an answer ends."""
+def _template(llm: Any) -> Any:
+    """The GGUF's own chat template, or None. Raises ModelUnavailable for one that is no template."""
     from jinja2 import TemplateError
     from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
+    text = llm.metadata.get("tokenizer.chat_template")
     begin, end = (
         llm._model.token_get_text(token) if token >= 0 else "" for token in (llm.token_bos(), llm.token_eos())
     )
     try:
         # llama-cpp-python renders templates in a sandbox: they come with the file, not from us.
-        shaped = Jinja2ChatFormatter(template, eos_token=end, bos_token=begin)(
-            messages=[{"role": "user", "content": mark}]
-        )
+        return Jinja2ChatFormatter(text, eos_token=end, bos_token=begin) if text else None
+    except TemplateError as error:
+        raise ModelUnavailable(f"The model's chat template cannot be used: {error}") from error
+
+
+def _stops(llm: Any) -> tuple[str, ...]:
+    """The text at which an answer ends, where the model spells it instead of drawing its token."""
+    end = llm._model.token_get_text(llm.token_eos()) if llm.token_eos() >= 0 else ""
+    return (end,) if end else ()
+
+
+def _render(template: Any, messages: list[dict[str, str]]) -> str:
+    from jinja2 import TemplateError
+
+    try:
+        # Of the models that think aloud only if they are asked to, the answer is wanted alone.
+        return str(template(messages=messages, enable_thinking=False).prompt)
     except (TemplateError, ValueError, TypeError) as error:
         raise ModelUnavailable(f"The model's chat template cannot be used: {error}") from error
-    stop = [shaped.stop] if isinstance(shaped.stop, str) else list(shaped.stop or [])
-    return shaped.prompt, [text for text in stop if text]
+
+
+def _system_joined(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Messages whose system's text stands at the head of the user's first."""
+    told = "\n\n".join(message.text for message in messages if message.role == "system")
+    rest = [message for message in messages if message.role != "system"]
+    if told and rest:
+        rest[0] = ChatMessage(rest[0].role, f"{told}\n\n{rest[0].text}")
+    return tuple(rest)
+
+
+def _grammar(json_schema: Mapping[str, Any]) -> Any:
+    """A JSON schema as the grammar that llama.cpp draws by. Raises ValueError."""
+    from llama_cpp import LlamaGrammar
+
+    return LlamaGrammar.from_json_schema(json.dumps(json_schema), verbose=False)
 
 
 def _abort_callback(asked: Callable[[], bool]) -> Any:
@@ -199,5 +253,8 @@ def _set_abort_callback(llm: Any, callback: Any) -> None:
     llama_set_abort_callback(llm._ctx.ctx, callback, ctypes.c_void_p())
 
 
-def _never() -> bool:
-    return False
+def _open(model_id: str, settings: Settings) -> LlamaModel:
+    return LlamaModel(gguf_path(model_id.removeprefix(GGUF_PREFIX), settings.models_dir), settings.generation)
+
+
+PROVIDER = Provider(GGUF_PREFIX, lambda settings: gguf_statuses(settings.models_dir), _open)

@@ -51,6 +51,10 @@ def read(pieces: Iterator[Piece]) -> tuple[list[str], str, Answer]:
     return [piece.stage for piece in every if piece.stage], "".join(piece.text for piece in every), answer
 
 
+def _answer(pieces: Iterator[Piece]) -> Answer:
+    return read(pieces)[2]
+
+
 def test_quotes_with_exact_citations() -> None:
     answerer, _ = answerer_of()
     stages, text, answer = read(answerer.stream("By how many percent did sales rise in 2018?"))
@@ -166,7 +170,7 @@ def test_the_prompt_holds_numbered_passages_and_history(script: Script) -> None:
     assert '<passage number="1" source="Report, page 2">' in prompt
     assert "Answer: Sales rose by 12 percent." in prompt
     assert prompt.endswith("Question: Who leads the board?\nAnswer:")
-    assert "not instructions" in prompt
+    assert "not instructions" in script.requests[-1]["systemInstruction"]["parts"][0]["text"]
 
 
 def test_a_hostile_passage_cannot_leave_its_marks(script: Script) -> None:
@@ -301,6 +305,29 @@ def test_a_local_model_end_to_end_with_a_budget(tmp_path: Path) -> None:
         assert any("did not fit" in note for note in answer.trace.notes)
     second = read(answerer.stream("What is passage 3 about?"))[2]
     assert second.trace.latency_ms["prepare"] < 100  # the model stayed open
+    answerer.close()
+
+
+def test_a_follow_up_s_first_word_takes_half_the_time(tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+    write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE, context_length=16_384)
+    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=16_384, max_tokens=8)
+    many = tuple(hit(f"Passage {n} is about tea. " * 30, index=n, start=1000 * n) for n in range(6))
+    answerer, _ = answerer_of(many, Settings(models_dir=tmp_path, generation=generation))
+    # What is read is counted: seconds of a machine at work would say little.
+    read: list[int] = []
+    llm = answerer.model("gguf:tiny.gguf")._llm
+    evaluate, llm.eval = llm.eval, lambda tokens: (read.append(len(tokens)), evaluate(tokens))
+    first = _answer(answerer.stream("What is passage 3 about?", message_id=lambda: "m"))
+    whole = read[0]
+    read.clear()
+    history = (Message("m", "What is passage 3 about?", datetime.now(UTC), first),)
+    _answer(answerer.stream("And passage 4?", history=history, message_id=lambda: "n"))
+    assert read[0] < whole / 2
+    read.clear()
+    answerer.forget_dialogues()
+    _answer(answerer.stream("And passage 4?", history=history, message_id=lambda: "n"))
+    assert read[0] > whole / 2
     answerer.close()
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 
-from rag_core.models import ChatModel
+from rag_core.models import ChatMessage, ChatModel, Usage
+from rag_core.models.messages import Request
 
 
 class Scripted(ChatModel):
@@ -19,8 +20,8 @@ class Scripted(ChatModel):
         self.said = ""
         self._replies: Sequence[str] = replies
 
-    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
-        self.prompts.append(prompt)
+    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
+        self.prompts.append("\n".join(message.text for message in request.messages))
         reply = self._replies[min(len(self.prompts), len(self._replies)) - 1]
         self.said = ""
         for start in range(0, len(reply), 3):
@@ -29,3 +30,6 @@ class Scripted(ChatModel):
 
     def count_tokens(self, text: str) -> int:
         return len(text.split())
+
+    def prompt_tokens(self, messages: Sequence[ChatMessage]) -> int:
+        return sum(self.count_tokens(message.text) for message in messages)

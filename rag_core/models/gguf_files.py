@@ -1,0 +1,68 @@
+"""GGUF files in the models folder: which there are, and whether they may be given to C code."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from rag_core.domain import ModelStatus
+from rag_core.errors import ModelUnavailable
+
+GGUF_PREFIX = "gguf:"
+GGUF_MAGIC = b"GGUF"
+INSTALL_LLAMA = (
+    "Install it with a C++ compiler at hand: .venv/bin/pip install llama-cpp-python (it compiles for some minutes)."
+)
+
+
+def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
+    """The GGUF files of a folder; one entry that says what to do where there is none."""
+    try:
+        files = sorted(path for path in folder.glob("*.gguf") if path.is_file()) if folder.is_dir() else []
+    except OSError as error:
+        return (ModelStatus("gguf", "Local model", False, f"The folder {folder} cannot be read: {error.strerror}."),)
+    if not files:
+        return (ModelStatus("gguf", "Local model", False, f"No model file yet. Put a .gguf file into {folder}."),)
+    missing = "" if find_spec("llama_cpp") else f"The package llama-cpp-python is not installed. {INSTALL_LLAMA}"
+    return tuple(_gguf_status(path, missing) for path in files)
+
+
+def _gguf_status(path: Path, missing: str) -> ModelStatus:
+    reason = missing
+    try:
+        check_gguf(path)
+    except ModelUnavailable as error:
+        reason = str(error)
+    return ModelStatus(f"{GGUF_PREFIX}{path.name}", path.stem, not reason, reason)
+
+
+def gguf_path(name: str, folder: Path) -> Path:
+    """The model file of this name inside the folder, checked. Raises ModelUnavailable.
+
+    Model files are read by C code, so nothing outside the folder is opened, by a link neither.
+    """
+    wanted = folder / name
+    if not name or name != Path(name).name or "\\" in name or "\0" in name or not name.endswith(".gguf"):
+        raise ModelUnavailable(
+            f"{name[:100]!r} is not the name of a GGUF file.", help=f"Put the file into {folder} and choose it there."
+        )
+    if not wanted.is_file():
+        raise ModelUnavailable(f"There is no model file {name} in {folder}.", help=f"Put a .gguf file into {folder}.")
+    if wanted.resolve().parent != folder.resolve():
+        raise ModelUnavailable(f"{name} points outside {folder}.", help="Copy the file itself into the folder.")
+    check_gguf(wanted)
+    return wanted
+
+
+def check_gguf(path: Path) -> None:
+    """Look at the first bytes before C code does. Raises ModelUnavailable for what is no GGUF file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(24)
+    except OSError as error:
+        raise ModelUnavailable(f"The model file {path.name} cannot be read: {error.strerror}.") from error
+    tensors = int.from_bytes(head[8:16], "little")
+    if head[:4] != GGUF_MAGIC or len(head) < 24 or not 1 <= tensors < 1_000_000:
+        raise ModelUnavailable(
+            f"The file {path.name} is not a model in GGUF form, or it is damaged.", help="Download it again."
+        )
