@@ -172,7 +172,7 @@ class HierarchySettings(Group):
 class GenerationSettings(Group):
     """Which model writes answers, and its limits."""
 
-    model: str = Field(default="extractive", description="'extractive', 'gguf:FILE' or 'gemini'")
+    model: str = Field(default="extractive", description="'extractive', 'gguf:FILE', 'server:NAME' or 'gemini'")
     max_tokens: int = Field(default=512, ge=1, le=32_768, description="longest answer, tokens")
     context_tokens: int = Field(default=4096, ge=256, description="context window of a local model, tokens")
     temperature: float = Field(default=0.3, ge=0, le=2, description="sampling temperature")
@@ -181,6 +181,17 @@ class GenerationSettings(Group):
     gemini_model: str = Field(default="gemini-2.0-flash", description="name of the Gemini model")
     gemini_endpoint: str = Field(default="", description="another address that speaks Gemini's protocol")
     timeout_s: float = Field(default=60.0, gt=0, description="longest wait for a remote model, seconds")
+
+
+class ServerSettings(Group):
+    """A server of language models that speaks OpenAI's protocol: Ollama, LM Studio, vLLM, llama-server."""
+
+    address: str = Field(default="", max_length=500, description="its address, such as http://localhost:11434/v1")
+    key: SecretStr | None = Field(default=None, description="key, where it wants one; never shown or logged")
+    models: tuple[str, ...] = Field(default=(), description="names of the models that can be chosen")
+    context_tokens: int = Field(
+        default=4096, ge=256, description="context window of a model whose server does not tell it, tokens"
+    )
 
 
 class AnsweringSettings(Group):
@@ -252,6 +263,7 @@ class Settings(BaseSettings):
     retrieval: RetrievalSettings = RetrievalSettings()
     hierarchy: HierarchySettings = HierarchySettings()
     generation: GenerationSettings = GenerationSettings()
+    server: ServerSettings = ServerSettings()
     answering: AnsweringSettings = AnsweringSettings()
 
     def changed(self, group: str, **values: Any) -> Settings:

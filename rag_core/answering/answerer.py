@@ -241,8 +241,8 @@ class OpenModels:
             model.close()
 
 
-def _what_matters(settings: Settings) -> tuple[GenerationSettings, object, object, bool]:
+def _what_matters(settings: Settings) -> tuple[GenerationSettings, object, object, object, bool]:
     """The settings that an open model was made from."""
     # Which model is the default, and how long an answer may be, changes nothing about an open one.
     group = settings.generation.model_copy(update={"model": "", "max_tokens": 1})
-    return group, settings.models_dir, settings.google_api_key, settings.allow_remote
+    return group, settings.server, settings.models_dir, settings.google_api_key, settings.allow_remote

@@ -65,11 +65,11 @@ class ChatModel(ABC):
     id: str
     label: str
     context_tokens: int
-    remote: ClassVar[bool] = False
+    remote: bool = False
     one_at_a_time: ClassVar[bool] = True
-    keeps_prefix: ClassVar[bool] = True
+    keeps_prefix: bool = True
     """Whether messages that begin like those before are read from there on, and cost nothing more."""
-    failures: ClassVar[tuple[type[Exception], ...]] = ()
+    failures: tuple[type[Exception], ...] = ()
     """Kinds of exception that `_generate` lets through and `_explain` puts into words."""
 
     def __init__(self) -> None:

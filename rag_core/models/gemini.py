@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from importlib.util import find_spec
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError, ModelUnavailable
+from rag_core.models.addresses import is_here
 from rag_core.models.base import ChatModel, Provider
 from rag_core.models.messages import Request, Usage
+from rag_core.models.server_tokens import estimated
 from rag_core.settings import GenerationSettings, Settings
 
 GEMINI = "gemini"
@@ -23,7 +24,6 @@ INSTALL_GEMINI = "Install it: .venv/bin/pip install google-generativeai."
 _FINE = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS")
 _ROLES = {"user": "user", "assistant": "model"}
 _CONTEXT_TOKENS = 100_000
-_BYTES_PER_TOKEN = 3  # fewer than any language's measured mean, so that the estimate errs on the safe side
 
 
 class GeminiModel(ChatModel):
@@ -50,7 +50,7 @@ class GeminiModel(ChatModel):
 
     def count_tokens(self, text: str) -> int:
         """An estimate, on the high side: asking Gemini to count would send the text."""
-        return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+        return estimated(text)
 
     def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
         try:
@@ -162,18 +162,11 @@ def _checked(endpoint: str) -> str:
     parts = urlsplit(endpoint if "//" in endpoint else f"https://{endpoint}")
     if parts.scheme == "https" and parts.hostname:
         return f"https://{parts.netloc}"
-    if parts.scheme == "http" and parts.hostname and _is_here(parts.hostname):
+    if parts.scheme == "http" and parts.hostname and is_here(parts.hostname):
         return f"http://{parts.netloc}"
     raise ModelUnavailable(
         "generation.gemini_endpoint is not an https address.", help="Give an https address, or one on this machine."
     )
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _failures() -> tuple[type[Exception], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import ModelUnavailable
-from rag_core.models import gemini, llama
+from rag_core.models import gemini, llama, openai_compatible
 from rag_core.models.base import ChatModel, Provider
 from rag_core.settings import Settings
 
@@ -12,6 +12,7 @@ EXTRACTIVE = "extractive"
 
 PROVIDERS: tuple[Provider, ...] = (
     llama.PROVIDER,
+    openai_compatible.PROVIDER,
     gemini.PROVIDER,
 )
 
