@@ -42,6 +42,18 @@ class Asking:
         self._answers().warm()
         self._rerankers.warm(self._choices.settings.retrieval.rerank)
 
+    def loaded(self) -> tuple[str, ...]:
+        """Ids of the language models in memory."""
+        with self._lock:
+            return () if self._answerer is None else self._answerer.models.loaded()
+
+    def unload(self, model_id: str) -> None:
+        """Take a language model out of memory, once the answer in progress is written."""
+        with self._lock:
+            answerer = self._answerer
+        if answerer is not None:
+            answerer.models.unload(model_id)
+
     def forget_dialogues(self) -> None:
         """Forget what models were told of documents that are gone."""
         with self._lock:

@@ -43,6 +43,7 @@ from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
     from rag_core.evaluation import Evaluation
+    from rag_core.language_models import LanguageModels
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
     from rag_core.retrieval import Retrieval
@@ -466,6 +467,13 @@ class Library:
         from rag_core.models import model_statuses
 
         return model_statuses(self._choices.effective)
+
+    @property
+    def language_models(self) -> LanguageModels:
+        """The language models of this machine, downloads of more, and the server that has others."""
+        from rag_core.language_models import LanguageModels
+
+        return LanguageModels(self._choices, self._asking.loaded, self._asking.unload)
 
     def use_gemini(self, key: str, *, keep: bool) -> None:
         """Take a Gemini key and the user's word that passages may leave the machine.

@@ -174,10 +174,15 @@ class GenerationSettings(Group):
 
     model: str = Field(default="extractive", description="'extractive', 'gguf:FILE', 'server:NAME' or 'gemini'")
     max_tokens: int = Field(default=512, ge=1, le=32_768, description="longest answer, tokens")
-    context_tokens: int = Field(default=4096, ge=256, description="context window of a local model, tokens")
+    context_tokens: int = Field(default=8192, ge=256, description="context window of a local model, tokens")
     temperature: float = Field(default=0.3, ge=0, le=2, description="sampling temperature")
-    gpu_layers: int = Field(default=-1, ge=-1, description="layers on the GPU, -1 for all that fit")
+    gpu_layers: int = Field(default=-1, ge=-1, description="layers on the GPU where there is one, -1 for all")
     threads: int = Field(default=0, ge=0, description="threads of a local model, 0 to choose")
+    idle_s: float = Field(
+        default=600.0,
+        ge=0,
+        description="how long a local model stays in memory unused, seconds; 0 always",
+    )
     gemini_model: str = Field(default="gemini-2.0-flash", description="name of the Gemini model")
     gemini_endpoint: str = Field(default="", description="another address that speaks Gemini's protocol")
     timeout_s: float = Field(default=60.0, gt=0, description="longest wait for a remote model, seconds")
@@ -255,6 +260,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("google_api_key", "GOOGLE_API_KEY", "GEMINI_API_KEY"),
         description="key for Gemini; never shown or logged",
     )
+    hub_url: str = Field(default="", description="another hub to download models from, of the same protocol")
     allow_remote: bool = Field(default=False, description="passages may leave the machine for a remote model")
     reading: ReadingSettings = ReadingSettings()
     chunking: ChunkingSettings = ChunkingSettings()

@@ -66,7 +66,8 @@ def test_the_public_names() -> None:
     assert public == {
         "open", "close", "add", "resume", "retry", "documents", "document", "chunks", "neighbours", "page", "pages",
         "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
-        "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
+        "delete_conversation", "models", "language_models", "use_gemini", "forget_gemini", "preference",
+        "set_preference", "status",
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
         "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
         "forget_chunking", "chunking_left", "chunking_offered", "settings", "retrieve", "rename_document",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,9 @@ from rag_core.answering.streaming import Worker
 from rag_core.domain import Answer, Hit, Message, Piece, Sentence
 from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
-from rag_core.models.registry import EXTRACTIVE, open_model
-from rag_core.settings import GenerationSettings, Settings
+from rag_core.models.opened import OpenModels
+from rag_core.models.registry import EXTRACTIVE
+from rag_core.settings import Settings
 
 if TYPE_CHECKING:  # LangChain takes a second to import, which the first page should not wait for
     from langchain_core.retrievers import BaseRetriever
@@ -60,6 +60,11 @@ class Answerer:
     def model(self, model_id: str, settings: Settings | None = None) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._models.get(model_id, settings or self._settings)
+
+    @property
+    def models(self) -> OpenModels:
+        """The language models that are open."""
+        return self._models
 
     def forget_dialogues(self) -> None:
         """Forget what models were told: documents are gone."""
@@ -209,40 +214,3 @@ def _said(question: str, reply: str) -> list[Piece]:
     """The pieces of an answer that needs no document."""
     answer = Answer(question, reply, (Sentence(reply),), (), (), 1.0, False, COURTESY)
     return [Piece(text=reply), Piece(answer=answer)]
-
-
-class OpenModels:
-    """Language models that were opened, kept until their settings change. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open: dict[str, tuple[object, ChatModel]] = {}
-
-    def get(self, model_id: str, settings: Settings) -> ChatModel:
-        """The model, opened where it is not yet. Raises ModelUnavailable."""
-        with self._lock:
-            wanted = _what_matters(settings)
-            known, model = self._open.get(model_id, (None, None))
-            if model is not None and known == wanted:
-                return model
-            if model is not None:
-                del self._open[model_id]
-                model.close()
-            opened = open_model(model_id, settings)
-            self._open[model_id] = (wanted, opened)
-            return opened
-
-    def close(self) -> None:
-        """Free them all."""
-        with self._lock:
-            models = [model for _, model in self._open.values()]
-            self._open.clear()
-        for model in models:
-            model.close()
-
-
-def _what_matters(settings: Settings) -> tuple[GenerationSettings, object, object, object, bool]:
-    """The settings that an open model was made from."""
-    # Which model is the default, and how long an answer may be, changes nothing about an open one.
-    group = settings.generation.model_copy(update={"model": "", "max_tokens": 1})
-    return group, settings.server, settings.models_dir, settings.google_api_key, settings.allow_remote

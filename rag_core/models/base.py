@@ -6,6 +6,7 @@ A provider of models is one file with a `PROVIDER`, and one line in `rag_core.mo
 from __future__ import annotations
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -76,6 +77,10 @@ class ChatModel(ABC):
         self._turnstile = Turnstile()
         self._closed = False
         self._thinks_first = False
+        self._counting = threading.Lock()
+        self._requests = 0
+        self.used_at = time.monotonic()
+        """When a request last began or ended, on this machine's steady clock, seconds."""
 
     @abstractmethod
     def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
@@ -113,8 +118,23 @@ class ChatModel(ABC):
         Close the generator when leaving it early: it holds the model's turn until then.
         """
         request = Request(tuple(messages), max_tokens, tuple(stop), json_schema, cancelled or never)
-        with self._turnstile.turn(request.cancelled) if self.one_at_a_time else nullcontext():
+        with self._used(), self._turnstile.turn(request.cancelled) if self.one_at_a_time else nullcontext():
             yield from self._deltas(request)
+
+    def touch(self) -> None:
+        """Note that the model is about to be used."""
+        self.used_at = time.monotonic()
+
+    @contextmanager
+    def _used(self) -> Iterator[None]:
+        with self._counting:
+            self._requests += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._requests -= 1
+            self.touch()
 
     def _deltas(self, request: Request) -> Generator[Delta, None, None]:
         """One request, with the stop looked for between two pieces and failures translated."""
@@ -145,7 +165,7 @@ class ChatModel(ABC):
     @property
     def busy(self) -> bool:
         """Whether a request is in progress or waiting."""
-        return len(self._turnstile) > 0
+        return self._requests > 0
 
     def _free(self) -> None:
         """Release memory and connections."""

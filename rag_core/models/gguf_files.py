@@ -27,6 +27,17 @@ def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
     return tuple(_gguf_status(path, missing) for path in files)
 
 
+def device() -> str:
+    """Where llama.cpp computes: "GPU", "processor", or "" where it is not installed."""
+    if find_spec("llama_cpp") is None:
+        return ""
+    try:
+        import llama_cpp
+    except (ImportError, OSError, RuntimeError):
+        return ""
+    return "GPU" if llama_cpp.llama_supports_gpu_offload() else "processor"
+
+
 def _gguf_status(path: Path, missing: str) -> ModelStatus:
     reason = missing
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import logging
 import re
 import secrets
 from codecs import getincrementaldecoder
@@ -23,6 +24,7 @@ from rag_core.models.messages import ChatMessage, Request, Usage, never
 from rag_core.models.texts import until_stop
 from rag_core.settings import GenerationSettings, Settings
 
+_log = logging.getLogger(__name__)
 _LOADING_FAILS = (ValueError, RuntimeError, AssertionError, OSError, KeyError, TypeError, AttributeError)
 
 
@@ -174,22 +176,34 @@ def _load(path: Path, settings: GenerationSettings) -> Any:
         from jinja2 import TemplateError
     except (ImportError, OSError, RuntimeError) as error:
         raise ModelUnavailable(f"llama-cpp-python cannot be loaded: {error}", help=INSTALL_LLAMA) from error
-    threads = settings.threads or psutil.cpu_count(logical=False) or 1
+    offloads = bool(llama_cpp.llama_supports_gpu_offload())
     try:
-        return llama_cpp.Llama(
-            model_path=str(path),
-            n_ctx=settings.context_tokens,
-            n_gpu_layers=settings.gpu_layers if llama_cpp.llama_supports_gpu_offload() else 0,
-            n_threads=threads,
-            n_threads_batch=threads,
-            verbose=False,
-        )
+        if offloads and settings.gpu_layers:
+            try:
+                return _loaded(path, settings, settings.gpu_layers)
+            except _LOADING_FAILS as error:  # the GPU's memory is too small: the processor has the machine's
+                _log.warning("%s does not fit on the GPU: %s", path.name, error)
+        return _loaded(path, settings, 0)
     except (*_LOADING_FAILS, TemplateError) as error:
         raise ModelUnavailable(
-            f"The model file {path.name} cannot be loaded: it is damaged, or of a kind that this llama.cpp is too old "
-            f"for ({error}).",
-            help="Download it again, or update llama-cpp-python.",
+            f"The model file {path.name} cannot be loaded: it is damaged, too large for the memory, or of a kind that "
+            f"this llama.cpp is too old for ({error}).",
+            help="Download it again, choose a smaller one, or update llama-cpp-python.",
         ) from error
+
+
+def _loaded(path: Path, settings: GenerationSettings, gpu_layers: int) -> Any:
+    import llama_cpp
+
+    threads = settings.threads or psutil.cpu_count(logical=False) or 1
+    return llama_cpp.Llama(
+        model_path=str(path),
+        n_ctx=settings.context_tokens,
+        n_gpu_layers=gpu_layers,
+        n_threads=threads,
+        n_threads_batch=threads,
+        verbose=False,
+    )
 
 
 def _template(llm: Any) -> Any:
