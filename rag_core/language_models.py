@@ -12,9 +12,9 @@ import psutil
 
 from rag_core.cancellation import Cancellation
 from rag_core.choices import Choices
-from rag_core.domain import Machine, ModelFile, ModelServer, Progress, SuggestedModel
+from rag_core.domain import Machine, ModelFile, ModelServer, Progress, SuggestedModel, UnfinishedDownload
 from rag_core.errors import ModelUnavailable, StoreUnavailable
-from rag_core.models.downloads import Downloads, Unfinished
+from rag_core.models.downloads import Downloads
 from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_path
 from rag_core.models.gguf_header import Header, read_header
 
@@ -65,7 +65,7 @@ class LanguageModels:
         token = cancellation or Cancellation()
         return self._downloads().download(wanted, sha256=sha256, cancelled=token.is_set)
 
-    def unfinished(self) -> tuple[Unfinished, ...]:
+    def unfinished(self) -> tuple[UnfinishedDownload, ...]:
         """Downloads that stopped and can go on."""
         return self._downloads().unfinished()
 

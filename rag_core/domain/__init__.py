@@ -69,6 +69,7 @@ from rag_core.domain.state import (
     Report,
     Successor,
     SuggestedModel,
+    UnfinishedDownload,
 )
 
 __all__ = [
@@ -136,5 +137,6 @@ __all__ = [
     "SuggestedModel",
     "Trace",
     "Understood",
+    "UnfinishedDownload",
     "Upload",
 ]

@@ -62,6 +62,16 @@ class SuggestedModel:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfinishedDownload:
+    """A download that stopped: `wanted` is what was asked for, `done_bytes` of `size_bytes` are there."""
+
+    wanted: str
+    name: str
+    done_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModelServer:
     """The server of models that is set. `here`: it is this machine; `problem` says why it cannot be asked."""
 

@@ -9,11 +9,11 @@ import shutil
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_core.domain import Progress
+from rag_core.domain import Progress, UnfinishedDownload
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, ModelUnavailable, StoreUnavailable
 from rag_core.models.gguf_files import GGUF_MAGIC, check_gguf
 from rag_core.models.hub import Remote, default_hub, find
@@ -29,16 +29,6 @@ _TRIES = 5
 _WAIT_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished:
-    """A download that stopped: `wanted` is what was asked for, `done_bytes` of `size_bytes` are there."""
-
-    wanted: str
-    name: str
-    done_bytes: int
-    size_bytes: int
-
-
 class Downloads:
     """Downloads into a models folder; what is not whole yet lies in a folder of its own inside it."""
 
@@ -48,14 +38,14 @@ class Downloads:
         self._hub = hub
         self._min_free_bytes = min_free_bytes
 
-    def unfinished(self) -> tuple[Unfinished, ...]:
+    def unfinished(self) -> tuple[UnfinishedDownload, ...]:
         """Downloads that can go on, by name."""
         found = []
         for note in sorted(self._parts.glob("*.json")) if self._parts.is_dir() else []:
             try:
                 told = json.loads(note.read_text(encoding="utf-8"))
                 done = note.with_suffix(".part").stat().st_size
-                found.append(Unfinished(str(told["wanted"]), str(told["name"]), done, int(told["size_bytes"])))
+                found.append(UnfinishedDownload(str(told["wanted"]), str(told["name"]), done, int(told["size_bytes"])))
             except (OSError, ValueError, KeyError, TypeError):
                 continue  # a note that was cut short by a crash: the next download of that name begins again
         return tuple(found)
