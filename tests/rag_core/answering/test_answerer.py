@@ -310,9 +310,9 @@ def test_a_local_model_end_to_end_with_a_budget(tmp_path: Path) -> None:
 
 def test_a_follow_up_s_first_word_takes_half_the_time(tmp_path: Path) -> None:
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
-    write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE, context_length=16_384)
-    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=16_384, max_tokens=8)
-    many = tuple(hit(f"Passage {n} is about tea. " * 30, index=n, start=1000 * n) for n in range(6))
+    write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE, context_length=4096)
+    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=4096, max_tokens=4)
+    many = tuple(hit(f"Passage {n} is about tea. " * 3, index=n, start=1000 * n) for n in range(6))
     answerer, _ = answerer_of(many, Settings(models_dir=tmp_path, generation=generation))
     # What is read is counted: seconds of a machine at work would say little.
     read: list[int] = []
