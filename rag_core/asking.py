@@ -15,7 +15,7 @@ from rag_core.corpora import ChunkedAnew, LibraryCorpus
 from rag_core.domain import Answer, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
-from rag_core.generation.base import LanguageModel
+from rag_core.models.base import ChatModel
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
@@ -41,6 +41,25 @@ class Asking:
         self._embedding.get()
         self._answers().warm()
         self._rerankers.warm(self._choices.settings.retrieval.rerank)
+
+    def loaded(self) -> tuple[str, ...]:
+        """Ids of the language models in memory."""
+        with self._lock:
+            return () if self._answerer is None else self._answerer.models.loaded()
+
+    def unload(self, model_id: str) -> None:
+        """Take a language model out of memory, once the answer in progress is written."""
+        with self._lock:
+            answerer = self._answerer
+        if answerer is not None:
+            answerer.models.unload(model_id)
+
+    def forget_dialogues(self) -> None:
+        """Forget what models were told of documents that are gone."""
+        with self._lock:
+            answerer = self._answerer
+        if answerer is not None:
+            answerer.forget_dialogues()
 
     def close(self) -> None:
         """Free the language models; waits for the request in progress."""
@@ -81,6 +100,8 @@ class Asking:
         pieces = self._answers().stream(
             asked.text, history=asked.history, model=model, cancelled=token.is_set, settings=self._choices.effective,
             retriever=LecternRetriever(find=lambda text: self._passages(text, asked.scope)),
+            # Of another scope, what the model was told before may be outside of it.
+            message_id=lambda: message, goes_on=asked.changed is None,
         )  # fmt: skip
         conversation, message = self._storage.conversations.ask(conversation, question, asked.changed)
         written: list[str] = []
@@ -127,7 +148,7 @@ class Asking:
             raise ModelUnavailable("The model gave no answer.")
         return answers[-1]
 
-    def language_model(self, model_id: str, settings: Settings) -> LanguageModel:
+    def language_model(self, model_id: str, settings: Settings) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
 

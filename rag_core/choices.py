@@ -7,10 +7,12 @@ import logging
 import threading
 from collections.abc import Mapping
 
+from pydantic import SecretStr
+
 from rag_core import rechunking
 from rag_core.domain import Profile
 from rag_core.errors import ConfigurationError
-from rag_core.settings import Settings, translated
+from rag_core.settings import ServerSettings, Settings, translated
 from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -86,6 +88,42 @@ class Choices:
             self._consent = False
         forget_key()
         self._preferences.set_preference(_REMOTE, None)
+
+    def with_server(self, address: str, key: str, models: tuple[str, ...], *, agreed: bool) -> Settings:
+        """The settings with a server of models. An empty key is the one that is set for that address.
+
+        Raises ConfigurationError.
+        """
+        settings, before = self.effective, self.settings.server
+        address, key = address.strip(), key.strip()
+        if not all(text.isprintable() and not set(text) & set(" '\"\\") for text in (address, key, *models)):
+            raise ConfigurationError("The address, the key or a name holds odd characters.", help="Copy it again.")
+        kept = before.key if address == before.address and not key else None
+        settings = settings.changed("server", address=address, key=SecretStr(key) if key else kept, models=models)
+        return settings.model_copy(update={"allow_remote": settings.allow_remote or agreed})
+
+    def use_server(self, address: str, key: str, models: tuple[str, ...], *, agreed: bool, keep: bool) -> None:
+        """Let models of a server answer; `keep` it beyond this process. Raises ConfigurationError, ModelUnavailable."""
+        from rag_core.models.openai_compatible import permitted
+        from rag_core.secrets import keep_server
+
+        settings = self.with_server(address, key, models, agreed=agreed)
+        elsewhere = not permitted(settings).here
+        with self._lock:
+            self.settings = self.settings.model_copy(update={"server": settings.server})
+            self._consent = self._consent or (elsewhere and agreed)
+        if keep:
+            keep_server(settings.server)
+            if elsewhere and agreed:
+                self._preferences.set_preference(_REMOTE, "yes")
+
+    def forget_server(self) -> None:
+        """Forget the server of models and its key. Raises ConfigurationError."""
+        from rag_core.secrets import forget_server
+
+        with self._lock:
+            self.settings = self.settings.model_copy(update={"server": ServerSettings()})
+        forget_server()
 
     def _with_own(self, settings: Settings) -> Settings:
         """Settings with what was made the library's own. What fits no longer is left out, and logged."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_documents, cli_evaluate, cli_search
+from rag_core import cli_documents, cli_evaluate, cli_models, cli_search
 from rag_core.cli_output import WrongUsage, complain, emit, plain
 from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report, Scope
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("question")
     chat = command("chat", _chat, "Talk: one question after another, answers streamed. An empty line ends it.")
     for sub in (ask, chat):
-        sub.add_argument("--model", help="extractive, gguf:FILE or gemini")
+        sub.add_argument("--model", help="extractive, gguf:FILE, server:NAME or gemini")
         sub.add_argument("--conversation", metavar="ID", help="go on with this conversation")
         cli_search.add_scope(sub)
     listed = command("documents", cli_documents.documents, "List the documents.")
@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     verify = command("verify", _verify, "Compare all stores; the exit code is 1 when something differs.")
     verify.add_argument("--deep", action="store_true", help="read every text, vector and file")
     command("repair", _repair, "Make again what differs from PostgreSQL; nothing is embedded.")
+    cli_models.add(command("models", cli_models.models, cli_models.HELP))
     command("status", _status, "Tell how the library is.")
     reembed = command(
         "reembed", _reembed, "Embed every document anew with another model; the old one answers meanwhile."

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 from rag_core.domain import ChunkCluster, ClusterTree, DocumentCluster, Progress
 from rag_core.errors import ModelUnavailable
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.prompts import SUMMARY
+from rag_core.models import ChatModel, prompted
+from rag_core.models.prompts import SUMMARY
 from rag_core.settings import HierarchySettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.feeder import Feeder
@@ -16,7 +16,7 @@ from rag_core.storage.indexes.feeder import Feeder
 _SUMMARY_TOKENS = 1_000
 EXTRACTIVE = "extractive"
 
-OpenModel = Callable[[str, Settings], LanguageModel]
+OpenModel = Callable[[str, Settings], ChatModel]
 
 
 class Clustering:
@@ -84,7 +84,9 @@ class Clustering:
         """A summary by the model that was chosen. Raises ModelUnavailable."""
         settings = self._settings()
         model = self._model(settings.hierarchy.summaries, settings)
-        prompt = SUMMARY.fill(text=extract)
-        if model.count_tokens(prompt) + model.prompt_overhead() + _SUMMARY_TOKENS > model.context_tokens:
+        messages = prompted(SUMMARY.fill(text=extract))
+        if model.prompt_tokens(messages) + _SUMMARY_TOKENS > model.context_tokens:
             raise ModelUnavailable(f"{model.label} cannot hold an extract and its summary.")
-        return "".join(model.stream(prompt, max_tokens=_SUMMARY_TOKENS, cancelled=self._closing.is_set))
+        return "".join(
+            delta.text for delta in model.stream(messages, max_tokens=_SUMMARY_TOKENS, cancelled=self._closing.is_set)
+        )

@@ -43,6 +43,7 @@ from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
     from rag_core.evaluation import Evaluation
+    from rag_core.language_models import LanguageModels
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
     from rag_core.retrieval import Retrieval
@@ -236,6 +237,7 @@ class Library:
         from rag_core.corpora import forget
 
         self._storage.remove(document_id)
+        self._asking.forget_dialogues()
         forget(self._storage, document_id)
 
     def rename_document(self, document_id: str, title: str | None) -> None:
@@ -462,9 +464,16 @@ class Library:
 
     def models(self) -> tuple[ModelStatus, ...]:
         """Every model that can be chosen, with what is missing where one is not ready."""
-        from rag_core.generation import model_statuses
+        from rag_core.models import model_statuses
 
         return model_statuses(self._choices.effective)
+
+    @property
+    def language_models(self) -> LanguageModels:
+        """The language models of this machine, downloads of more, and the server that has others."""
+        from rag_core.language_models import LanguageModels
+
+        return LanguageModels(self._choices, self._asking.loaded, self._asking.unload)
 
     def use_gemini(self, key: str, *, keep: bool) -> None:
         """Take a Gemini key and the user's word that passages may leave the machine.

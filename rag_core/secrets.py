@@ -1,32 +1,48 @@
-"""The Gemini key in `.env`: written with care, never shown or logged."""
+"""Keys and the server of models in `.env`: written with care, never shown or logged."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from accelerator.atomic import write_atomically
 from rag_core.errors import ConfigurationError
+from rag_core.settings import ServerSettings
 
-_NAME = "GOOGLE_API_KEY"
+_GEMINI = "GOOGLE_API_KEY"
+_ADDRESS, _KEY, _MODELS = "LECTERN_SERVER__ADDRESS", "LECTERN_SERVER__KEY", "LECTERN_SERVER__MODELS"
 _FILE = Path(".env")
 
 
 def keep_key(key: str) -> None:
-    """Write the key to `.env` in the working directory, for its owner's eyes alone. Raises ConfigurationError."""
-    _write([*_other_lines(), f"{_NAME}={key}"])
+    """Write the Gemini key to `.env` in the working directory, for its owner alone. Raises ConfigurationError."""
+    _write([*_lines_without(_GEMINI), f"{_GEMINI}={key}"])
 
 
 def forget_key() -> None:
-    """Remove the key from `.env`; harmless when it is not there. Raises ConfigurationError."""
+    """Remove the Gemini key from `.env`; harmless when it is not there. Raises ConfigurationError."""
     if _FILE.exists():
-        _write(_other_lines())
+        _write(_lines_without(_GEMINI))
 
 
-def _other_lines() -> list[str]:
+def keep_server(server: ServerSettings) -> None:
+    """Write a server's address, key and models to `.env`. Raises ConfigurationError."""
+    key = [f"{_KEY}={server.key.get_secret_value()}"] if server.key else []
+    models = f"{_MODELS}='{json.dumps(server.models)}'"
+    _write([*_lines_without(_ADDRESS, _KEY, _MODELS), f"{_ADDRESS}={server.address}", models, *key])
+
+
+def forget_server() -> None:
+    """Remove a server from `.env`; harmless when it is not there. Raises ConfigurationError."""
+    if _FILE.exists():
+        _write(_lines_without(_ADDRESS, _KEY, _MODELS))
+
+
+def _lines_without(*names: str) -> list[str]:
     if not _FILE.exists():
         return []
     lines = _FILE.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line.split("=")[0].strip() != _NAME]
+    return [line for line in lines if line.split("=")[0].strip() not in names]
 
 
 def _write(lines: list[str]) -> None:
@@ -34,5 +50,5 @@ def _write(lines: list[str]) -> None:
         write_atomically(_FILE, [("\n".join(lines) + "\n").encode()])
     except OSError as error:
         raise ConfigurationError(
-            f"The file .env could not be written: {error.strerror or error}.", help="Set GOOGLE_API_KEY yourself."
+            f"The file .env could not be written: {error.strerror or error}.", help="Set the values yourself."
         ) from error

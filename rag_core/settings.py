@@ -172,15 +172,31 @@ class HierarchySettings(Group):
 class GenerationSettings(Group):
     """Which model writes answers, and its limits."""
 
-    model: str = Field(default="extractive", description="'extractive', 'gguf:FILE' or 'gemini'")
+    model: str = Field(default="extractive", description="'extractive', 'gguf:FILE', 'server:NAME' or 'gemini'")
     max_tokens: int = Field(default=512, ge=1, le=32_768, description="longest answer, tokens")
-    context_tokens: int = Field(default=4096, ge=256, description="context window of a local model, tokens")
+    context_tokens: int = Field(default=8192, ge=256, description="context window of a local model, tokens")
     temperature: float = Field(default=0.3, ge=0, le=2, description="sampling temperature")
-    gpu_layers: int = Field(default=-1, ge=-1, description="layers on the GPU, -1 for all that fit")
+    gpu_layers: int = Field(default=-1, ge=-1, description="layers on the GPU where there is one, -1 for all")
     threads: int = Field(default=0, ge=0, description="threads of a local model, 0 to choose")
+    idle_s: float = Field(
+        default=600.0,
+        ge=0,
+        description="how long a local model stays in memory unused, seconds; 0 always",
+    )
     gemini_model: str = Field(default="gemini-2.0-flash", description="name of the Gemini model")
     gemini_endpoint: str = Field(default="", description="another address that speaks Gemini's protocol")
     timeout_s: float = Field(default=60.0, gt=0, description="longest wait for a remote model, seconds")
+
+
+class ServerSettings(Group):
+    """A server of language models that speaks OpenAI's protocol: Ollama, LM Studio, vLLM, llama-server."""
+
+    address: str = Field(default="", max_length=500, description="its address, such as http://localhost:11434/v1")
+    key: SecretStr | None = Field(default=None, description="key, where it wants one; never shown or logged")
+    models: tuple[str, ...] = Field(default=(), description="names of the models that can be chosen")
+    context_tokens: int = Field(
+        default=4096, ge=256, description="context window of a model whose server does not tell it, tokens"
+    )
 
 
 class AnsweringSettings(Group):
@@ -244,6 +260,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("google_api_key", "GOOGLE_API_KEY", "GEMINI_API_KEY"),
         description="key for Gemini; never shown or logged",
     )
+    hub_url: str = Field(default="", description="another hub to download models from, of the same protocol")
     allow_remote: bool = Field(default=False, description="passages may leave the machine for a remote model")
     reading: ReadingSettings = ReadingSettings()
     chunking: ChunkingSettings = ChunkingSettings()
@@ -252,6 +269,7 @@ class Settings(BaseSettings):
     retrieval: RetrievalSettings = RetrievalSettings()
     hierarchy: HierarchySettings = HierarchySettings()
     generation: GenerationSettings = GenerationSettings()
+    server: ServerSettings = ServerSettings()
     answering: AnsweringSettings = AnsweringSettings()
 
     def changed(self, group: str, **values: Any) -> Settings:

@@ -13,11 +13,11 @@ import pytest
 import rag_core
 from tests.conftest import PROJECT
 
-STAGES = {"reading", "chunking", "embedding", "storage", "retrieval", "generation", "answering", "evaluation"}
+STAGES = {"reading", "chunking", "embedding", "storage", "retrieval", "models", "answering", "evaluation"}
 MAY_USE = {
-    "answering": {"retrieval", "generation"},
+    "answering": {"retrieval", "models"},
     "retrieval": {"storage", "embedding"},
-    "evaluation": {"storage", "retrieval", "generation", "answering"},
+    "evaluation": {"storage", "retrieval", "models", "answering"},
 }
 MAY_ACCELERATE = {"storage", "retrieval", "embedding"}  # embedding writes its exported models with accelerator.atomic
 SOURCES = [
@@ -66,7 +66,8 @@ def test_the_public_names() -> None:
     assert public == {
         "open", "close", "add", "resume", "retry", "documents", "document", "chunks", "neighbours", "page", "pages",
         "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
-        "delete_conversation", "models", "use_gemini", "forget_gemini", "preference", "set_preference", "status",
+        "delete_conversation", "models", "language_models", "use_gemini", "forget_gemini", "preference",
+        "set_preference", "status",
         "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
         "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
         "forget_chunking", "chunking_left", "chunking_offered", "settings", "retrieve", "rename_document",

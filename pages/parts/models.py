@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
+from pages.parts.tasks import watched
 from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError
 
@@ -31,11 +32,12 @@ def choose(library: Library) -> ModelStatus:
             format_func=lambda model_id: words.plain(next(s.label for s in ready if s.id == model_id)),
             key="chat_model",
             on_change=_keep,
+            args=("chat_model",),
         )
         if chosen.id != wanted:
             lost = next((status for status in statuses if status.id == wanted), None)
             st.caption(f":orange[{words.plain(lost.label if lost else wanted)} is not ready; {chosen.label} answers.]")
-        _more(statuses)
+        _more(library, statuses)
     return chosen
 
 
@@ -47,30 +49,68 @@ def remote_line(chosen: ModelStatus, leaving: str = "your question and the passa
         )
 
 
-def _keep() -> None:
-    resources.library().set_preference(PREFERENCE, st.session_state["chat_model"])
+def default(library: Library) -> None:
+    """The choice of the model that answers, for the Models page; looked at again, for a download may add one."""
+    watched(lambda: _default(library))
 
 
-def _more(statuses: Sequence[ModelStatus]) -> None:
+def _default(library: Library) -> None:
+    statuses = library.models()
+    ready = [status for status in statuses if status.ready]
+    wanted = library.preference(PREFERENCE) or ready[0].id
+    chosen = next((status for status in ready if status.id == wanted), ready[0])
+    st.session_state["models_default"] = chosen.id
+    st.radio(
+        "The model that answers",
+        [status.id for status in ready],
+        format_func=lambda model_id: words.plain(next(s.label for s in ready if s.id == model_id)),
+        captions=["Leaves this machine" if status.remote else "" for status in ready],
+        key="models_default",
+        on_change=_keep,
+        args=("models_default",),
+        label_visibility="collapsed",
+    )
+    if chosen.id != wanted:
+        lost = next((status for status in statuses if status.id == wanted), None)
+        reason = f" {lost.reason}" if lost else ""
+        name = words.plain(lost.label if lost else wanted)
+        st.caption(f":orange[{name} is not ready; {words.plain(chosen.label)} answers.{words.plain(reason)}]")
+    remote_line(chosen)
+
+
+def gemini(library: Library, prefix: str = "models") -> None:
+    """Whether Gemini can be asked, and the way to use it or to forget its key."""
+    status = next((status for status in library.models() if status.id == "gemini"), None)
+    if status is not None and status.ready:
+        st.caption("Gemini has a key, and you confirmed that passages leave this machine.")
+        st.button("Forget the key", key=f"{prefix}_gemini_forget", on_click=_forget)
+    elif status is not None:
+        st.caption(words.plain(status.reason))
+        _gemini_form(prefix)
+
+
+def _keep(key: str) -> None:
+    resources.library().set_preference(PREFERENCE, st.session_state[key])
+
+
+def _more(library: Library, statuses: Sequence[ModelStatus]) -> None:
     """What is missing for the others, and the way to use Gemini."""
-    missing = [status for status in statuses if not status.ready]
+    missing = [status for status in statuses if not status.ready and status.id != "gemini"]
     with st.expander("More models", icon=":material/tune:", key="chat_more_models"):
         for status in missing:
             st.markdown(f"**{words.plain(status.label)}**")
             st.caption(words.plain(status.reason))
-        gemini = next((status for status in statuses if status.id == "gemini"), None)
-        if gemini is not None and gemini.ready:
-            st.caption("Gemini has a key, and you confirmed that passages leave this machine.")
-            st.button("Forget the key", key="chat_gemini_forget", on_click=_forget)
-        elif gemini is not None:
-            _gemini_form()
+        st.markdown("**Gemini**")
+        gemini(library, "chat")
+        if st.button("All models", icon=":material/deployed_code:", key="chat_all_models", type="tertiary"):
+            st.switch_page("pages/models.py")
 
 
-def _gemini_form() -> None:
-    with st.form("chat_gemini_form", border=False):
-        key = st.text_input("Gemini key", type="password", key="chat_gemini_key", autocomplete="off")
-        agreed = st.checkbox("Passages of my documents may leave this machine", key="chat_gemini_agreed")
-        keep = st.checkbox("Keep the key in .env", key="chat_gemini_keep")
+def _gemini_form(prefix: str) -> None:
+    with st.form(f"{prefix}_gemini_form", border=False):
+        key = st.text_input("Gemini key", type="password", key=f"{prefix}_gemini_key", autocomplete="off")
+        agreed = st.checkbox("Passages of my documents may leave this machine", key=f"{prefix}_gemini_agreed")
+        keep = st.checkbox("Keep the key in .env", key=f"{prefix}_gemini_keep")
         used = st.form_submit_button("Use Gemini", icon=":material/cloud_upload:")
     if used:
         _use(key, agreed=agreed, keep=keep)

@@ -70,6 +70,14 @@ def rechunkings() -> TaskBoard[Progress]:
     return board
 
 
+@st.cache_resource(show_spinner=False, on_release=lambda board: board.stop())
+def downloads() -> TaskBoard[Progress]:
+    """The model that is being downloaded."""
+    board: TaskBoard[Progress] = TaskBoard(library, "The download")
+    atexit.register(board.stop)
+    return board
+
+
 @st.cache_resource(show_spinner=False)
 def backups() -> TaskBoard[BackupReport]:
     """The backup being written."""

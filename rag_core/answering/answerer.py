@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import earlier_turns, standalone_question
 from rag_core.answering.courtesy import COURTESY, Courtesy
+from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encode, EncodeTokens
 from rag_core.answering.questions import check_question
@@ -16,9 +16,10 @@ from rag_core.answering.strategies.extractive import believed
 from rag_core.answering.streaming import Worker
 from rag_core.domain import Answer, Hit, Message, Piece, Sentence
 from rag_core.errors import Cancelled
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.registry import EXTRACTIVE, open_model
-from rag_core.settings import GenerationSettings, Settings
+from rag_core.models.base import ChatModel
+from rag_core.models.opened import OpenModels
+from rag_core.models.registry import EXTRACTIVE
+from rag_core.settings import Settings
 
 if TYPE_CHECKING:  # LangChain takes a second to import, which the first page should not wait for
     from langchain_core.retrievers import BaseRetriever
@@ -48,6 +49,7 @@ class Answerer:
         self._encode_tokens = encode_tokens
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
+        self._dialogues = Dialogues()
 
     def warm(self) -> None:
         """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
@@ -55,9 +57,18 @@ class Answerer:
 
         self._courtesy.reply("warm")
 
-    def model(self, model_id: str, settings: Settings | None = None) -> LanguageModel:
+    def model(self, model_id: str, settings: Settings | None = None) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._models.get(model_id, settings or self._settings)
+
+    @property
+    def models(self) -> OpenModels:
+        """The language models that are open."""
+        return self._models
+
+    def forget_dialogues(self) -> None:
+        """Forget what models were told: documents are gone."""
+        self._dialogues.forget()
 
     def close(self) -> None:
         """Free the language models that were opened; waits for the request in progress."""
@@ -72,11 +83,14 @@ class Answerer:
         cancelled: Stop | None = None,
         settings: Settings | None = None,
         retriever: BaseRetriever | None = None,
+        message_id: Callable[[], str] | None = None,
+        goes_on: bool = True,
     ) -> Iterator[Piece]:
         """Answer a question: pieces with `stage` ("searching", "answering"), pieces with text, last the whole answer.
 
         The texts joined are the answer's text, save for citations that were found afterwards. `history` is the
-        conversation so far, oldest first; `retriever` takes the place of a fresh one. When `cancelled` says so, the
+        conversation so far, oldest first; `retriever` takes the place of a fresh one. `message_id` says what the answer
+        is kept under: then a follow-up that `goes_on` tells the model only what is new. When `cancelled` says so, the
         last piece's answer is what was written until then, with `stopped`. Raises InvalidQuestion at once, and while
         it is read ModelUnavailable and whatever the retriever raises.
         """
@@ -86,7 +100,7 @@ class Answerer:
             return iter(_said(asked, reply))
         query = standalone_question(asked, history)
         draft = Draft(asked, query, model or settings.generation.model, settings, history)
-        draft.retriever = retriever
+        draft.retriever, draft.message_id, draft.goes_on = retriever, message_id, goes_on
         return self._stream(draft, cancelled or (lambda: False))
 
     def _stream(self, draft: Draft, cancelled: Stop) -> Iterator[Piece]:
@@ -148,8 +162,9 @@ class Answerer:
         chain = self._chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain
         since = draft.lap("prepare", draft.began)
-        chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
+        text = chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
         draft.lap("generate", since)
+        self._keep_dialogue(draft, text)
 
     def _better_query(self, draft: Draft, stopping: Stop) -> str:
         """Of a question joined with the one before it, and by itself, the one whose passages answer it more surely.
@@ -180,48 +195,22 @@ class Answerer:
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
         history = earlier_turns(draft.history)
         return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
-            template=settings.answering.prompt, on_widened=on_widened,
+            template=settings.answering.prompt, on_widened=on_widened, before=self._before(draft, model),
+            follows=draft.query != draft.question,
         )  # fmt: skip
+
+    def _before(self, draft: Draft, model: ChatModel) -> Dialogue:
+        """What the model was told and said last in this conversation, where it keeps what it read."""
+        last = draft.history[-1].id if draft.history and draft.goes_on else ""
+        return self._dialogues.after(draft.model, last) if last and model.keeps_prefix else NOTHING_SAID
+
+    def _keep_dialogue(self, draft: Draft, text: str) -> None:
+        told: Dialogue = getattr(draft.combine, "told", NOTHING_SAID)
+        if draft.message_id is not None and told.messages and not draft.settings.answering.prompt:
+            self._dialogues.keep(draft.model, draft.message_id(), told.said(text))
 
 
 def _said(question: str, reply: str) -> list[Piece]:
     """The pieces of an answer that needs no document."""
     answer = Answer(question, reply, (Sentence(reply),), (), (), 1.0, False, COURTESY)
     return [Piece(text=reply), Piece(answer=answer)]
-
-
-class OpenModels:
-    """Language models that were opened, kept until their settings change. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open: dict[str, tuple[object, LanguageModel]] = {}
-
-    def get(self, model_id: str, settings: Settings) -> LanguageModel:
-        """The model, opened where it is not yet. Raises ModelUnavailable."""
-        with self._lock:
-            wanted = _what_matters(settings)
-            known, model = self._open.get(model_id, (None, None))
-            if model is not None and known == wanted:
-                return model
-            if model is not None:
-                del self._open[model_id]
-                model.close()
-            opened = open_model(model_id, settings)
-            self._open[model_id] = (wanted, opened)
-            return opened
-
-    def close(self) -> None:
-        """Free them all."""
-        with self._lock:
-            models = [model for _, model in self._open.values()]
-            self._open.clear()
-        for model in models:
-            model.close()
-
-
-def _what_matters(settings: Settings) -> tuple[GenerationSettings, object, object, bool]:
-    """The settings that an open model was made from."""
-    # Which model is the default, and how long an answer may be, changes nothing about an open one.
-    group = settings.generation.model_copy(update={"model": "", "max_tokens": 1})
-    return group, settings.models_dir, settings.google_api_key, settings.allow_remote

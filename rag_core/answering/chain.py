@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from langchain_classic.chains import RetrievalQA
@@ -17,24 +16,23 @@ from langchain_core._api.deprecation import LangChainDeprecationWarning
 from langchain_core.callbacks import (
     BaseCallbackHandler,
     CallbackManagerForChainRun,
-    CallbackManagerForLLMRun,
     Callbacks,
 )
 from langchain_core.documents import Document
-from langchain_core.language_models.llms import LLM
-from langchain_core.outputs import GenerationChunk
-from langchain_core.prompts import PromptTemplate
+from langchain_core.messages import SystemMessage
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.retrievers import BaseRetriever
 from langsmith.run_helpers import tracing_context
 from pydantic import PrivateAttr
 
+from rag_core.answering.chat import LangChainModel, from_langchain, to_langchain
+from rag_core.answering.dialogues import NOTHING_SAID, Dialogue
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.extractive import Extraction, extract
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
-from rag_core.generation import prompts
-from rag_core.generation.base import LanguageModel
+from rag_core.models import ChatModel, Usage, prompts
 
 # RetrievalQA is in maintenance; its notes about that are nothing a user can act on.
 warnings.filterwarnings("ignore", category=LangChainDeprecationWarning)
@@ -99,23 +97,35 @@ class ExtractiveChain(BaseCombineDocumentsChain):
 
 
 class BudgetedStuffChain(StuffDocumentsChain):
-    """Puts numbered passages into one prompt, as many as the model's context holds, counted in its own tokens."""
+    """Puts numbered passages into one prompt, as many as the model's context holds, counted in its own tokens.
 
-    model: LanguageModel
+    Where the dialogue before is about the same passages, the model is told those alone that it does not have yet.
+    """
+
+    model: ChatModel
     max_tokens: int
     on_widened: Callable[[tuple[Hit, ...]], None]
+    before: Dialogue = NOTHING_SAID
+    follows: bool = False
     _left_out: int = PrivateAttr(default=0)
-    _prompt_tokens: int = PrivateAttr(default=0)
+    _told: Dialogue = PrivateAttr(default=NOTHING_SAID)
 
     @property
-    def prompt_tokens(self) -> int:
-        """Tokens of the last prompt, in the model's own."""
-        return self._prompt_tokens
+    def usage(self) -> Usage:
+        """Tokens of the last prompt and, where it came to an end, of the answer to it."""
+        asked = cast(LangChainModel, self.llm_chain.llm)
+        told = self._told.messages
+        return asked.usage or Usage(self.model.prompt_tokens(told) if told else 0, 0)
 
     @property
     def left_out(self) -> int:
-        """Passages that did not fit into the last prompt."""
+        """Passages that were found and are not in the last prompt."""
         return self._left_out
+
+    @property
+    def told(self) -> Dialogue:
+        """The last prompt, with the passages that it numbers."""
+        return self._told
 
     def combine_docs(
         self, docs: list[Document], callbacks: Callbacks = None, **kwargs: Any
@@ -127,46 +137,39 @@ class BudgetedStuffChain(StuffDocumentsChain):
 
     def _get_inputs(self, docs: list[Document], **kwargs: Any) -> dict[str, Any]:
         inputs: dict[str, Any] = super()._get_inputs([], **kwargs)
-        frame = self.llm_chain.prompt.format(**inputs)
-        room = self.model.context_tokens - self.max_tokens - self.model.prompt_overhead()
-        room -= self.model.count_tokens(frame)
-        hits, count = hits_of(docs), self.model.count_tokens
-        texts = list(fitting(numbered([replace(hit, around=()) for hit in hits]), room, count))
-        self._left_out = len(docs) - len(texts)
-        if any(hit.around for hit in hits):
-            fitted = widened(hits[: len(texts)], room - sum(count(text) + 2 for text in texts), count)
-            texts = numbered(fitted)
-            self.on_widened((*fitted, *(replace(hit, around=()) for hit in hits[len(texts) :])))
-        self._prompt_tokens = self.model.count_tokens(frame) + sum(map(self.model.count_tokens, texts))
-        inputs[self.document_variable_name] = self.document_separator.join(texts)
+        hits = hits_of(docs)
+        new = self.before.new(hits, follows=self.follows)
+        if new is not None and self._fill(inputs, self.before, new, hits):
+            return inputs
+        self._fill(inputs, NOTHING_SAID, hits, hits)
         return inputs
 
-
-class ChainModel(LLM):
-    """A LanguageModel in LangChain's dress."""
-
-    model: LanguageModel
-    max_tokens: int
-    cancelled: Callable[[], bool]
-
-    @property
-    def _llm_type(self) -> str:
-        return "lectern"
-
-    def _call(
-        self,
-        prompt: str,
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> str:
-        written = []
-        with closing(self.model.stream(prompt, max_tokens=self.max_tokens, cancelled=self.cancelled)) as pieces:
-            for piece in pieces:
-                written.append(piece)
-                if run_manager is not None:
-                    run_manager.on_llm_new_token(piece, chunk=GenerationChunk(text=piece))
-        return "".join(written)
+    def _fill(self, inputs: dict[str, Any], before: Dialogue, new: Sequence[Hit], hits: Sequence[Hit]) -> bool:
+        """Put what fits of the new passages into the prompt behind a dialogue; False where not all of them do."""
+        prompt, again = cast(ChatPromptTemplate, self.llm_chain.prompt), before.again(hits)
+        if before.messages:
+            known: dict[str, Any] = {"earlier": to_langchain(before.messages[1:]), "history": ""}
+            prompt = prompt.partial(**known)
+        frame = from_langchain(prompt.format_messages(**inputs | {self.document_variable_name: again}))
+        room = self.model.context_tokens - self.max_tokens - self.model.prompt_tokens(frame)
+        first, count = len(before.hits) + 1, self.model.count_tokens
+        texts = list(fitting(numbered([replace(hit, around=()) for hit in new], first), room, count))
+        if before.messages and len(texts) < len(new):
+            return False
+        fitted = [replace(hit, around=()) for hit in new[: len(texts)]]
+        if any(hit.around for hit in new):
+            fitted = widened(new[: len(texts)], room - sum(count(text) + 2 for text in texts), count)
+            texts = numbered(fitted, first)
+        told = (*before.hits, *fitted)
+        ids = {hit.chunk_id for hit in told}
+        rest = [replace(hit, around=()) for hit in hits if hit.chunk_id not in ids]
+        self._left_out = len(rest)
+        if before.messages or any(hit.around for hit in hits):
+            self.on_widened((*told, *rest))
+        inputs[self.document_variable_name] = self.document_separator.join(filter(None, (again, *texts)))
+        self.llm_chain.prompt = prompt
+        self._told = Dialogue(from_langchain(prompt.format_messages(**inputs)), told)
+        return True
 
 
 def hits_of(documents: Sequence[Document]) -> tuple[Hit, ...]:
@@ -174,11 +177,11 @@ def hits_of(documents: Sequence[Document]) -> tuple[Hit, ...]:
     return tuple(document.metadata["hit"] for document in documents)
 
 
-def numbered(hits: Sequence[Hit]) -> list[str]:
-    """Passages for a prompt, numbered from 1 in the order of the hits."""
+def numbered(hits: Sequence[Hit], first: int = 1) -> list[str]:
+    """Passages for a prompt, numbered from `first` in the order of the hits."""
     return [
         prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", text_of(hit))
-        for number, hit in enumerate(hits, start=1)
+        for number, hit in enumerate(hits, start=first)
     ]
 
 
@@ -204,30 +207,46 @@ def extractive_chain(
 
 def model_chain(
     retriever: BaseRetriever,
-    model: LanguageModel,
+    model: ChatModel,
     *,
     max_tokens: int,
     history: str,
     cancelled: Callable[[], bool],
     template: str = "",
     on_widened: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
+    before: Dialogue = NOTHING_SAID,
+    follows: bool = False,
 ) -> RetrievalQA:
     """RetrievalQA that lets a language model write from numbered passages. `max_tokens` is the longest answer.
 
     `template` takes the place of Lectern's own prompt; see `AnsweringSettings.prompt` for its places. `on_widened` is
-    given the hits with what of `around` went into the prompt.
+    given the hits in the order of their numbers, with what of `around` went into the prompt. `before` is what the
+    model was told and said last; `follows` says that the question is about that.
     """
-    bare = PromptTemplate.from_template(template or prompts.ANSWER.text)
-    known = {"not_found": prompts.NOT_FOUND, "history": history}
-    prompt = bare.partial(**{name: text for name, text in known.items() if name in bare.input_variables})
     combine = BudgetedStuffChain(
-        llm_chain=LLMChain(llm=ChainModel(model=model, max_tokens=max_tokens, cancelled=cancelled), prompt=prompt),
+        llm_chain=LLMChain(
+            llm=LangChainModel(model=model, max_tokens=max_tokens, cancelled=cancelled),
+            prompt=_prompt(template, history),
+        ),
         document_variable_name="context",
         model=model,
         max_tokens=max_tokens,
         on_widened=on_widened,
+        before=NOTHING_SAID if template else before,
+        follows=follows,
     )
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
+
+
+def _prompt(template: str, history: str) -> ChatPromptTemplate:
+    """The messages of a written answer, with places for question and passages; `template` is the user's alone."""
+    known: dict[str, Any] = {"not_found": prompts.NOT_FOUND, "history": history, "earlier": []}
+    if template:
+        bare = ChatPromptTemplate.from_messages([("human", template)])
+    else:
+        rules = SystemMessage(prompts.RULES.fill(not_found=prompts.NOT_FOUND))
+        bare = ChatPromptTemplate.from_messages([rules, MessagesPlaceholder("earlier"), ("human", prompts.ANSWER.text)])
+    return bare.partial(**{name: value for name, value in known.items() if name in bare.input_variables})
 
 
 def run(chain: RetrievalQA, query: str, listener: Listener) -> str:

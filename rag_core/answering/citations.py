@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.answering.passages import Quote, citation, merge_hits, quotes
 from rag_core.domain import Citation, Hit, Sentence
-from rag_core.generation.prompts import NOT_FOUND
+from rag_core.models.prompts import NOT_FOUND
 from rag_core.text.numbers import numbers
 from rag_core.text.sentences import split_sentences
 from rag_core.text.terms import coverage, terms

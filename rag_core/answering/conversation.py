@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rag_core.answering.courtesy import COURTESY
 from rag_core.domain import Message
-from rag_core.generation.prompts import EARLIER, TURN
+from rag_core.models.prompts import EARLIER, TURN
 from rag_core.text.terms import terms
 
 _OPENING = re.compile(

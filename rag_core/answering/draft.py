@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,8 @@ from rag_core.answering.grounding import Grounding
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Answer, Hit, Message, Sentence, Trace
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.prompts import NOT_FOUND
+from rag_core.models.base import ChatModel
+from rag_core.models.prompts import NOT_FOUND
 from rag_core.settings import Settings
 
 NOTHING_EXTRACTED = Extraction((), 0.0, True)
@@ -25,7 +25,8 @@ NOTHING_EXTRACTED = Extraction((), 0.0, True)
 class Draft:
     """Filled in by the chain's thread, read by the caller's once the thread ended or was asked to stop.
 
-    `query` is the question as it was searched for, `combine` the part of the chain that makes the text.
+    `query` is the question as it was searched for, `combine` the part of the chain that makes the text, `message_id`
+    what the answer is kept under, if anything. It `goes_on` where a model may be told what is new alone.
     """
 
     question: str
@@ -33,6 +34,8 @@ class Draft:
     model: str
     settings: Settings
     history: Sequence[Message] = ()
+    message_id: Callable[[], str] | None = None
+    goes_on: bool = True
     began: float = field(default_factory=time.perf_counter)
     hits: tuple[Hit, ...] = ()
     retriever: Any = None
@@ -67,10 +70,11 @@ class Draft:
         )
 
     def _tokens(self, writer: CitationWriter | None) -> dict[str, int]:
-        model: LanguageModel | None = getattr(self.combine, "model", None)
+        model: ChatModel | None = getattr(self.combine, "model", None)
         if model is None or writer is None:
             return {}
-        return {"prompt": self.combine.prompt_tokens, "answer": model.count_tokens(writer.text)}
+        usage = self.combine.usage
+        return {"prompt": usage.prompt_tokens, "answer": usage.answer_tokens or model.count_tokens(writer.text)}
 
     def abstention(self, found: float, *, stopped: bool = False, writer: CitationWriter | None = None) -> Answer:
         """The answer that says that there is none; `found` is the probability that there is one after all."""
@@ -131,9 +135,7 @@ class Draft:
         notes = []
         left_out = getattr(self.combine, "left_out", 0)
         if left_out:
-            notes.append(
-                f"{left_out} of {len(self.hits)} passages did not fit into the model's context and were left out."
-            )
+            notes.append(f"{left_out} of {len(self.hits)} passages did not fit into the prompt and were left out.")
         if writer.removed:
             notes.append(f"{writer.removed} numbers that pointed at no passage were taken out of the answer.")
         return notes

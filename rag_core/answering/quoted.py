@@ -5,7 +5,7 @@ from __future__ import annotations
 from rag_core.answering.citations import Register
 from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Citation, Sentence
-from rag_core.generation.prompts import NOT_FOUND
+from rag_core.models.prompts import NOT_FOUND
 
 CLOSEST = "Closest:"
 """What stands before the nearest passage where nothing answers."""

@@ -18,6 +18,71 @@ class ModelStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A GGUF file in the models folder, by what it says of itself; `problem` says why it cannot be used.
+
+    `context_tokens` is what it was made for, `memory_bytes` about what it takes with the context of the settings;
+    `fits` says whether that much is free. `loaded`: it is in memory now.
+    """
+
+    id: str
+    name: str
+    size_bytes: int
+    title: str = ""
+    architecture: str = ""
+    quantisation: str = ""
+    context_tokens: int = 0
+    has_template: bool = False
+    memory_bytes: int = 0
+    fits: bool = False
+    loaded: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What models have to run on. `device` says where their layers go."""
+
+    memory_bytes: int
+    free_bytes: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedModel:
+    """A model worth having: `wanted` is its name on the hub, `memory_bytes` what it needs with a usual context."""
+
+    title: str
+    wanted: str
+    size_bytes: int
+    memory_bytes: int
+    purpose: str
+    fits: bool = False
+    present: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedDownload:
+    """A download that stopped: `wanted` is what was asked for, `done_bytes` of `size_bytes` are there."""
+
+    wanted: str
+    name: str
+    done_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelServer:
+    """The server of models that is set. `here`: it is this machine; `problem` says why it cannot be asked."""
+
+    address: str = ""
+    models: tuple[str, ...] = ()
+    has_key: bool = False
+    here: bool = True
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Successor:
     """The embedding model that is to take the place of the one in use. `done` of `total` chunks have its vectors.
 
@@ -86,7 +151,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of long work on the library. `done` of `total` counts chunks when embedding, documents otherwise."""
+    """One step of long work. `done` of `total` counts chunks when embedding, bytes when downloading, else documents."""
 
     stage: str
     done: int = 0

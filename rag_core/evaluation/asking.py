@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from rag_core.generation import LanguageModel
+from rag_core.models import ChatModel, prompted
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _LEAST_CHARS = 80
 
 
-def fitted(model: LanguageModel, fill: Callable[[int], str], longest: int, max_tokens: int) -> str:
+def fitted(model: ChatModel, fill: Callable[[int], str], longest: int, max_tokens: int) -> str:
     """The longest prompt that leaves room for `max_tokens` of reply.
 
     `fill` makes a prompt with at most so many characters of quoted text. Where nothing fits, the shortest is returned:
     the model says itself that it is too long.
     """
-    room = model.context_tokens - model.prompt_overhead() - max_tokens
+    room = model.context_tokens - max_tokens
     prompt = fill(longest)
-    while longest > _LEAST_CHARS and (tokens := model.count_tokens(prompt)) > room:
+    while longest > _LEAST_CHARS and (tokens := model.prompt_tokens(prompted(prompt))) > room:
         longest = max(_LEAST_CHARS, min(int(longest * 0.9 * max(room, 1) / tokens), longest * 3 // 4))
         prompt = fill(longest)
     return prompt
 
 
 def replies(
-    model: LanguageModel, prompt: str, max_tokens: int, cancelled: Callable[[], bool] | None = None
+    model: ChatModel, prompt: str, max_tokens: int, cancelled: Callable[[], bool] | None = None
 ) -> Iterator[str]:
-    """Yield the reply as far as it is written, each time a little longer, without what a model thinks aloud.
+    """Yield the reply as far as it is written, each time a little longer.
 
     Leave it early where enough is known. Raises Cancelled and ModelUnavailable.
     """
     said = ""
-    with closing(model.stream(prompt, max_tokens=max_tokens, cancelled=cancelled)) as pieces:
-        for piece in pieces:
-            said += piece
-            yield _THOUGHTS.sub("", said).lstrip()
+    with closing(model.stream(prompted(prompt), max_tokens=max_tokens, cancelled=cancelled)) as deltas:
+        for delta in deltas:
+            said += delta.text
+            yield said.lstrip()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Answer, ModelStatus
-from rag_core.generation.base import LanguageModel
+from rag_core.models.base import ChatModel
 from rag_core.retrieval import Retrieval
 from rag_core.settings import RetrievalSettings, Settings
 
@@ -44,6 +44,6 @@ class Host:
     encode: Encode
     corpus: Callable[[Settings], Corpus]
     answer: Callable[[str, Settings, Callable[[str], Retrieval], Stopped], Answer]
-    model: Callable[[str, Settings], LanguageModel]
+    model: Callable[[str, Settings], ChatModel]
     adopt: Callable[[Mapping[str, object]], None]
     closing: Stopped

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from rag_core.evaluation.asking import fitted, replies
-from rag_core.generation import LanguageModel, prompts
+from rag_core.models import ChatModel, prompts
 
 MAX_TOKENS = 96
 MAX_PASSAGE_CHARS = 12_000
@@ -21,7 +21,7 @@ _VERDICT = re.compile(
 
 
 def judge(
-    model: LanguageModel,
+    model: ChatModel,
     sentence: str,
     passages: Sequence[str],
     cancelled: Callable[[], bool] | None = None,

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.conftest import PROJECT
-from tests.rag_core.generation.gemini_server import Script, gemini_server
+from tests.rag_core.models.gemini_server import Script, gemini_server
 
 SAMPLES = PROJECT / "data" / "samples"
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"

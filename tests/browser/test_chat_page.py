@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ask, boxes
-from tests.rag_core.generation.gemini_server import Script
+from tests.rag_core.models.gemini_server import Script
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]

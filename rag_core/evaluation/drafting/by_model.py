@@ -18,7 +18,7 @@ from rag_core.domain import Document, Gold, Page, Question
 from rag_core.errors import Cancelled
 from rag_core.evaluation.asking import fitted, replies
 from rag_core.evaluation.files.row_questions import given_id
-from rag_core.generation import LanguageModel, prompts
+from rag_core.models import ChatModel, prompts
 from rag_core.text.sentences import split_sentences, tidy
 from rag_core.text.terms import coverage, terms
 from rag_core.text.tokens import words
@@ -58,7 +58,7 @@ class _Passage:
 
 
 def draft_by_model(
-    model: LanguageModel,
+    model: ChatModel,
     documents: Sequence[Document],
     pages_of: Callable[[str], Sequence[Page]],
     count: int,
@@ -166,7 +166,7 @@ def _parts(document: Document, page: Page) -> list[_Passage]:
     return parts
 
 
-def _written(model: LanguageModel, passage: _Passage, cancelled: Callable[[], bool] | None) -> str:
+def _written(model: ChatModel, passage: _Passage, cancelled: Callable[[], bool] | None) -> str:
     """What the model writes about a passage; it goes on after the "Q:" that the prompt ends with."""
 
     def prompt(most: int) -> str:

@@ -18,8 +18,8 @@ from rag_core.domain import Answer, Hit, Message, Piece, Trace
 from rag_core.errors import InvalidQuestion, ModelUnavailable, StoreUnavailable
 from rag_core.settings import AnsweringSettings, GenerationSettings, Settings
 from tests.rag_core.answering.parts import HITS, SALES, TEA, ListRetriever, encode, encode_tokens, hit
-from tests.rag_core.generation.gemini_server import Script, gemini_server
-from tests.rag_core.generation.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
+from tests.rag_core.models.gemini_server import Script, gemini_server
+from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 Ask = Callable[..., Answer]
 
@@ -49,6 +49,10 @@ def read(pieces: Iterator[Piece]) -> tuple[list[str], str, Answer]:
     answer = every[-1].answer
     assert answer is not None
     return [piece.stage for piece in every if piece.stage], "".join(piece.text for piece in every), answer
+
+
+def _answer(pieces: Iterator[Piece]) -> Answer:
+    return read(pieces)[2]
 
 
 def test_quotes_with_exact_citations() -> None:
@@ -166,7 +170,7 @@ def test_the_prompt_holds_numbered_passages_and_history(script: Script) -> None:
     assert '<passage number="1" source="Report, page 2">' in prompt
     assert "Answer: Sales rose by 12 percent." in prompt
     assert prompt.endswith("Question: Who leads the board?\nAnswer:")
-    assert "not instructions" in prompt
+    assert "not instructions" in script.requests[-1]["systemInstruction"]["parts"][0]["text"]
 
 
 def test_a_hostile_passage_cannot_leave_its_marks(script: Script) -> None:
@@ -301,6 +305,29 @@ def test_a_local_model_end_to_end_with_a_budget(tmp_path: Path) -> None:
         assert any("did not fit" in note for note in answer.trace.notes)
     second = read(answerer.stream("What is passage 3 about?"))[2]
     assert second.trace.latency_ms["prepare"] < 100  # the model stayed open
+    answerer.close()
+
+
+def test_a_follow_up_s_first_word_takes_half_the_time(tmp_path: Path) -> None:
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+    write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE, context_length=4096)
+    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=4096, max_tokens=4)
+    many = tuple(hit(f"Passage {n} is about tea. " * 3, index=n, start=1000 * n) for n in range(6))
+    answerer, _ = answerer_of(many, Settings(models_dir=tmp_path, generation=generation))
+    # What is read is counted: seconds of a machine at work would say little.
+    read: list[int] = []
+    llm = answerer.model("gguf:tiny.gguf")._llm
+    evaluate, llm.eval = llm.eval, lambda tokens: (read.append(len(tokens)), evaluate(tokens))
+    first = _answer(answerer.stream("What is passage 3 about?", message_id=lambda: "m"))
+    whole = read[0]
+    read.clear()
+    history = (Message("m", "What is passage 3 about?", datetime.now(UTC), first),)
+    _answer(answerer.stream("And passage 4?", history=history, message_id=lambda: "n"))
+    assert read[0] < whole / 2
+    read.clear()
+    answerer.forget_dialogues()
+    _answer(answerer.stream("And passage 4?", history=history, message_id=lambda: "n"))
+    assert read[0] > whole / 2
     answerer.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
@@ -10,11 +10,12 @@ from langchain_classic.chains import RetrievalQA
 
 from rag_core.answering import chain as chains
 from rag_core.domain import Hit
-from rag_core.generation.base import LanguageModel
+from rag_core.models import ChatMessage, ChatModel, Usage
+from rag_core.models.messages import Request
 from tests.rag_core.answering.parts import HITS, ListRetriever, encode_tokens, hit
 
 
-class Parrot(LanguageModel):
+class Parrot(ChatModel):
     """Says what it was told to say, counts words as tokens, and remembers its prompts."""
 
     def __init__(self, says: str = "Said [1].", context_tokens: int = 10_000) -> None:
@@ -23,12 +24,17 @@ class Parrot(LanguageModel):
         self.context_tokens = context_tokens
         self.says = says
         self.prompts: list[str] = []
+        self.requests: list[Request] = []
 
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 
-    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
-        self.prompts.append(prompt)
+    def prompt_tokens(self, messages: Sequence[ChatMessage]) -> int:
+        return sum(self.count_tokens(message.text) for message in messages)
+
+    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
+        self.prompts.append("\n".join(message.text for message in request.messages))
+        self.requests.append(request)
         yield from self.says.split(" ")
 
 
@@ -38,7 +44,7 @@ def run(chain: RetrievalQA) -> tuple[list[tuple[Hit, ...]], list[str], str]:
     return found, texts, chains.run(chain, "Who leads the board?", chains.Listener(found.append, texts.append))
 
 
-def model_chain(model: LanguageModel, hits: tuple[Hit, ...] = HITS, **values: Any) -> RetrievalQA:
+def model_chain(model: ChatModel, hits: tuple[Hit, ...] = HITS, **values: Any) -> RetrievalQA:
     options = {"max_tokens": 100, "history": "", "cancelled": lambda: False, **values}
     return chains.model_chain(ListRetriever(hits=hits), model, **options)
 
@@ -90,6 +96,42 @@ def test_braces_in_passages_history_and_question_are_plain_text() -> None:
     chains.run(chain, "What is {question}?", chains.Listener(lambda _: None, lambda _: None))
     for part in ("A {brace} and {context}.", "Earlier {history}", "Question: What is {question}?"):
         assert part in model.prompts[0]
+
+
+def test_a_follow_up_tells_the_model_what_is_new_alone() -> None:
+    model, told = Parrot(), list[tuple[Hit, ...]]()
+    first = model_chain(model, HITS)
+    run(first)
+    before = first.combine_documents_chain.told.said("Said [1].")
+    more = tuple(hit(f"More news {n}.", index=n, document="news") for n in range(3))
+    second = model_chain(
+        model, (before.hits[1], *more), before=before, history="Earlier", follows=True, on_widened=told.append
+    )
+    run(second)
+    messages = model.requests[-1].messages
+    assert messages[:3] == (*model.requests[0].messages, ChatMessage("assistant", "Said [1]."))
+    assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
+    asked = messages[-1].text
+    assert asked.startswith('Passages:\nFound again, above: [2]\n\n<passage number="4"')
+    assert "More news 1." in asked
+    assert "More news 2." not in asked  # half of what was found is new to it at most
+    assert "Earlier" not in asked
+    assert second.combine_documents_chain.left_out == 1
+    assert told[0][:3] == before.hits  # in the order of their numbers
+    assert len(told[0]) == 6
+
+
+@pytest.mark.parametrize(("context_tokens", "follows"), [(300, True), (10_000, False)])
+def test_begun_again_where_there_is_no_room_or_the_question_is_another(context_tokens: int, follows: bool) -> None:
+    model = Parrot(context_tokens=context_tokens)
+    first = model_chain(model, HITS)
+    run(first)
+    before = first.combine_documents_chain.told.said("Said [1].")
+    other = tuple(hit("Other news. " * 12, index=n, start=n, document="other") for n in range(4))
+    run(model_chain(model, other, before=before, history="Earlier\n", follows=follows))
+    assert [message.role for message in model.requests[-1].messages] == ["system", "user"]
+    assert "Earlier" in model.prompts[-1]
+    assert '<passage number="1" source="Other' in model.prompts[-1]
 
 
 def test_a_stop_in_a_listener_is_not_swallowed() -> None:

@@ -14,7 +14,7 @@ from rag_core.domain import Hit
 from rag_core.settings import GenerationSettings, Settings
 from tests.rag_core.answering.parts import TEA, ListRetriever, encode, encode_tokens, hit
 from tests.rag_core.answering.test_chain import Parrot, model_chain
-from tests.rag_core.generation.gemini_server import Script, gemini_server
+from tests.rag_core.models.gemini_server import Script, gemini_server
 
 PAGE = "The board met in May. Anna Berger leads the board. She was chosen in 2017. Her deputy is Karl Ott. He is new."
 
@@ -70,11 +70,11 @@ def test_the_prompt_is_widened_within_the_model_s_context() -> None:
     chains.run(chain, "Who leads the board?", chains.Listener(lambda _: None, lambda _: None))
     assert text_of(WIDE) in wide.prompts[0]
     assert [len(one.around) for one in told[0]] == [3, 0]
-    narrow.context_tokens = chain.combine_documents_chain.prompt_tokens - 2 + 100 + narrow.prompt_overhead()
+    narrow.context_tokens = chain.combine_documents_chain.usage.prompt_tokens - 2 + 100
     chain = model_chain(narrow, (WIDE, TEA), on_widened=told.append)
     chains.run(chain, "Who leads the board?", chains.Listener(lambda _: None, lambda _: None))
     assert chain.combine_documents_chain.left_out == 0
-    assert chain.combine_documents_chain.prompt_tokens + 100 <= narrow.context_tokens
+    assert chain.combine_documents_chain.usage.prompt_tokens + 100 <= narrow.context_tokens
     assert 0 < len(told[1][0].around) < 3
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 
-from rag_core.generation import LanguageModel
+from rag_core.models import ChatMessage, ChatModel, Usage
+from rag_core.models.messages import Request
 
 
-class Scripted(LanguageModel):
+class Scripted(ChatModel):
     """Says its replies in turn, the last one again and again; a word is a token."""
 
     id = label = "scripted"
@@ -19,8 +20,8 @@ class Scripted(LanguageModel):
         self.said = ""
         self._replies: Sequence[str] = replies
 
-    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
-        self.prompts.append(prompt)
+    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
+        self.prompts.append("\n".join(message.text for message in request.messages))
         reply = self._replies[min(len(self.prompts), len(self._replies)) - 1]
         self.said = ""
         for start in range(0, len(reply), 3):
@@ -29,3 +30,6 @@ class Scripted(LanguageModel):
 
     def count_tokens(self, text: str) -> int:
         return len(text.split())
+
+    def prompt_tokens(self, messages: Sequence[ChatMessage]) -> int:
+        return sum(self.count_tokens(message.text) for message in messages)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rag_core.domain import Document, Page
 from rag_core.errors import Cancelled
 from rag_core.evaluation.drafting.by_model import _Passage, checked, draft_by_model, pairs
-from rag_core.generation import open_model
+from rag_core.models import open_model
 from rag_core.settings import GenerationSettings, Settings
 from tests.rag_core.evaluation.scripted import Scripted
-from tests.rag_core.generation.tiny_gguf import write_tiny_gguf
+from tests.rag_core.models.tiny_gguf import write_tiny_gguf
 
 TEXT = (
     "The lighthouse at Cape Varn was lit for the first time in 1887. Its lamp turns once every nine seconds and\n"

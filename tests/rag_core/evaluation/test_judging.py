@@ -8,10 +8,10 @@ import pytest
 
 from rag_core.errors import Cancelled
 from rag_core.evaluation.judging import judge, verdict
-from rag_core.generation import open_model
+from rag_core.models import open_model
 from rag_core.settings import GenerationSettings, Settings
 from tests.rag_core.evaluation.scripted import Scripted
-from tests.rag_core.generation.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
+from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from rag_core.errors import ConfigurationError, LecternError, ModelUnavailable
 from rag_core.evaluation import Evaluation
 from rag_core.settings import GenerationSettings
 from tests.conftest import PROJECT, add_text
-from tests.rag_core.generation.gemini_server import Script, gemini_server
+from tests.rag_core.models.gemini_server import Script, gemini_server
 from tests.rag_core.samples import TEXTS
 
 AS_IT_IS = Configuration("As it is")

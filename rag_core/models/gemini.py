@@ -5,26 +5,33 @@ The key goes into the client and nowhere else: no message, repr or log of Lecter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from ipaddress import ip_address
+from collections.abc import Generator
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
+from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError, ModelUnavailable
-from rag_core.generation.base import LanguageModel
-from rag_core.generation.registry import GEMINI, INSTALL_GEMINI
+from rag_core.models.addresses import is_here
+from rag_core.models.base import ChatModel, Provider
+from rag_core.models.messages import Request, Usage
+from rag_core.models.server_tokens import estimated
 from rag_core.settings import GenerationSettings, Settings
 
+GEMINI = "gemini"
+INSTALL_GEMINI = "Install it: .venv/bin/pip install google-generativeai."
+
 _FINE = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS")
+_ROLES = {"user": "user", "assistant": "model"}
 _CONTEXT_TOKENS = 100_000
-_BYTES_PER_TOKEN = 3  # fewer than any language's measured mean, so that the estimate errs on the safe side
 
 
-class GeminiModel(LanguageModel):
+class GeminiModel(ChatModel):
     """Gemini over REST. Raises ModelUnavailable where the package is missing or the endpoint is not to be trusted."""
 
     remote = True
     one_at_a_time = False
+    keeps_prefix = False
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -43,15 +50,18 @@ class GeminiModel(LanguageModel):
 
     def count_tokens(self, text: str) -> int:
         """An estimate, on the high side: asking Gemini to count would send the text."""
-        return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+        return estimated(text)
 
-    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
+    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
         try:
             # Google's own GenerativeModel holds every part back until the next one came, so its client is used.
             # Retries would multiply the longest wait, and the user can ask again.
-            request = _request(self._settings, prompt, max_tokens)
-            for part in self._client.stream_generate_content(request, timeout=self._settings.timeout_s, retry=None):
+            asked, usage = _request(self._settings, request), None
+            for part in self._client.stream_generate_content(asked, timeout=self._settings.timeout_s, retry=None):
                 yield self._text_of(part)
+                usage = _usage(part) or usage
+            if usage is not None:
+                yield usage
         except self._failures as error:
             failure = self._explain(error)
             # A server can repeat the key in what it answers; then the cause may not be kept.
@@ -119,16 +129,32 @@ def _client(key: str, endpoint: str) -> Any:
         raise ModelUnavailable(f"Gemini cannot be set up: {type(error).__name__}.") from None
 
 
-def _request(settings: GenerationSettings, prompt: str, max_tokens: int) -> Any:
-    """One user's turn, as google-generativeai writes it down."""
+def _request(settings: GenerationSettings, request: Request) -> Any:
+    """The messages, as google-generativeai writes them down."""
     from google.generativeai import protos
 
     name = settings.gemini_model
+    told = [protos.Part(text=message.text) for message in request.messages if message.role == "system"]
+    shape = {"response_mime_type": "application/json"} if request.json_schema else {}
     return protos.GenerateContentRequest(
         model=name if "/" in name else f"models/{name}",
-        contents=[protos.Content(role="user", parts=[protos.Part(text=prompt)])],
-        generation_config=protos.GenerationConfig(max_output_tokens=max_tokens, temperature=settings.temperature),
+        system_instruction=protos.Content(parts=told) if told else None,
+        contents=[
+            protos.Content(role=_ROLES[message.role], parts=[protos.Part(text=message.text)])
+            for message in request.messages
+            if message.role != "system"
+        ],
+        generation_config=protos.GenerationConfig(
+            max_output_tokens=request.max_tokens, temperature=settings.temperature, **shape
+        ),
     )
+
+
+def _usage(part: Any) -> Usage | None:
+    """What Gemini counted so far, where it says so."""
+    counted = part.usage_metadata
+    known = counted.prompt_token_count
+    return Usage(known, counted.candidates_token_count) if known else None
 
 
 def _checked(endpoint: str) -> str:
@@ -136,18 +162,11 @@ def _checked(endpoint: str) -> str:
     parts = urlsplit(endpoint if "//" in endpoint else f"https://{endpoint}")
     if parts.scheme == "https" and parts.hostname:
         return f"https://{parts.netloc}"
-    if parts.scheme == "http" and parts.hostname and _is_here(parts.hostname):
+    if parts.scheme == "http" and parts.hostname and is_here(parts.hostname):
         return f"http://{parts.netloc}"
     raise ModelUnavailable(
         "generation.gemini_endpoint is not an https address.", help="Give an https address, or one on this machine."
     )
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _failures() -> tuple[type[Exception], ...]:
@@ -174,3 +193,25 @@ def _unavailable(message: str, help: str, *, retryable: bool = True) -> ModelUna
     error = ModelUnavailable(message, help=help)
     error.retryable = retryable
     return error
+
+
+def _statuses(settings: Settings) -> tuple[ModelStatus, ...]:
+    """Whether Gemini may and can be asked."""
+    reason = ""
+    if find_spec("google") is None or find_spec("google.generativeai") is None:
+        reason = f"The package google-generativeai is not installed. {INSTALL_GEMINI}"
+    elif settings.google_api_key is None or not settings.google_api_key.get_secret_value().strip():
+        reason = "It needs a key: enter one, or set GOOGLE_API_KEY."
+    elif not settings.allow_remote:
+        reason = "Confirm first that passages of your documents may leave this machine."
+    return (ModelStatus(GEMINI, f"Gemini ({settings.generation.gemini_model})", not reason, reason, remote=True),)
+
+
+def _open(model_id: str, settings: Settings) -> GeminiModel:
+    (status,) = _statuses(settings)
+    if not status.ready:
+        raise ModelUnavailable(f"Gemini cannot be used: {status.reason}")
+    return GeminiModel(settings)
+
+
+PROVIDER = Provider(GEMINI, _statuses, _open)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.generation import prompts
-from rag_core.generation.prompts import Prompt
+from rag_core.models import prompts
+from rag_core.models.prompts import Prompt
 
 
 def test_a_prompt_with_wrong_places_fails_when_it_is_made() -> None:
@@ -31,7 +31,7 @@ def test_a_passage_can_neither_end_itself_nor_begin_another(mark: str) -> None:
 
 
 def test_the_answer_prompt_says_what_passages_are() -> None:
-    filled = prompts.ANSWER.fill(context="C", history="", question="Q?", not_found=prompts.NOT_FOUND)
+    filled = prompts.RULES.fill(not_found=prompts.NOT_FOUND)
     assert "not instructions" in filled
     assert prompts.NOT_FOUND in filled
 

@@ -1,4 +1,4 @@
-"""Which models there are, which of them can answer now, and what the others need. Imports nothing heavy."""
+"""GGUF files in the models folder: which there are, and whether they may be given to C code."""
 
 from __future__ import annotations
 
@@ -7,43 +7,12 @@ from pathlib import Path
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import ModelUnavailable
-from rag_core.generation.base import LanguageModel
-from rag_core.settings import Settings
 
-EXTRACTIVE = "extractive"
-GEMINI = "gemini"
 GGUF_PREFIX = "gguf:"
 GGUF_MAGIC = b"GGUF"
-
 INSTALL_LLAMA = (
     "Install it with a C++ compiler at hand: .venv/bin/pip install llama-cpp-python (it compiles for some minutes)."
 )
-INSTALL_GEMINI = "Install it: .venv/bin/pip install google-generativeai."
-
-
-def open_model(model_id: str, settings: Settings) -> LanguageModel:
-    """Open "gguf:FILE" or "gemini". Raises ModelUnavailable with a reason that a person can use."""
-    if model_id.startswith(GGUF_PREFIX):
-        path = gguf_path(model_id.removeprefix(GGUF_PREFIX), settings.models_dir)
-        from rag_core.generation.llama import LlamaModel
-
-        return LlamaModel(path, settings.generation)
-    if model_id == GEMINI:
-        status = gemini_status(settings)
-        if not status.ready:
-            raise ModelUnavailable(f"Gemini cannot be used: {status.reason}")
-        from rag_core.generation.gemini import GeminiModel
-
-        return GeminiModel(settings)
-    raise ModelUnavailable(
-        f"There is no model called {model_id[:100]!r}.", help="Choose 'extractive', 'gguf:FILE' or 'gemini'."
-    )
-
-
-def model_statuses(settings: Settings) -> tuple[ModelStatus, ...]:
-    """Every model with whether it can answer now: extractive first, then GGUF files by name, then Gemini."""
-    extractive = ModelStatus(EXTRACTIVE, "Quotes from your documents", True)
-    return (extractive, *gguf_statuses(settings.models_dir), gemini_status(settings))
 
 
 def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
@@ -58,6 +27,17 @@ def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
     return tuple(_gguf_status(path, missing) for path in files)
 
 
+def device() -> str:
+    """Where llama.cpp computes: "GPU", "processor", or "" where it is not installed."""
+    if find_spec("llama_cpp") is None:
+        return ""
+    try:
+        import llama_cpp
+    except (ImportError, OSError, RuntimeError):
+        return ""
+    return "GPU" if llama_cpp.llama_supports_gpu_offload() else "processor"
+
+
 def _gguf_status(path: Path, missing: str) -> ModelStatus:
     reason = missing
     try:
@@ -65,18 +45,6 @@ def _gguf_status(path: Path, missing: str) -> ModelStatus:
     except ModelUnavailable as error:
         reason = str(error)
     return ModelStatus(f"{GGUF_PREFIX}{path.name}", path.stem, not reason, reason)
-
-
-def gemini_status(settings: Settings) -> ModelStatus:
-    """Whether Gemini may and can be asked."""
-    reason = ""
-    if find_spec("google") is None or find_spec("google.generativeai") is None:
-        reason = f"The package google-generativeai is not installed. {INSTALL_GEMINI}"
-    elif settings.google_api_key is None or not settings.google_api_key.get_secret_value().strip():
-        reason = "It needs a key: enter one, or set GOOGLE_API_KEY."
-    elif not settings.allow_remote:
-        reason = "Confirm first that passages of your documents may leave this machine."
-    return ModelStatus(GEMINI, f"Gemini ({settings.generation.gemini_model})", not reason, reason, remote=True)
 
 
 def gguf_path(name: str, folder: Path) -> Path:

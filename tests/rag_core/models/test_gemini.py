@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from rag_core.errors import Cancelled, ModelUnavailable
-from rag_core.generation import open_model
-from rag_core.generation.base import LanguageModel
+from rag_core.models import ChatMessage, ChatModel, Usage, open_model, prompted
 from rag_core.settings import GenerationSettings, Settings
-from tests.rag_core.generation.gemini_server import Script, gemini_server
+from tests.rag_core.models.gemini_server import Script, gemini_server
 
 KEY = "AIzaSecretKey-0123456789"
 
@@ -33,16 +32,18 @@ def settings_for(url: str, **values: Any) -> Settings:
 
 
 @pytest.fixture
-def model(script: Script) -> LanguageModel:
+def model(script: Script) -> ChatModel:
     return open_model("gemini", settings_for(script.url))
 
 
-def ask(model: LanguageModel) -> str:
-    return "".join(model.stream("What did sales do?", max_tokens=99))
+def ask(model: ChatModel) -> str:
+    return "".join(delta.text for delta in model.stream(prompted("What did sales do?"), max_tokens=99))
 
 
-def test_streams_in_pieces_with_settings(script: Script, model: LanguageModel) -> None:
-    assert list(model.stream("What did sales do?", max_tokens=99)) == ["Sales rose ", "by 12 percent [1]."]
+def test_streams_in_pieces_with_settings(script: Script, model: ChatModel) -> None:
+    *deltas, last = model.stream(prompted("What did sales do?"), max_tokens=99)
+    assert [delta.text for delta in deltas] == ["Sales rose ", "by 12 percent [1]."]
+    assert last.usage is not None
     request = script.requests[0]
     assert "models/gemini-test:streamGenerateContent" in request["path"]
     assert request["generationConfig"] == {"maxOutputTokens": 99, "temperature": pytest.approx(0.3)}
@@ -50,12 +51,23 @@ def test_streams_in_pieces_with_settings(script: Script, model: LanguageModel) -
     assert script.keys == [KEY]
 
 
-def test_the_first_piece_does_not_wait_for_the_last(script: Script, model: LanguageModel) -> None:
+def test_a_dialogue_a_schema_and_what_gemini_counted(script: Script, model: ChatModel) -> None:
+    script.usage = {"promptTokenCount": 40, "candidatesTokenCount": 7}
+    dialogue = [ChatMessage("system", "Be brief."), *prompted("a"), ChatMessage("assistant", "b"), *prompted("c")]
+    *_, last = model.stream(dialogue, max_tokens=9, json_schema={"type": "object"})
+    assert last.usage == Usage(40, 7)
+    request = script.requests[0]
+    assert request["systemInstruction"]["parts"][0]["text"] == "Be brief."
+    assert [content["role"] for content in request["contents"]] == ["user", "model", "user"]
+    assert request["generationConfig"]["responseMimeType"] == "application/json"
+
+
+def test_the_first_piece_does_not_wait_for_the_last(script: Script, model: ChatModel) -> None:
     script.hang_before = 1
-    pieces = model.stream("x", max_tokens=9)
-    assert next(pieces) == "Sales rose "
+    pieces = model.stream(prompted("x"), max_tokens=9)
+    assert next(pieces).text == "Sales rose "
     script.release.set()
-    assert next(pieces) == "by 12 percent [1]."
+    assert next(pieces).text == "by 12 percent [1]."
 
 
 @pytest.mark.parametrize(
@@ -72,7 +84,7 @@ def test_the_first_piece_does_not_wait_for_the_last(script: Script, model: Langu
     ],
 )
 def test_errors_in_plain_words_without_the_key(
-    script: Script, model: LanguageModel, status: int, message: str, words: str, caplog: pytest.LogCaptureFixture
+    script: Script, model: ChatModel, status: int, message: str, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     script.status, script.message = status, message
     with caplog.at_level(logging.DEBUG), pytest.raises(ModelUnavailable, match=words) as caught:
@@ -93,8 +105,8 @@ def test_silence_is_a_timeout(script: Script) -> None:
 def test_silence_in_the_middle_is_a_timeout(script: Script) -> None:
     script.hang_before = 1
     model = open_model("gemini", settings_for(script.url, timeout=0.3))
-    pieces = model.stream("x", max_tokens=9)
-    assert next(pieces) == "Sales rose "
+    pieces = model.stream(prompted("x"), max_tokens=9)
+    assert next(pieces).text == "Sales rose "
     with pytest.raises(ModelUnavailable, match="did not answer"):
         next(pieces)
 
@@ -106,44 +118,44 @@ def test_nobody_there() -> None:
         ask(open_model("gemini", settings_for(url)))
 
 
-def test_blocked_question(script: Script, model: LanguageModel) -> None:
+def test_blocked_question(script: Script, model: ChatModel) -> None:
     script.block = "SAFETY"
     with pytest.raises(ModelUnavailable, match="blocked the question"):
         ask(model)
 
 
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION"])
-def test_blocked_answer(script: Script, model: LanguageModel, reason: str) -> None:
+def test_blocked_answer(script: Script, model: ChatModel, reason: str) -> None:
     script.finish = reason
     with pytest.raises(ModelUnavailable, match=f"blocked its own answer.*{reason}"):
         ask(model)
 
 
-def test_the_longest_answer_is_no_failure(script: Script, model: LanguageModel) -> None:
+def test_the_longest_answer_is_no_failure(script: Script, model: ChatModel) -> None:
     script.finish = "MAX_TOKENS"
     assert ask(model) == "Sales rose by 12 percent [1]."
 
 
-def test_not_gemini_at_all(script: Script, model: LanguageModel) -> None:
+def test_not_gemini_at_all(script: Script, model: ChatModel) -> None:
     script.texts = ()
     assert ask(model) == ""
 
 
-def test_stops_between_pieces(script: Script, model: LanguageModel) -> None:
+def test_stops_between_pieces(script: Script, model: ChatModel) -> None:
     stop = threading.Event()
-    pieces = model.stream("x", max_tokens=9, cancelled=stop.is_set)
+    pieces = model.stream(prompted("x"), max_tokens=9, cancelled=stop.is_set)
     assert next(pieces)
     stop.set()
     with pytest.raises(Cancelled):
         next(pieces)
 
 
-def test_two_requests_at_once(script: Script, model: LanguageModel) -> None:
-    first, second = model.stream("a", max_tokens=9), model.stream("b", max_tokens=9)
-    assert next(first) == next(second) == "Sales rose "
+def test_two_requests_at_once(script: Script, model: ChatModel) -> None:
+    first, second = model.stream(prompted("a"), max_tokens=9), model.stream(prompted("b"), max_tokens=9)
+    assert next(first).text == next(second).text == "Sales rose "
 
 
-def test_the_key_is_not_in_its_repr(model: LanguageModel) -> None:
+def test_the_key_is_not_in_its_repr(model: ChatModel) -> None:
     assert KEY not in repr(model) + str(vars(model))
 
 
@@ -163,7 +175,7 @@ def test_key_and_passages_are_never_sent_in_the_clear(url: str) -> None:
         open_model("gemini", settings_for(url))
 
 
-def test_counts_on_the_safe_side(model: LanguageModel) -> None:
+def test_counts_on_the_safe_side(model: ChatModel) -> None:
     assert model.count_tokens("Sales rose by twelve percent.") >= 7
     began = time.perf_counter()
     model.count_tokens("x" * 1_000_000)

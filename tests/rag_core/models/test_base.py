@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 import pytest
 
 from rag_core.errors import Cancelled, ModelUnavailable
-from rag_core.generation.base import LanguageModel, Turnstile
+from rag_core.models import ChatModel, Usage
+from rag_core.models.base import Turnstile
+from rag_core.models.messages import Request, prompted
+from rag_core.models.texts import until_stop, without_thoughts
 
 
 def never() -> bool:
     return False
 
 
-class Scripted(LanguageModel):
+class Scripted(ChatModel):
     """Writes its pieces, then fails if told to."""
 
     failures = (OSError,)
@@ -31,7 +34,7 @@ class Scripted(LanguageModel):
     def count_tokens(self, text: str) -> int:
         return len(text)
 
-    def _generate(self, prompt: str, max_tokens: int, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
+    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
         yield from self.pieces
         if self.failure is not None:
             raise self.failure
@@ -40,8 +43,12 @@ class Scripted(LanguageModel):
         self.freed += 1
 
 
+def said(model: ChatModel, **wanted: object) -> list[str]:
+    return [delta.text for delta in model.stream(prompted("x"), **{"max_tokens": 9, **wanted}) if delta.text]
+
+
 def test_control_characters_and_empty_pieces_are_left_out() -> None:
-    assert list(Scripted("a\x00b", "", "\x1b[31m", "c\nd\te", "\ud800").stream("x", max_tokens=9)) == [
+    assert said(Scripted("a\x00b", "", "\x1b[31m", "c\nd\te", "\ud800")) == [
         "ab",
         "[31m",
         "c\nd\te",
@@ -50,33 +57,33 @@ def test_control_characters_and_empty_pieces_are_left_out() -> None:
 
 def test_known_failures_are_put_into_words_others_pass() -> None:
     with pytest.raises(ModelUnavailable, match="scripted stopped with an error: disk") as caught:
-        list(Scripted("a", failure=OSError("disk")).stream("x", max_tokens=9))
+        said(Scripted("a", failure=OSError("disk")))
     assert isinstance(caught.value.__cause__, OSError)
     with pytest.raises(ZeroDivisionError):
-        list(Scripted(failure=ZeroDivisionError()).stream("x", max_tokens=9))
+        said(Scripted(failure=ZeroDivisionError()))
 
 
 def test_a_failure_leaves_the_queue_open() -> None:
     model = Scripted(failure=OSError("x"))
     for _ in range(2):
         with pytest.raises(ModelUnavailable):
-            list(model.stream("x", max_tokens=9))
+            said(model)
 
 
 def test_stopped_before_it_began() -> None:
     with pytest.raises(Cancelled):
-        next(Scripted("a").stream("x", max_tokens=9, cancelled=lambda: True))
+        said(Scripted("a"), cancelled=lambda: True)
 
 
 def test_closing_waits_for_the_request_and_happens_once() -> None:
     model = Scripted("a", "b")
-    pieces = model.stream("x", max_tokens=9)
+    pieces = model.stream(prompted("x"), max_tokens=9)
     next(pieces)
     closing = threading.Thread(target=model.close)
     closing.start()
     time.sleep(0.1)
     assert model.freed == 0
-    assert list(pieces) == ["b"]
+    assert [delta.text for delta in pieces] == ["b", ""]
     closing.join(5)
     model.close()
     assert model.freed == 1
@@ -109,3 +116,40 @@ def test_who_gives_up_waiting_leaves_the_line() -> None:
         with pytest.raises(Cancelled), turnstile.turn(lambda: True):
             pass
         assert len(turnstile) == 1
+
+
+@pytest.mark.parametrize(
+    ("pieces", "written"),
+    [
+        (["An ans", "wer."], "An answer."),
+        (["One", "\nQues", "tion: two"], "One"),
+        (["One\n", "Quest", "s go on"], "One\nQuests go on"),
+        (["All of it\nQuestion:"], "All of it"),
+        (["ends with\n"], "ends with\n"),
+        ([], ""),
+    ],
+)
+def test_text_ends_before_a_stop_that_comes_in_pieces(pieces: list[str], written: str) -> None:
+    assert "".join(until_stop(pieces, ["\nQuestion:"])) == written
+
+
+@pytest.mark.parametrize("size", [1, 3, 50])
+@pytest.mark.parametrize(
+    ("text", "thinking", "written"),
+    [
+        ("<think>\nNo, yes.</think>\n\nYes.", False, "Yes."),
+        ("Weighing it.</think>Yes.", True, "Yes."),
+        ("<thinking>never ends", False, ""),
+        ("<table> <think>is text here", False, "<table> <think>is text here"),
+        ("", False, ""),
+    ],
+)
+def test_thoughts_before_the_answer_are_left_out(text: str, thinking: bool, written: str, size: int) -> None:
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    assert "".join(without_thoughts(pieces, thinking=thinking)) == written
+
+
+def test_ends_before_a_stop_and_tells_the_usage() -> None:
+    *texts, last = Scripted("one t", "wo three").stream(prompted("x"), max_tokens=9, stop=[" three"])
+    assert "".join(delta.text for delta in texts) == "one two"
+    assert last.usage == Usage(9, 7)

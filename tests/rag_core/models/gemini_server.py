@@ -20,6 +20,7 @@ class Script:
     message: str = "went wrong"
     finish: str = "STOP"
     block: str = ""
+    usage: dict[str, int] = field(default_factory=dict)
     hang_before: int = -1  # hangs before this part of the stream; 0 is before the first
     release: threading.Event = field(default_factory=threading.Event)
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -70,7 +71,7 @@ def gemini_server() -> Iterator[Script]:
             candidate: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": text}]}, "index": 0}
             if last:
                 candidate["finishReason"] = script.finish
-            return {"candidates": [candidate]}
+            return {"candidates": [candidate], **({"usageMetadata": script.usage} if last and script.usage else {})}
 
         def _write(self, text: str) -> None:
             try:

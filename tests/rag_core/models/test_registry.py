@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.errors import ModelUnavailable
-from rag_core.generation import model_statuses, open_model, registry
+from rag_core.models import gemini, gguf_files, model_statuses, open_model
 from rag_core.settings import Settings
 
 HEAD = b"GGUF" + (3).to_bytes(4, "little") + (9).to_bytes(8, "little") + bytes(8)
@@ -44,10 +44,11 @@ def test_no_file_says_which_folder(tmp_path: Path, make: bool) -> None:
 
 def test_missing_package_says_how_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.gguf").write_bytes(HEAD)
-    monkeypatch.setattr(registry, "find_spec", lambda name: None)
-    _, local, gemini = model_statuses(settings_for(tmp_path))
+    for module in (gguf_files, gemini):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    _, local, remote = model_statuses(settings_for(tmp_path))
     assert "pip install llama-cpp-python" in local.reason
-    assert "pip install google-generativeai" in gemini.reason
+    assert "pip install google-generativeai" in remote.reason
 
 
 def test_gemini_wants_consent(tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_unknown_model(tmp_path: Path) -> None:
 
 def test_fast_and_light(tmp_path: Path) -> None:
     code = (
-        "import sys; from rag_core.generation import model_statuses; from rag_core.settings import Settings;"
+        "import sys; from rag_core.models import model_statuses; from rag_core.settings import Settings;"
         f"model_statuses(Settings(models_dir={str(tmp_path)!r}));"
         "heavy = {'llama_cpp', 'google.generativeai', 'langchain_core', 'torch', 'sentence_transformers'};"
         "print(sorted(heavy & set(sys.modules)))"

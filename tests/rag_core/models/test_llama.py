@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed: it needs a C++ compiler")
 
 from rag_core.errors import Cancelled, ModelUnavailable
-from rag_core.generation import open_model
-from rag_core.generation.llama import LlamaModel, until_stop
+from rag_core.models import ChatMessage, ChatModel, open_model, prompted
+from rag_core.models.llama import LlamaModel
 from rag_core.settings import GenerationSettings, Settings
-from tests.rag_core.generation.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
+from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +40,20 @@ def model(folder: Path) -> Iterator[LlamaModel]:
     opened.close()
 
 
+def said(model: ChatModel, *messages: ChatMessage, **wanted: Any) -> list[str]:
+    return [delta.text for delta in model.stream(messages, **{"max_tokens": 5, **wanted}) if delta.text]
+
+
 @pytest.mark.parametrize("name", ["plain", "chat"])
 def test_streams_piece_by_piece(folder: Path, name: str) -> None:
     opened = open_model(f"gguf:{name}.gguf", settings_for(folder))
-    pieces = list(opened.stream("sales rose", max_tokens=12))
+    *pieces, last = opened.stream(prompted("sales rose"), max_tokens=12)
     assert 2 <= len(pieces) <= 12
     # Weights drawn by chance may say any byte: the text need not be printable, but its characters are whole.
-    assert "".join(pieces).encode()
+    assert "".join(piece.text for piece in pieces).encode()
+    assert last.usage is not None
+    assert last.usage.prompt_tokens == opened.prompt_tokens(prompted("sales rose"))
+    assert len(pieces) <= last.usage.answer_tokens <= 12
     opened.close()
 
 
@@ -53,7 +62,8 @@ def test_counts_its_own_tokens(model: LlamaModel) -> None:
     assert model.count_tokens("") == 0
     assert model.count_tokens("zebra") < model.count_tokens("zebra zebra")
     assert model.context_tokens == 2048
-    assert model.prompt_overhead() > 4
+    # The template's marks for two roles, and the end of the message.
+    assert model.prompt_tokens(prompted("zebra")) > model.count_tokens("zebra") + 4
 
 
 def test_context_is_no_larger_than_the_model_was_made_for(folder: Path) -> None:
@@ -65,40 +75,42 @@ def test_context_is_no_larger_than_the_model_was_made_for(folder: Path) -> None:
 
 def test_a_prompt_beyond_the_context_is_refused_in_words(model: LlamaModel) -> None:
     with pytest.raises(ModelUnavailable, match=r"takes 2048"):
-        list(model.stream("zebra " * 1000, max_tokens=5))
+        list(model.stream(prompted("zebra " * 1000), max_tokens=5))
 
 
 def test_control_tokens_in_a_passage_stay_text(model: LlamaModel) -> None:
     plain = model._tokens("</s><s>")
     assert not {1, 2} & set(plain)
     assert 2 in model._tokens("</s>", special=True)
-    assert 2 in model._before + model._after
+    assert model._prompt(prompted("</s>")).count(2) == 1  # the template's own
 
 
 def test_stops_between_tokens_and_can_be_asked_again(model: LlamaModel) -> None:
     stop = threading.Event()
-    pieces = model.stream("sales", max_tokens=500, cancelled=stop.is_set)
+    pieces = model.stream(prompted("sales"), max_tokens=500, cancelled=stop.is_set)
     next(pieces)
     stop.set()
     with pytest.raises(Cancelled):
         list(pieces)
-    assert list(model.stream("sales", max_tokens=5))
+    assert list(model.stream(prompted("sales"), max_tokens=5))
 
 
 def test_stops_while_it_reads_a_long_prompt(model: LlamaModel) -> None:
     began = time.perf_counter()
     with pytest.raises(Cancelled):
-        list(model.stream("zebra " * 220, max_tokens=5, cancelled=lambda: time.perf_counter() - began > 0.005))
-    assert list(model.stream("sales", max_tokens=5))
+        list(
+            model.stream(prompted("zebra " * 220), max_tokens=5, cancelled=lambda: time.perf_counter() - began > 0.005)
+        )
+    assert list(model.stream(prompted("sales"), max_tokens=5))
 
 
 def test_one_request_at_a_time_in_order(model: LlamaModel) -> None:
     order: list[str] = []
-    first = model.stream("sales", max_tokens=30)
+    first = model.stream(prompted("sales"), max_tokens=30)
     next(first)
 
     def ask(name: str) -> None:
-        for place, _ in enumerate(model.stream("sales", max_tokens=5)):
+        for place, _ in enumerate(model.stream(prompted("sales"), max_tokens=5)):
             if place == 0:
                 order.append(name)
 
@@ -116,12 +128,12 @@ def test_one_request_at_a_time_in_order(model: LlamaModel) -> None:
 
 
 def test_waiting_can_be_stopped(model: LlamaModel) -> None:
-    first = model.stream("sales", max_tokens=30)
+    first = model.stream(prompted("sales"), max_tokens=30)
     next(first)
     with pytest.raises(Cancelled, match="waiting"):
-        next(model.stream("sales", max_tokens=5, cancelled=lambda: True))
+        next(model.stream(prompted("sales"), max_tokens=5, cancelled=lambda: True))
     first.close()
-    assert list(model.stream("sales", max_tokens=5))
+    assert list(model.stream(prompted("sales"), max_tokens=5))
 
 
 def test_closed_is_said(folder: Path) -> None:
@@ -129,7 +141,7 @@ def test_closed_is_said(folder: Path) -> None:
     opened.close()
     opened.close()
     with pytest.raises(ModelUnavailable, match="closed"):
-        list(opened.stream("x", max_tokens=1))
+        list(opened.stream(prompted("x"), max_tokens=1))
     with pytest.raises(ModelUnavailable, match="closed"):
         opened.count_tokens("x")
 
@@ -155,22 +167,48 @@ def test_a_template_that_fails(tmp_path: Path, template: str) -> None:
         open_model("gguf:bad.gguf", settings_for(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("pieces", "written"),
-    [
-        (["An ans", "wer."], "An answer."),
-        (["One", "\nQues", "tion: two"], "One"),
-        (["One\n", "Quest", "s go on"], "One\nQuests go on"),
-        (["All of it\nQuestion:"], "All of it"),
-        (["ends with\n"], "ends with\n"),
-        ([], ""),
-    ],
-)
-def test_text_ends_before_a_stop_that_comes_in_pieces(pieces: list[str], written: str) -> None:
-    assert "".join(until_stop(pieces, ["\nQuestion:"])) == written
-
-
 def test_long_prompts_cost_nothing_per_token(model: LlamaModel) -> None:
     started = time.process_time()
-    assert "".join(model.stream("sales by town. " * 60, max_tokens=300, cancelled=lambda: False))
+    assert said(model, *prompted("sales by town. " * 60), max_tokens=300)
     assert time.process_time() - started < 5
+
+
+SYSTEM, ASKED = ChatMessage("system", "Be brief."), ChatMessage("user", "sales rose by percent " * 40)
+
+
+def test_what_was_read_is_not_read_again(model: LlamaModel) -> None:
+    read: list[int] = []
+    evaluate = model._llm.eval
+    model._llm.eval = lambda tokens: (read.append(len(tokens)), evaluate(tokens))
+    first = "".join(said(model, SYSTEM, ASKED))
+    whole = read[0]
+    read.clear()
+    said(model, SYSTEM, ASKED, ChatMessage("assistant", first), ChatMessage("user", "And the sales of 2 passages?"))
+    assert read[0] < whole / 2
+
+
+def test_the_system_s_text_is_the_template_s_or_stands_before_the_question(tmp_path: Path, model: LlamaModel) -> None:
+    assert model._rendered([SYSTEM, ASKED])[:2] == ["<s><|system|>\n", "</s>\n<|user|>\n"]
+    refuses = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}" + CHAT_TEMPLATE
+    write_tiny_gguf(tmp_path / "user.gguf", chat_template=refuses)
+    opened = open_model("gguf:user.gguf", settings_for(tmp_path))
+    joined = prompted(f"Be brief.\n\n{ASKED.text}")
+    assert opened.prompt_tokens([SYSTEM, ASKED]) == opened.prompt_tokens(joined)
+    assert said(opened, SYSTEM, ASKED)
+    opened.close()
+
+
+def test_a_template_that_begins_with_thoughts(tmp_path: Path) -> None:
+    write_tiny_gguf(tmp_path / "thinks.gguf", chat_template=CHAT_TEMPLATE + "<think>\n")
+    opened = open_model("gguf:thinks.gguf", settings_for(tmp_path))
+    *texts, last = opened.stream(prompted("x"), max_tokens=9)
+    assert texts == []
+    assert last.usage is not None
+    assert last.usage.answer_tokens > 0
+    opened.close()
+
+
+def test_held_to_a_schema(model: LlamaModel) -> None:
+    schema = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
+    reply = json.loads("".join(said(model, *prompted("sales"), max_tokens=400, json_schema=schema)))
+    assert isinstance(reply["sure"], bool)

@@ -1,0 +1,29 @@
+"""The models page: what answers, the model files of this machine, more of them, a server of models, Gemini."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import downloading, frame, local_models, models, resources, serving
+
+
+def main() -> None:
+    """Draw the page."""
+    frame.insist()
+    library = resources.library()
+    with st.container(key="models_page"):
+        st.markdown("# Models")
+        local_models.machine(library)
+        st.markdown("## Answers by")
+        models.default(library)
+        st.markdown("## On this machine")
+        local_models.section(library)
+        st.markdown("## Get a model")
+        downloading.section(library, resources.downloads())
+        st.markdown("## Model server")
+        serving.section(library)
+        st.markdown("## Gemini")
+        models.gemini(library)
+
+
+main()

@@ -1,0 +1,99 @@
+"""The model files of this machine: what they are, whether they fit into memory, and what can be done with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import models, resources, words
+from pages.parts.tasks import failure, watched
+from rag_core.domain import Machine, ModelFile
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+
+def machine(library: Library) -> None:
+    """What models have to run on, in one line."""
+    st.caption(told(library.language_models.machine()))
+
+
+def told(found: Machine) -> str:
+    """A machine in words."""
+    memory = f"{words.size(found.memory_bytes)} of memory, {words.size(found.free_bytes)} free."
+    if not found.device:
+        return f"{memory} Local models need the package llama-cpp-python: `make llama` installs it."
+    where = "the graphics card" if found.device == "GPU" else "the processor"
+    return f"{memory} Local models run on {where}."
+
+
+def section(library: Library) -> None:
+    """The files with their buttons; looked at again every second, for a download may add one."""
+    watched(lambda: _draw(library))
+
+
+def _draw(library: Library) -> None:
+    try:
+        files = library.language_models.files()
+    except LecternError as error:
+        failure(error)
+        return
+    if not files:
+        with st.container(key="models_no_files"):
+            st.markdown(
+                ":gray[:material/deployed_code: No model file yet. Lectern quotes from your documents without one.]"
+            )
+            st.caption(
+                f"Download one below, or put a .gguf file into {words.plain(str(library.language_models.folder))}."
+            )
+        return
+    chosen = library.preference(models.PREFERENCE)
+    with st.container(key="models_files", gap="small"):
+        for number, file in enumerate(files):
+            _row(library, file, number, chosen=file.id == chosen)
+
+
+def _row(library: Library, file: ModelFile, number: int, *, chosen: bool) -> None:
+    with st.container(key=f"models_file_{number}", horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(gap=None, width="stretch"):
+            mark = " :green-badge[Answers]" if chosen else ""
+            mark += " :blue-badge[In memory]" if file.loaded else ""
+            st.markdown(f"**{words.plain(file.name)}**{mark}")
+            st.caption(described(file))
+        if not file.problem and not chosen:
+            st.button("Use", key=f"models_use_{number}", help=f"Let {file.name} answer", on_click=_use, args=(file.id,))
+        if file.loaded:
+            st.button("Unload", key=f"models_unload_{number}", on_click=library.language_models.unload, args=(file.id,))
+        with st.popover("", icon=":material/delete:", help=f"Remove {file.name}", key=f"models_remove_{number}"):
+            st.markdown(f"Remove **{words.plain(file.name)}** ({words.size(file.size_bytes)}) from this machine?")
+            st.button("Remove", type="primary", key=f"models_removed_{number}", on_click=_remove, args=(file.id,))
+    if problem := st.session_state.get(f"models_problem_{file.id}"):
+        st.markdown(f":red[:material/error:] {words.plain(problem)}")
+
+
+def described(file: ModelFile) -> str:
+    """A model file in one line of Markdown."""
+    if file.problem:
+        return f":red[{words.plain(file.problem)}]"
+    template = "chat template" if file.has_template else ":orange[no chat template]"
+    parts = [words.size(file.size_bytes), words.plain(file.architecture), words.plain(file.quantisation)]
+    parts += [f"context {file.context_tokens:,}" if file.context_tokens else "", template]
+    needs = f"needs about {words.size(file.memory_bytes)}"
+    fits = "fits into memory" if file.fits else ":orange[more than is free now]"
+    return " · ".join(part for part in (*parts, f"{needs}: {fits}") if part)
+
+
+def _use(model_id: str) -> None:
+    resources.library().set_preference(models.PREFERENCE, model_id)
+
+
+def _remove(model_id: str) -> None:
+    library = resources.library()
+    try:
+        library.language_models.remove(model_id)
+        if library.preference(models.PREFERENCE) == model_id:
+            library.set_preference(models.PREFERENCE, None)
+    except LecternError as error:
+        st.session_state[f"models_problem_{model_id}"] = f"{error} {error.help}"

@@ -1,0 +1,104 @@
+"""A server of models: its address and key, what it has, and which of it may answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import models, resources, words
+from rag_core.domain import ModelServer
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+PURPOSE = (
+    "Ollama, LM Studio, vLLM, llama-server, or any other that speaks OpenAI's protocol. On this machine nothing leaves "
+    "it; of a server elsewhere the page says so while it answers."
+)
+AGREED = "If the server is not on this machine: passages of my documents may be sent to it"
+
+
+def section(library: Library) -> None:
+    """The server that is set, and the form for another."""
+    st.caption(PURPOSE)
+    server = library.language_models.server()
+    with st.container(key="models_server", gap="small"):
+        if server.address:
+            _present(server)
+        _form(server)
+        found = st.session_state.get("models_served")
+        if found is not None:
+            _choice(found)
+        if problem := st.session_state.get("models_server_problem", ""):
+            st.markdown(f":red[:material/error:] {words.plain(problem)}")
+
+
+def _present(server: ModelServer) -> None:
+    with st.container(key="models_server_line", horizontal=True, vertical_alignment="center", gap="small"):
+        names = ", ".join(words.plain(name) for name in server.models) or "no model chosen yet"
+        st.markdown(f"**{words.plain(server.address)}** :gray[{names}]", width="stretch")
+        st.button("Forget the server", key="models_server_forget", on_click=_forget)
+    if server.problem:
+        st.caption(f":orange[{words.plain(server.problem)}]")
+    elif not server.here:
+        st.caption(":orange[:material/cloud_upload: This server is not on this machine.]")
+
+
+def _form(server: ModelServer) -> None:
+    with st.form("models_server_form", border=False):
+        st.text_input("Address", value=server.address, placeholder="http://localhost:11434", key="models_address")
+        kept = "the key that is set, if it stays empty" if server.has_key else "empty where it wants none"
+        st.text_input("Key", type="password", key="models_server_key", placeholder=kept, autocomplete="off")
+        st.checkbox(AGREED, key="models_server_agreed")
+        st.form_submit_button("Test", icon=":material/network_check:", key="models_server_test", on_click=_test)
+
+
+def _choice(found: tuple[str, ...]) -> None:
+    """What a server that was asked has."""
+    if not found:
+        st.markdown(
+            ":orange[:material/info:] The server answers, and has no models yet. Load one there, then test again."
+        )
+        return
+    st.markdown(f":green[:material/check_circle:] The server answers and has {words.count(len(found), 'model')}.")
+    with st.form("models_served_form", border=False):
+        st.multiselect("Models that may answer", found, default=list(found[:1]), key="models_served_chosen")
+        st.checkbox("Keep address and key in .env", key="models_server_keep")
+        st.form_submit_button("Use these", icon=":material/check:", key="models_server_use", on_click=_use)
+
+
+def _test() -> None:
+    state = st.session_state
+    state["models_served"], state["models_server_problem"] = None, ""
+    try:
+        state["models_served"] = resources.library().language_models.served(
+            state["models_address"], state["models_server_key"], agreed=state["models_server_agreed"]
+        )
+    except LecternError as error:
+        state["models_server_problem"] = f"{error} {error.help}"
+    else:
+        # Fields of a password are emptied with their form; what was tested is what will be used.
+        state["models_tested"] = (state["models_address"], state["models_server_key"], state["models_server_agreed"])
+
+
+def _use() -> None:
+    state, library = st.session_state, resources.library()
+    address, key, agreed = state["models_tested"]
+    names = tuple(state["models_served_chosen"])
+    try:
+        library.language_models.use_server(address, key, names, agreed=agreed, keep=state["models_server_keep"])
+        if names:
+            library.set_preference(models.PREFERENCE, f"server:{names[0]}")
+    except LecternError as error:
+        state["models_server_problem"] = f"{error} {error.help}"
+        return
+    state["models_served"], state["models_server_problem"] = None, ""
+
+
+def _forget() -> None:
+    try:
+        resources.library().language_models.forget_server()
+    except LecternError as error:
+        st.session_state["models_server_problem"] = f"{error} {error.help}"

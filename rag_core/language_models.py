@@ -1,0 +1,158 @@
+"""The language models of this machine: which there are, getting more, and the server that has others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import psutil
+
+from rag_core.cancellation import Cancellation
+from rag_core.choices import Choices
+from rag_core.domain import Machine, ModelFile, ModelServer, Progress, SuggestedModel, UnfinishedDownload
+from rag_core.errors import ModelUnavailable, StoreUnavailable
+from rag_core.models.downloads import Downloads
+from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_path
+from rag_core.models.gguf_header import Header, read_header
+
+_WORTH_HAVING = Path(__file__).parent / "models" / "worth_having.json"
+_COMPUTING_BYTES = 300_000_000  # what llama.cpp allocates besides weights and cache, at its usual batch
+_SHARE_OF_FREE = 0.9
+
+
+class LanguageModels:
+    """What the Models page and the command line show and do. Thread-safe.
+
+    `loaded()` names the models in memory, `unload(id)` takes one out of it.
+    """
+
+    def __init__(self, choices: Choices, loaded: Callable[[], tuple[str, ...]], unload: Callable[[str], None]) -> None:
+        self._choices = choices
+        self._loaded = loaded
+        self._unload = unload
+
+    def machine(self) -> Machine:
+        """What models have to run on."""
+        memory = psutil.virtual_memory()
+        return Machine(memory.total, memory.available, device())
+
+    def files(self) -> tuple[ModelFile, ...]:
+        """The GGUF files of the models folder, by name. Raises StoreUnavailable."""
+        folder, loaded = self._folder, self._loaded()
+        try:
+            paths = sorted(folder.glob("*.gguf")) if folder.is_dir() else []
+            return tuple(self._file(path, loaded) for path in paths if path.is_file())
+        except OSError as error:
+            raise StoreUnavailable(f"The folder {folder} cannot be read: {error.strerror}.") from error
+
+    def suggestions(self) -> tuple[SuggestedModel, ...]:
+        """Models worth having, the smallest first, with whether they would fit and are there."""
+        total = self.machine().memory_bytes * _SHARE_OF_FREE
+        found = []
+        for entry in json.loads(_WORTH_HAVING.read_text(encoding="utf-8")):
+            model = SuggestedModel(**entry)
+            present = (self._folder / model.wanted.rpartition("/")[2]).exists()
+            found.append(replace(model, fits=model.memory_bytes <= total, present=present))
+        return tuple(found)
+
+    def download(
+        self, wanted: str, *, sha256: str = "", cancellation: Cancellation | None = None
+    ) -> Iterator[Progress]:
+        """Download a model into the models folder; see `rag_core.models.downloads`. Raises LecternError."""
+        token = cancellation or Cancellation()
+        return self._downloads().download(wanted, sha256=sha256, cancelled=token.is_set)
+
+    def unfinished(self) -> tuple[UnfinishedDownload, ...]:
+        """Downloads that stopped and can go on."""
+        return self._downloads().unfinished()
+
+    def discard(self, name: str) -> None:
+        """Throw away what an unfinished download has fetched. Raises StoreUnavailable."""
+        self._downloads().discard(name)
+
+    def remove(self, model_id: str) -> None:
+        """Remove a model's file. Raises ModelUnavailable where there is none, StoreUnavailable."""
+        name = model_id.removeprefix(GGUF_PREFIX)
+        if name != Path(name).name or not (self._folder / name).is_file():
+            raise ModelUnavailable(f"There is no model file {name[:100]}.")
+        self._unload(model_id)
+        try:
+            (self._folder / name).unlink()
+        except OSError as error:
+            raise StoreUnavailable(f"{name} cannot be removed: {error.strerror}.") from error
+
+    def unload(self, model_id: str) -> None:
+        """Take a model out of memory, once the answer in progress is written."""
+        self._unload(model_id)
+
+    def server(self) -> ModelServer:
+        """The server of models that is set; one without an address where there is none."""
+        from rag_core.models.openai_compatible import permitted
+
+        settings = self._choices.effective
+        server = settings.server
+        if not server.address:
+            return ModelServer()
+        has_key = server.key is not None
+        try:
+            here = permitted(settings).here
+        except ModelUnavailable as error:
+            return ModelServer(server.address, server.models, has_key, False, f"{error} {error.help}")
+        return ModelServer(server.address, server.models, has_key, here)
+
+    def served(self, address: str, key: str = "", *, agreed: bool = False) -> tuple[str, ...]:
+        """The models of a server, asked now. Raises ModelUnavailable where it cannot be asked or does not answer.
+
+        key: empty for the one that is set. agreed: passages may leave the machine for it.
+        """
+        from rag_core.models.openai_compatible import list_models
+
+        return list_models(self._choices.with_server(address, key, (), agreed=agreed))
+
+    def use_server(self, address: str, key: str, models: tuple[str, ...], *, agreed: bool, keep: bool) -> None:
+        """Let models of a server answer. `keep`: also after this process, by `.env`. Raises LecternError."""
+        self._choices.use_server(address, key, models, agreed=agreed, keep=keep)
+
+    def forget_server(self) -> None:
+        """Forget the server and its key. Raises ConfigurationError."""
+        self._choices.forget_server()
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self._folder
+
+    @property
+    def _folder(self) -> Path:
+        return self._choices.settings.models_dir
+
+    def _downloads(self) -> Downloads:
+        settings = self._choices.settings
+        return Downloads(self._folder, hub=settings.hub_url, min_free_bytes=settings.storage.min_free_bytes)
+
+    def _file(self, path: Path, loaded: tuple[str, ...]) -> ModelFile:
+        told = path.stat()
+        model_id = f"{GGUF_PREFIX}{path.name}"
+        found = ModelFile(model_id, path.name, told.st_size, loaded=model_id in loaded)
+        try:
+            gguf_path(path.name, self._folder)
+            header = _header(path, told.st_size, told.st_mtime_ns)
+        except ModelUnavailable as error:
+            return replace(found, problem=f"{error} {error.help}".strip())
+        tokens = min(self._choices.settings.generation.context_tokens, header.context_tokens or 1 << 30)
+        needs = told.st_size + tokens * header.cache_bytes_per_token + _COMPUTING_BYTES
+        return replace(
+            found, title=header.name, architecture=header.architecture, quantisation=header.quantisation,
+            context_tokens=header.context_tokens, has_template=header.has_template, memory_bytes=needs,
+            fits=found.loaded or needs <= psutil.virtual_memory().available * _SHARE_OF_FREE,
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _header(path: Path, size_bytes: int, changed_ns: int) -> Header:
+    """The header of a file as it is now."""
+    check_gguf(path)
+    return read_header(path)

@@ -1,0 +1,88 @@
+"""What goes wrong with a model server, in words that a person can use. No message holds the key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rag_core.errors import LecternError, ModelUnavailable
+from rag_core.settings import ServerSettings
+
+if TYPE_CHECKING:
+    import httpx
+
+_TOLD_CHARS = 200
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """What the client raises: of the connection, and of streams that are not what a model server sends."""
+    import httpx
+
+    return (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, json.JSONDecodeError, AttributeError, TypeError)
+
+
+def explained(error: Exception, server: str, timeout_s: float) -> LecternError:
+    """A failure of the connection."""
+    import httpx
+
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return _unavailable(f"{server} cannot be reached.", "Start the server, or check its address.", retryable=True)
+    if isinstance(error, httpx.TimeoutException):
+        return _unavailable(
+            f"{server} did not answer within {timeout_s:g} seconds.",
+            "Try again: it may have been loading the model. generation.timeout_s sets how long is waited.",
+            retryable=True,
+        )
+    if isinstance(error, httpx.HTTPError):
+        return _unavailable(f"{server} broke off its answer.", "Ask again.", retryable=True)
+    return _unavailable(
+        f"{server} does not answer as a server of models does.", "Check the address; most end in /v1.", retryable=False
+    )
+
+
+def refused(
+    response: httpx.Response, server: ServerSettings, model: str, told: Mapping[str, Any] | None = None
+) -> ModelUnavailable:
+    """A request that the server refused or gave up; `told` is what it said, where not the response's body."""
+    name, status = response.request.url.host, response.status_code
+    says = _said(response, server, told)
+    if status in (401, 403):
+        return _unavailable(f"{name} refused the key.", "Check the key and enter it again.", retryable=False)
+    if status == 404 and model:
+        return _unavailable(f"{name} has no model called {model}.{says}", "Choose another model.", retryable=False)
+    if status == 404:
+        return _unavailable(f"{name} has no models there.", "Check the address; most end in /v1.", retryable=False)
+    if status == 429:
+        return _unavailable(f"{name} takes no more questions now.{says}", "Wait a while.", retryable=True)
+    if "context" in says.casefold():
+        return _unavailable(
+            f"The question and its passages are too long for the model.{says}",
+            "Give the model a larger context, or lower server.context_tokens.",
+            retryable=False,
+        )
+    if 300 <= status < 500:
+        return _unavailable(f"{name} refused the request.{says}", "Choose another model.", retryable=False)
+    return _unavailable(f"{name} failed to answer.{says}", "Try again in a while.", retryable=True)
+
+
+def _said(response: httpx.Response, server: ServerSettings, told: Mapping[str, Any] | None) -> str:
+    """The server's own words, shortened and without the key; empty where there are none."""
+    try:
+        found: Any = response.json() if told is None else told
+    except (ValueError, RuntimeError):
+        return ""
+    for key in ("error", "message", "detail"):
+        if isinstance(found, Mapping) and key in found:
+            found = found[key]
+    key = server.key.get_secret_value().strip() if server.key else ""
+    text = " ".join(found.split()) if isinstance(found, str) else ""
+    if key:
+        text = text.replace(key, "…")
+    return f" It says: {text[:_TOLD_CHARS]}" if text else ""
+
+
+def _unavailable(message: str, help: str, *, retryable: bool) -> ModelUnavailable:
+    error = ModelUnavailable(message, help=help)
+    error.retryable = retryable
+    return error

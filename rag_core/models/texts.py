@@ -1,0 +1,55 @@
+"""The text of a stream as it is passed on: without thoughts, up to a stop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+_OPENING = ("<think>", "<thinking>")
+_CLOSING = ("</think>", "</thinking>")
+
+
+def until_stop(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
+    """Pieces of text up to the first of `stops`; what may be its beginning is held back until that is clear."""
+    held = ""
+    for piece in pieces:
+        held += piece
+        found = [place for place in (held.find(stop) for stop in stops) if place >= 0]
+        if found:
+            held = held[: min(found)]
+            break
+        kept = _begun(held, stops)
+        if ready := held[: len(held) - kept]:
+            yield ready
+        held = held[len(held) - kept :]
+    if held:
+        yield held
+
+
+def without_thoughts(pieces: Iterable[str], *, thinking: bool = False) -> Iterator[str]:
+    """Pieces of text without what a model thinks aloud first, between <think> and </think>.
+
+    thinking: the prompt ends with the opening mark, as some templates have it.
+    """
+    held, begun = "", False
+    for piece in pieces:
+        if begun:
+            yield piece
+            continue
+        held += piece
+        if not thinking and (opening := re.match(r"\s*<think(?:ing)?>", held)):
+            thinking, held = True, held[opening.end() :]
+        if thinking and (closing := re.search(r"</think(?:ing)?>", held)):
+            thinking, held = False, held[closing.end() :]
+        if thinking:
+            held = held[len(held) - _begun(held, _CLOSING) :]
+        elif not any(mark.startswith(held.lstrip()) for mark in _OPENING):
+            begun = True
+            yield held.lstrip()
+    if not begun and not thinking and held.strip():
+        yield held.lstrip()
+
+
+def _begun(text: str, marks: Sequence[str]) -> int:
+    """How many characters at the end of a text may be the beginning of a mark."""
+    return max((n for mark in marks for n in range(1, len(mark)) if text.endswith(mark[:n])), default=0)

@@ -1,0 +1,51 @@
+"""What the Models page says of files, machines and downloads."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pages.parts.downloading import measure
+from pages.parts.local_models import described, told
+from pages.parts.tasks import Task
+from rag_core.domain import Machine, ModelFile, Progress
+
+FILE = ModelFile(
+    "gguf:a.gguf", "a.gguf", 2_500_000_000, "A", "qwen3", "Q4_K_M", 32_768, True, memory_bytes=4_200_000_000, fits=True
+)
+
+
+def test_a_file_in_one_line() -> None:
+    line = described(FILE).replace("\\", "")
+    assert line == "2.5 GB · qwen3 · Q4_K_M · context 32,768 · chat template · needs about 4.2 GB: fits into memory"
+
+
+def test_what_is_wrong_with_a_file() -> None:
+    broken = ModelFile("gguf:a.gguf", "a.gguf", 6, problem="It is damaged.")
+    assert described(broken).startswith(":red[It is damaged")
+    large = ModelFile("gguf:a.gguf", "a.gguf", 10, memory_bytes=9 * 10**9)
+    assert "no chat template" in described(large)
+    assert "more than is free" in described(large)
+
+
+@pytest.mark.parametrize(("device", "words"), [("GPU", "graphics"), ("processor", "processor"), ("", "make llama")])
+def test_where_models_run(device: str, words: str) -> None:
+    assert words in told(Machine(16 * 10**9, 9 * 10**9, device))
+
+
+@pytest.mark.parametrize(
+    ("step", "share", "words"),
+    [
+        (None, 0.0, "Looking"),
+        (Progress("finding", note="me/tiny"), 0.0, "Looking"),
+        (Progress("downloading", 500, 1000, "tiny.gguf"), 0.5, "500 B of 1.0 KB"),
+        (Progress("downloading", 500, 0, "tiny.gguf"), 0.0, "500 B"),
+        (Progress("checking", 1000, 1000), 1.0, "SHA-256"),
+    ],
+)
+def test_how_far_a_download_is(step: Progress | None, share: float, words: str) -> None:
+    found, text = measure(Task("download", time.monotonic(), step))
+    assert found == share
+    assert words in text
+    assert measure(Task("download", time.monotonic(), step, stopping=True))[1] == "Stopping"
