@@ -16,6 +16,7 @@ from rag_core.domain import Answer, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.generation.base import LanguageModel
+from rag_core.generation.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
@@ -65,12 +66,13 @@ class Asking:
         model: str | None,
         cancellation: Cancellation | None,
         scope: Scope | None = None,
+        replaces: str | None = None,
     ) -> Iterator[Piece]:
         """Answer piece by piece; see `Library.stream`."""
         from rag_core.retrieval.langchain import LecternRetriever
 
         question = self._checked(question)
-        asked = scoped(self._storage, question, conversation, scope)
+        asked = scoped(self._storage, question, conversation, scope, replaces)
         model = model or self._choices.model
         token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.
@@ -78,7 +80,7 @@ class Asking:
             asked.text, history=asked.history, model=model, cancelled=token.is_set, settings=self._choices.effective,
             retriever=LecternRetriever(find=lambda text: self._passages(text, asked.scope)),
         )  # fmt: skip
-        conversation, message = self._storage.conversations.ask(conversation, question, asked.changed)
+        conversation, message = self._storage.conversations.ask(conversation, question, asked.changed, replaces)
         written: list[str] = []
         kept = False
         try:
@@ -122,6 +124,11 @@ class Asking:
         if not answers:
             raise ModelUnavailable("The model gave no answer.")
         return answers[-1]
+
+    def quoted(self, question: str, scope: Scope) -> Answer:
+        """The extractive model's answer as the library is now, kept nowhere. Raises as `answer` does."""
+        settings = self._choices.settings.changed("generation", model=EXTRACTIVE)
+        return self.answer(question, settings, lambda text: self._passages(text, scope), lambda: False)
 
     def language_model(self, model_id: str, settings: Settings) -> LanguageModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
