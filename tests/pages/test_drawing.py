@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pages.parts import adding, exchange, passage, prose, samples, shelf, talk, words
+from pages.parts import adding, exchange, passage, prose, question_line, samples, shelf, talk, words
 from pages.parts.asking import Asking
 from pages.parts.jobs import Job
 from rag_core.domain import Message, Sentence, Trace
@@ -132,6 +132,15 @@ def test_a_failure_that_was_asked_again_is_not_shown_twice() -> None:
     assert talk.settled([failed, other], None) == [failed, other]
 
 
+def test_what_a_question_replaces_is_not_shown_while_it_is_answered() -> None:
+    done, next_one = Message("2", "Why?", NOW, answer=an_answer()), Message("3", "How?", NOW, answer=an_answer())
+    edited = Asking("a", "c", "When?", None, replaces="3")
+    assert talk.settled([done, next_one], edited) == [done]
+    assert talk.settled([done, next_one], replace(edited, replaces="2")) == []
+    refused = replace(edited, error=ModelUnavailable("No key."))
+    assert talk.settled([done, next_one], refused) == [done, next_one], "nothing took its place"
+
+
 def test_a_passage_of_a_picture(library: FakeLibrary) -> None:
     library.held = [a_document("bridges.txt", media_type="application/pdf")]
     (citation,) = an_answer().citations
@@ -173,12 +182,16 @@ def test_progress_in_words() -> None:
     assert stages == sorted(stages)
 
 
-def test_suggestions_are_the_samples_own_where_they_are() -> None:
+def test_the_samples_questions_are_those_of_documents_that_are_there() -> None:
     (question, *_) = samples.questions()
     own = a_document(question.gold[0].document)
-    assert question.text in samples.suggestions([own])
-    assert all("Bridges" in suggestion for suggestion in samples.suggestions([a_document()]))
-    assert samples.suggestions([]) == []
+    assert question in samples.questions_of([own])
+    assert samples.questions_of([a_document()]) == []
+
+
+def test_what_is_to_come_in_words() -> None:
+    assert question_line.coming_words(12, 1) == "12 documents can be searched, 1 more is coming in"
+    assert question_line.coming_words(0, 2800) == "No document can be searched yet, 2,800 are coming in"
 
 
 @pytest.mark.parametrize(
