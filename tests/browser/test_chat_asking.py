@@ -63,7 +63,7 @@ def test_a_question_is_edited_and_what_it_replaced_comes_back(open_page: Open) -
     ask(page, "Is chlorine used in the water works?")
     page.locator(".exchange").nth(1).locator(".source").first.wait_for()
     page.locator(".question").first.hover()
-    page.get_by_role("button", name="Edit the question").first.click()
+    page.get_by_role("button", name="Edit this question").first.click()
     page.keyboard.press("Control+A")
     page.keyboard.type("How long is lost property kept?")
     page.keyboard.press("Enter")

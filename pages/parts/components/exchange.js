@@ -209,7 +209,7 @@ const skeleton = (root) => {
   };
   parts.stage.setAttribute("role", "status");
   parts.answer.append(parts.stage, parts.body, parts.after);
-  const pencil = button("rate pencil", "Edit the question and ask again", "pencil", true);
+  const pencil = button("rate pencil", "Edit this question", "pencil", true);
   pencil.dataset.edit = "true";
   parts.asked.append(pencil, parts.question);
   root.append(parts.asked, parts.answer);
