@@ -44,6 +44,7 @@ from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
     from rag_core.evaluation import Evaluation
+    from rag_core.exporting import ConversationForm
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
     from rag_core.retrieval import Retrieval
@@ -477,6 +478,17 @@ class Library:
     def pin_conversation(self, conversation_id: str, pinned: bool) -> None:
         """Keep a conversation before all others, or among them again."""
         self._storage.conversations.pin(conversation_id, pinned)
+
+    def export_conversation(self, conversation_id: str, form: ConversationForm) -> bytes:
+        """A conversation as a file: "markdown", "pdf", "json", or "bibtex" for the documents that it cites."""
+        from rag_core.exporting import Thread, export
+
+        conversation = next((one for one in self.conversations() if one.id == conversation_id), None)
+        if conversation is None:
+            raise KeyError(conversation_id)
+        messages = self.messages(conversation_id)
+        cited = {citation.document_id for one in messages if one.answer for citation in one.answer.citations}
+        return export(Thread(conversation, messages, self._storage.documents.some(sorted(cited))), form)
 
     def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""

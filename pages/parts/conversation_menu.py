@@ -6,14 +6,18 @@ click; its callback has run by then, and what it noted is drawn by the next run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.parts import conversations, resources, words
+from pages.parts.components import component
 from pages.parts.conversations import TITLE_CHARS
 from rag_core.domain import Conversation
+from rag_core.exporting import SUFFIXES, ConversationForm
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -22,7 +26,15 @@ ACTS = {
     "rename": ":material/edit: Rename",
     "pin": ":material/keep: Pin",
     "unpin": ":material/keep_off: Unpin",
+    "export": ":material/download: Export",
     "delete": ":material/delete: Delete",
+}
+
+FORMS: dict[ConversationForm, tuple[str, str]] = {
+    "markdown": ("Markdown", ":material/markdown:"),
+    "pdf": ("PDF", ":material/picture_as_pdf:"),
+    "json": ("JSON, with all that is kept", ":material/data_object:"),
+    "bibtex": ("BibTeX of the documents cited", ":material/format_quote:"),
 }
 
 
@@ -47,6 +59,8 @@ def dialog(library: Library) -> None:
         _close()
     elif wanted == "rename":
         _rename(conversation)
+    elif wanted == "export":
+        _export(library, conversation)
     elif wanted == "delete":
         _delete(conversation)
 
@@ -54,7 +68,7 @@ def dialog(library: Library) -> None:
 def _menu(conversation: Conversation) -> None:
     st.menu_button(
         "More",
-        ["rename", "unpin" if conversation.pinned else "pin", "delete"],
+        ["rename", "unpin" if conversation.pinned else "pin", "export", "delete"],
         format_func=lambda act: ACTS[act],
         icon=":material/more_horiz:",
         type="tertiary",
@@ -95,6 +109,19 @@ def _keep_title(conversation_id: str) -> None:
     if title := " ".join(st.session_state["chat_title"].split()):
         resources.library().rename_conversation(conversation_id, title)
         _close()
+
+
+@st.dialog("Export conversation", icon=":material/download:", on_dismiss=_close)
+def _export(library: Library, conversation: Conversation) -> None:
+    st.caption("Every citation is written as [Title, Section, p. N].")
+    name = re.sub(r"[^\w-]+", "-", conversation.title).strip("-") or "conversation"
+    for form, (label, icon) in FORMS.items():
+        st.download_button(
+            label, partial(library.export_conversation, conversation.id, form), name + SUFFIXES[form],
+            icon=icon, key=f"chat_export_{form}", on_click="ignore", width="stretch",
+        )  # fmt: skip
+    text = library.export_conversation(conversation.id, "markdown").decode()
+    component("copying")(key="chat_copy", data={"text": text, "label": "Copy all of it"})
 
 
 @st.dialog("Delete this conversation?", icon=":material/delete:", on_dismiss=_close)

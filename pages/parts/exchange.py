@@ -10,6 +10,7 @@ from pages.parts.asking import Asking
 from pages.parts.components import component
 from rag_core.domain import Answer, Message, Result
 from rag_core.errors import LecternError
+from rag_core.exporting import answer_text
 
 RATINGS = {"good": 1, "bad": -1, "none": None}
 STAGES = {
@@ -75,6 +76,7 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
         "stopped": answer.stopped,
         "facts": _facts(answer),
         "notes": _notes(answer),
+        "copy": answer_text(answer),
     }
 
 
@@ -129,6 +131,7 @@ def _frame(question: str, state: str) -> dict[str, Any]:
         "rating": None,
         "reason": "",
         "searched": False,
+        "copy": "",
         "editable": False,
         "replaced": "",
     }

@@ -210,6 +210,9 @@ class FakeLibrary:
     def bring_back(self, message_id: str) -> None:
         self.calls.append(("bring_back", message_id))
 
+    def export_conversation(self, conversation_id: str, form: str) -> bytes:
+        return f"{conversation_id} as {form}".encode()
+
     def pin_conversation(self, conversation_id: str, pinned: bool) -> None:
         self.pinned = (self.pinned | {conversation_id}) if pinned else self.pinned - {conversation_id}
 

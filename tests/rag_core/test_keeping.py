@@ -88,6 +88,16 @@ def test_a_mark_is_kept_with_its_reason(filled: Library) -> None:
     assert {"search", "total"} <= set(message.answer.trace.latency_ms), "stages are kept with the question"
 
 
+def test_a_conversation_is_exported_from_the_library(filled: Library) -> None:
+    talk = filled.ask(PRICE).conversation
+    assert "[The bakery, p. 1]" in filled.export_conversation(talk, "markdown").decode()
+    assert "title = {{The bakery}}" in filled.export_conversation(talk, "bibtex").decode()
+    filled.remove(next(one.id for one in filled.documents() if one.title == "The bakery"))
+    assert "No longer in the library" in filled.export_conversation(talk, "bibtex").decode()
+    with pytest.raises(KeyError):
+        filled.export_conversation("no such conversation", "pdf")
+
+
 def test_only_questions_that_are_answered_right_are_suggested(filled: Library) -> None:
     price = Question("price", PRICE, ("4.20",))
     wrong = Question("wrong", PRICE, ("5.10",))

@@ -48,6 +48,22 @@ const button = (className, label, iconName = null, hideLabel = false) => {
   return element;
 };
 
+// What was copied is said on the button itself, for a moment.
+const copyButton = (className, label, text, hideLabel = false) => {
+  const element = button(className, label, "copy", hideLabel);
+  const say = (said) => {
+    if (said) element.dataset.said = said;
+    else delete element.dataset.said;
+    element.setAttribute("aria-label", said || label);
+  };
+  element.onclick = () => {
+    const done = navigator.clipboard?.writeText(text) ?? Promise.reject();
+    done.then(() => say("Copied"), () => say("The browser refused"));
+    setTimeout(say, 2000);
+  };
+  return element;
+};
+
 // Replace only the children that changed, so that focus, selection and scroll position stay.
 const patch = (parent, items, draw) => {
   items.forEach((item, index) => {

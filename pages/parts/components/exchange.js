@@ -101,28 +101,6 @@ const drawNotes = (notes) => {
   return details;
 };
 
-const drawCopy = (text) => {
-  const copy = button("rate", "Copy answer", "copy", true);
-  copy.dataset.copy = text;
-  return copy;
-};
-
-// What was copied is said on the button itself, for a moment.
-const copyText = async (element) => {
-  let said = "Copied";
-  try {
-    await navigator.clipboard.writeText(element.dataset.copy);
-  } catch {
-    said = "The browser did not let it be copied";
-  }
-  element.dataset.said = said;
-  element.setAttribute("aria-label", said);
-  setTimeout(() => {
-    delete element.dataset.said;
-    element.setAttribute("aria-label", "Copy answer");
-  }, 2000);
-};
-
 const drawRating = (rating) => {
   const group = make("span", "rating");
   group.setAttribute("role", "group");
@@ -155,7 +133,7 @@ const drawMeta = (data) => {
     meta.append(how);
   }
   const tools = make("span", "tools");
-  if (data.copy) tools.append(drawCopy(data.copy));
+  if (data.copy) tools.append(copyButton("rate", "Copy answer", data.copy, true));
   if (data.rateable) tools.append(drawRating(data.rating));
   if (tools.children.length) meta.append(tools);
   return meta;
@@ -275,13 +253,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.onclick = (event) => {
     const number = event.target.closest("[data-number]");
     const thumb = event.target.closest("[data-rate]");
-    const copied = event.target.closest("[data-copy]");
     if (number && !number.disabled) setTriggerValue("open", Number(number.dataset.number));
     else if (thumb) setTriggerValue("rate", thumb.ariaPressed === "true" ? "none" : thumb.dataset.rate);
     else if (event.target.closest("[data-searched]")) setTriggerValue("searched", true);
     else if (event.target.closest("[data-retry]")) setTriggerValue("retry", true);
     else if (event.target.closest("[data-back]")) setTriggerValue("back", true);
-    else if (copied) copyText(copied);
     else if (event.target.closest("[data-edit]")) {
       editQuestion(parts, data.question, (question) => setTriggerValue("edit", question));
     }
