@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from rag_core.answering import Answerer
+from rag_core.answering.instructing import Instructions
 from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
 from rag_core.choices import Choices
@@ -36,11 +37,13 @@ class Asking:
         self._library = LibraryCorpus(storage, embedding.get, self._rerankers)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
+        self._instructions = Instructions(lambda texts: self._embedding.get().encode(texts))
 
     def warm(self) -> None:
         """Load what the first question needs. Raises ModelUnavailable."""
         self._embedding.get()
         self._answers().warm()
+        self._instructions.warm()
         self._rerankers.warm(self._choices.settings.retrieval.rerank)
 
     def close(self) -> None:
@@ -87,7 +90,7 @@ class Asking:
             for piece in pieces:
                 written.append(piece.text)
                 if piece.answer is not None:
-                    answer = asked.told(piece.answer, question)
+                    answer = self._instructions.marked(asked.told(piece.answer, question))
                     answer = replace(answer, conversation=conversation, message_id=message)
                     self._keep(answer)
                     kept = True

@@ -10,7 +10,7 @@ from pages.parts.asking import Asking
 from pages.parts.components import component
 from rag_core.domain import Answer, Message, Result
 from rag_core.errors import LecternError
-from rag_core.exporting import answer_text
+from rag_core.exporting import INSTRUCTS, answer_text
 
 RATINGS = {"good": 1, "bad": -1, "none": None}
 STAGES = {
@@ -89,6 +89,7 @@ def measured(result: Result, active: int | None = None) -> dict[str, Any]:
             "title": found.title,
             "page": f"p. {found.page}",
             "score": f"cosine {found.score:.2f}",
+            "warning": "",
         }
         for found in result.found
         if found.rank in cited
@@ -153,6 +154,7 @@ def _sources(answer: Answer) -> list[dict[str, Any]]:
             "title": citation.title,
             "page": passage.place_words(citation),
             "score": passage.score_words(citation),
+            "warning": INSTRUCTS if citation.instructs else "",
         }
         for citation in answer.citations
     ]

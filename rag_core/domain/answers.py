@@ -42,7 +42,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A passage in an answer: what the number behind a sentence opens. The span is on the page, boxes within it."""
+    """A passage in an answer: what the number behind a sentence opens. The span is on the page, boxes within it.
+
+    One that `instructs` has text that reads like an instruction to the model that answers.
+    """
 
     number: int
     chunk_id: str
@@ -57,6 +60,7 @@ class Citation:
     boxes: tuple[Box, ...]
     score: float
     score_kind: ScoreKind = "cosine"
+    instructs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

