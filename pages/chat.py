@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import conversations, frame, models, resources, talk, words
+from pages.parts import conversation_menu, conversations, frame, models, question_line, resources, starting, talk, words
 from rag_core.errors import LecternError
 
 
@@ -20,28 +20,20 @@ def main() -> None:
         ready = [document for document in library.documents() if document.state == "ready"]
         with st.container(key="chat_page"):
             with st.container(key="chat_top"):
-                conversations.heading(library.conversations(), chosen)
-            begun = talk.exchanges(library, chosen)
-            if not begun and ready:
-                talk.suggestions(ready, conversations.scope(library, chosen))
-            elif not begun:
-                nothing_to_ask()
-        if ready or begun:
-            talk.ask_line(library, ready, chosen, model)
+                conversation_menu.heading(library.conversations(), chosen)
+            latest = talk.exchanges(library, chosen)
+            if not latest and ready:
+                starting.suggestions(library, ready, conversations.scope(library, chosen))
+            elif not latest:
+                starting.nothing_to_ask(library)
+        if ready or latest:
+            question_line.draw(library, ready, chosen, model, latest)
+        conversation_menu.dialog(library)
         talk.open_passage(library, chosen)
         talk.what_was_searched(library, chosen)
     except LecternError as error:
         st.markdown(f"**{words.plain(str(error))}**")
         st.caption(words.plain(error.help))
-
-
-def nothing_to_ask() -> None:
-    """The way to the library, when there is no document to ask yet."""
-    with st.container(key="chat_empty", horizontal_alignment="center"):
-        st.markdown("## Nothing to read yet")
-        st.markdown("Add a document, or the sample library, and ask away.")
-        if st.button("Go to the library", icon=":material/library_books:", type="primary", key="chat_to_library"):
-            st.switch_page("pages/upload.py")
 
 
 main()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from rag_core.answering import Answerer
+from rag_core.answering.instructing import Instructions
 from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
 from rag_core.choices import Choices
@@ -16,6 +17,7 @@ from rag_core.domain import Answer, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.models.base import ChatModel
+from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
@@ -35,11 +37,13 @@ class Asking:
         self._library = LibraryCorpus(storage, embedding.get, self._rerankers)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
+        self._instructions = Instructions(lambda texts: self._embedding.get().encode(texts))
 
     def warm(self) -> None:
         """Load what the first question needs. Raises ModelUnavailable."""
         self._embedding.get()
         self._answers().warm()
+        self._instructions.warm()
         self._rerankers.warm(self._choices.settings.retrieval.rerank)
 
     def loaded(self) -> tuple[str, ...]:
@@ -87,12 +91,13 @@ class Asking:
         model: str | None,
         cancellation: Cancellation | None,
         scope: Scope | None = None,
+        replaces: str | None = None,
     ) -> Iterator[Piece]:
         """Answer piece by piece; see `Library.stream`."""
         from rag_core.retrieval.langchain import LecternRetriever
 
         question = self._checked(question)
-        asked = scoped(self._storage, question, conversation, scope)
+        asked = scoped(self._storage, question, conversation, scope, replaces)
         asked = replace(asked, text=self._library.spelt(asked.text))
         model = model or self._choices.model
         token = cancellation or Cancellation()
@@ -103,14 +108,14 @@ class Asking:
             # Of another scope, what the model was told before may be outside of it.
             message_id=lambda: message, goes_on=asked.changed is None,
         )  # fmt: skip
-        conversation, message = self._storage.conversations.ask(conversation, question, asked.changed)
+        conversation, message = self._storage.conversations.ask(conversation, question, asked.changed, replaces)
         written: list[str] = []
         kept = False
         try:
             for piece in pieces:
                 written.append(piece.text)
                 if piece.answer is not None:
-                    answer = asked.told(piece.answer, question)
+                    answer = self._instructions.marked(asked.told(piece.answer, question))
                     answer = replace(answer, conversation=conversation, message_id=message)
                     self._keep(answer)
                     kept = True
@@ -147,6 +152,11 @@ class Asking:
         if not answers:
             raise ModelUnavailable("The model gave no answer.")
         return answers[-1]
+
+    def quoted(self, question: str, scope: Scope) -> Answer:
+        """The extractive model's answer as the library is now, kept nowhere. Raises as `answer` does."""
+        settings = self._choices.settings.changed("generation", model=EXTRACTIVE)
+        return self.answer(question, settings, lambda text: self._passages(text, scope), lambda: False)
 
     def language_model(self, model_id: str, settings: Settings) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""

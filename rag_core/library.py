@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from rag_core.domain import (
     PagePicture,
     Piece,
     Progress,
+    Question,
     Report,
     Scope,
     Successor,
@@ -43,6 +44,7 @@ from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
     from rag_core.evaluation import Evaluation
+    from rag_core.exporting import ConversationForm
     from rag_core.language_models import LanguageModels
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
@@ -405,17 +407,39 @@ class Library:
         model: str | None = None,
         cancellation: Cancellation | None = None,
         scope: Scope | None = None,
+        replaces: str | None = None,
     ) -> Iterator[Piece]:
         """Answer a question piece by piece; the last piece holds the whole answer.
 
         The question is kept before the first piece and the answer with the last one. An unknown `conversation` begins
         one under that id. `scope` is what is searched from now on in this conversation, None what it was narrowed to
-        before; `@name` in the question stands for documents and tags and takes the place of both. Whoever stops
-        iterating keeps what was answered so far. Raises InvalidQuestion, ModelUnavailable, StoreUnavailable.
+        before; `@name` in the question stands for documents and tags and takes the place of both. A question that
+        `replaces` a message, by its id, follows what was said before that; the message and those after it are set
+        aside. Whoever stops iterating keeps what was answered so far. Raises InvalidQuestion, ModelUnavailable,
+        StoreUnavailable.
         """
         return self._asking.stream(
-            question, conversation=conversation, model=model, cancellation=cancellation, scope=scope
+            question, conversation=conversation, model=model, cancellation=cancellation, scope=scope, replaces=replaces
         )
+
+    def bring_back(self, message_id: str) -> None:
+        """Show again what a message took the place of; it and those after it are set aside in turn."""
+        self._storage.conversations.bring_back(message_id)
+
+    def suggestions(self, given: Sequence[Question] = (), *, scope: Scope | None = None, limit: int = 4) -> list[str]:
+        """At most `limit` questions that the library answers right: of those `given`, else of drafts of its own.
+
+        Each is asked of the extractive model, within `scope`; takes some seconds, so the result for a library as it is
+        now is kept. Raises StoreUnavailable, ModelUnavailable.
+        """
+        from rag_core.suggesting import suggestions
+
+        return suggestions(self._storage, self._asking, self.settings, given, scope or Scope(), limit)
+
+    def intake(self) -> tuple[int, int]:
+        """How many documents can be searched, and how many are still on their way to that."""
+        ready, _, pending, _ = self._storage.documents.counts()
+        return ready, pending
 
     def scope(self, conversation_id: str) -> Scope:
         """What a conversation is narrowed to."""
@@ -438,19 +462,35 @@ class Library:
             scopes.append(scope)
         return either(scopes, documents)
 
-    def conversations(self) -> list[Conversation]:
-        """Every conversation, the one used last first."""
-        return self._storage.conversations.all()
+    def conversations(self, words: str = "") -> list[Conversation]:
+        """Every conversation, pinned ones first, then the one used last; with `words`, those that hold them all."""
+        wanted = words.split()
+        return self._storage.conversations.find(wanted) if wanted else self._storage.conversations.all()
 
     def messages(self, conversation_id: str) -> list[Message]:
-        """The messages of a conversation in order; their answers have citations but not hits."""
+        """The messages of a conversation in order, without those set aside; their answers have citations, not hits."""
         return self._storage.conversations.messages(conversation_id)
 
-    def rate(self, message_id: str, rating: int | None) -> None:
-        """Keep what the user thinks of an answer: 1 good, -1 bad, None neither. Raises ValueError for another."""
+    def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
+        """Keep what the user thinks of an answer, 1 good, -1 bad, None neither, and why. Raises ValueError."""
         if rating not in (1, -1, None):
             raise ValueError("A rating is 1, -1 or None.")
-        self._storage.conversations.rate(message_id, rating)
+        self._storage.conversations.rate(message_id, rating, reason.strip())
+
+    def pin_conversation(self, conversation_id: str, pinned: bool) -> None:
+        """Keep a conversation before all others, or among them again."""
+        self._storage.conversations.pin(conversation_id, pinned)
+
+    def export_conversation(self, conversation_id: str, form: ConversationForm) -> bytes:
+        """A conversation as a file: "markdown", "pdf", "json", or "bibtex" for the documents that it cites."""
+        from rag_core.exporting import Thread, export
+
+        conversation = next((one for one in self.conversations() if one.id == conversation_id), None)
+        if conversation is None:
+            raise KeyError(conversation_id)
+        messages = self.messages(conversation_id)
+        cited = {citation.document_id for one in messages if one.answer for citation in one.answer.citations}
+        return export(Thread(conversation, messages, self._storage.documents.some(sorted(cited))), form)
 
     def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from rag_core.domain import Answer, Message, Scope
 from rag_core.errors import InvalidQuestion
@@ -33,9 +34,15 @@ class Scoped:
         return replace(answer, question=question, trace=replace(answer.trace, notes=(*answer.trace.notes, *notes)))
 
 
-def scoped(storage: Storage, question: str, conversation: str | None, scope: Scope | None) -> Scoped:
-    """The question read for its scope. Raises InvalidQuestion for one of names alone, StoreUnavailable."""
-    history = tuple(storage.conversations.messages(conversation)) if conversation else ()
+def scoped(
+    storage: Storage, question: str, conversation: str | None, scope: Scope | None, replaces: str | None = None
+) -> Scoped:
+    """The question read for its scope. Raises InvalidQuestion for one of names alone, StoreUnavailable.
+
+    One that takes the place of the message `replaces` follows what was said before that.
+    """
+    messages = storage.conversations.messages(conversation) if conversation else []
+    history = tuple(takewhile(lambda message: message.id != replaces, messages))
     documents = []
     if "@" in question or any("@" in message.question for message in history):
         documents = [document for document in storage.documents.all() if document.state == "ready"]

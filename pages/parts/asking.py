@@ -26,7 +26,8 @@ logger = logging.getLogger(__name__)
 class Asking:
     """A question on its way to an answer, as it stands now.
 
-    `conversation` is where it will be kept; `scope` is given with the first question of one.
+    `conversation` is where it will be kept; `scope` is given with the first question of one. `replaces` is the message
+    whose place it takes, if any.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Asking:
     question: str
     model: str | None
     scope: Scope | None = None
+    replaces: str | None = None
     stage: str = "searching"
     text: str = ""
     answer: Answer | None = None
@@ -65,13 +67,16 @@ class AskingBoard:
         with self._lock:
             self._lock.wait_for(lambda: self._askings.get(conversation) is not seen, timeout_s)
 
-    def ask(self, conversation: str, question: str, model: str | None, scope: Scope | None = None) -> Asking:
+    def ask(
+        self, conversation: str, question: str, model: str | None, scope: Scope | None = None,
+        replaces: str | None = None,
+    ) -> Asking:  # fmt: skip
         """Begin to answer; a question still under way in this conversation is left to go on and returned."""
         with self._lock:
             under_way = self._askings.get(conversation)
             if under_way is not None and not under_way.finished:
                 return under_way
-            asking = Asking(uuid.uuid4().hex, conversation, question, model, scope)
+            asking = Asking(uuid.uuid4().hex, conversation, question, model, scope, replaces)
             self._askings[conversation] = asking
             cancellation = self._cancellations[conversation] = Cancellation()
         threading.Thread(target=self._run, args=(asking, cancellation), name="lectern-answering", daemon=True).start()
@@ -103,7 +108,7 @@ class AskingBoard:
         try:
             pieces = self._library().stream(
                 asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
-                scope=asking.scope,
+                scope=asking.scope, replaces=asking.replaces,
             )  # fmt: skip
             for piece in pieces:
                 self._take(asking, piece)

@@ -1,9 +1,8 @@
-"""Conversations: which one is shown (it stands in the address), the list in the sidebar, renaming and deleting."""
+"""Conversations: which one is shown (it stands in the address), and the list in the sidebar, with a search."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -71,11 +70,20 @@ def narrow(conversation: str | None, scope: Scope) -> None:
 
 
 def sidebar(library: Library, chosen: str | None) -> None:
-    """The list, newest first, with a button for a new one."""
+    """The list, pinned ones first, then the newest, with a button for a new one and a search in titles and texts."""
     conversations = library.conversations()
     st.button(
         "New conversation", icon=":material/edit_square:", key="chat_new", width="stretch", on_click=show, args=(None,)
     )
+    if conversations:
+        wanted = st.text_input(
+            "Search conversations", key="chat_find", placeholder="Search conversations", icon=":material/search:",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        if wanted.strip():
+            conversations = library.conversations(wanted)
+            if not conversations:
+                st.caption("No conversation holds these words.")
     shown = conversations if st.session_state.get("chat_all") else conversations[:LISTED]
     with st.container(key="chat_list", gap=None):
         for conversation in shown:
@@ -84,37 +92,10 @@ def sidebar(library: Library, chosen: str | None) -> None:
         st.button(f"Show all {len(conversations):,}", key="chat_more", type="tertiary", on_click=_show_all)
 
 
-def heading(conversations: Sequence[Conversation], chosen: str | None) -> None:
-    """The title of the conversation with its menu; its place is held from the moment a question is sent."""
-    conversation = next((item for item in conversations if item.id == chosen), None)
-    asking = resources.questions().of(chosen) if chosen else None
-    if conversation is None and asking is None:
-        return
-    title = conversation.title if conversation else asking.question if asking else ""
-    with st.container(key="chat_heading", horizontal=True, vertical_alignment="center", wrap=False):
-        st.caption(words.plain(words.shorten(title, TITLE_CHARS)))
-        if conversation is not None:
-            _menu(conversation)
-
-
-def _menu(conversation: Conversation) -> None:
-    picked = st.menu_button(
-        "More",
-        ["rename", "delete"],
-        format_func=lambda act: {"rename": ":material/edit: Rename", "delete": ":material/delete: Delete"}[act],
-        icon=":material/more_horiz:",
-        type="tertiary",
-        key="chat_menu",
-    )
-    if picked == "rename":
-        _rename(conversation)
-    elif picked == "delete":
-        _delete(conversation)
-
-
 def _entry(conversation: Conversation, is_current: bool) -> None:
     st.button(
         words.plain(words.shorten(conversation.title, TITLE_CHARS)) or "Untitled",
+        icon=":material/keep:" if conversation.pinned else None,
         key=f"chat_entry{'_current' if is_current else ''}_{conversation.id}",
         type="tertiary",
         width="stretch",
@@ -125,28 +106,3 @@ def _entry(conversation: Conversation, is_current: bool) -> None:
 
 def _show_all() -> None:
     st.session_state["chat_all"] = True
-
-
-@st.dialog("Rename conversation", icon=":material/edit:")
-def _rename(conversation: Conversation) -> None:
-    with st.form("chat_rename", border=False):
-        title = st.text_input("Title", value=conversation.title, max_chars=TITLE_CHARS, key="chat_title")
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            saved = st.form_submit_button("Save", type="primary")
-    if saved and title.strip():
-        resources.library().rename_conversation(conversation.id, " ".join(title.split()))
-        st.rerun()
-
-
-@st.dialog("Delete this conversation?", icon=":material/delete:")
-def _delete(conversation: Conversation) -> None:
-    st.markdown(f"**{words.plain(words.shorten(conversation.title, TITLE_CHARS))}**")
-    st.caption("Its questions, answers and citations are deleted. Your documents stay.")
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button("Keep it", key="chat_keep"):
-            st.rerun()
-        if st.button("Delete", type="primary", key="chat_delete"):
-            resources.questions().stop(conversation.id)
-            resources.library().delete_conversation(conversation.id)
-            show(None)
-            st.rerun()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pages.parts import passage, prose
+from pages.parts import passage, prose, words
 from pages.parts.asking import Asking
 from pages.parts.components import component
 from rag_core.domain import Answer, Message, Result
 from rag_core.errors import LecternError
+from rag_core.exporting import INSTRUCTS, answer_text
 
 RATINGS = {"good": 1, "bad": -1, "none": None}
 STAGES = {
@@ -26,11 +27,14 @@ def draw(
     on_retry: Callable[[], None],
     on_rate: Callable[[], None] | None = None,
     on_searched: Callable[[], None] | None = None,
+    on_edit: Callable[[], None] | None = None,
+    on_back: Callable[[], None] | None = None,
 ) -> None:
-    """Mount an exchange under a key that stays the same while its answer grows."""
+    """Mount an exchange under a key that stays the same while its answer grows. `on_rate` hears of reasons too."""
     component("exchange")(
         key=key, data=data, on_open_change=on_open, on_retry_change=on_retry, on_rate_change=on_rate or _nothing,
-        on_searched_change=on_searched or _nothing,
+        on_reason_change=on_rate or _nothing, on_searched_change=on_searched or _nothing,
+        on_edit_change=on_edit or _nothing, on_back_change=on_back or _nothing,
     )  # fmt: skip
 
 
@@ -47,16 +51,19 @@ def growing(asking: Asking) -> dict[str, Any]:
 
 def kept(message: Message, active: int | None) -> dict[str, Any]:
     """A message of the library; `active` is the number whose passage is open."""
+    known = {"editable": True, "replaced": _replaced_words(message.replaced)}
     if message.answer is not None:
         marks = {
             "rateable": not message.answer.stopped,
             "rating": message.rating,
+            "reason": message.reason,
             "searched": message.answer.trace.searched is not None,
         }
-        return whole(message.question, message.answer, active) | marks
+        return whole(message.question, message.answer, active) | known | marks
     if message.error:
-        return failed(message.question, LecternError(message.error))
-    return failed(message.question, LecternError("This question was not answered.", help="Lectern was closed before."))
+        return failed(message.question, LecternError(message.error)) | known
+    unanswered = LecternError("This question was not answered.", help="Lectern was closed before.")
+    return failed(message.question, unanswered) | known
 
 
 def whole(question: str, answer: Answer, active: int | None = None) -> dict[str, Any]:
@@ -69,6 +76,7 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
         "stopped": answer.stopped,
         "facts": _facts(answer),
         "notes": _notes(answer),
+        "copy": answer_text(answer),
     }
 
 
@@ -81,6 +89,7 @@ def measured(result: Result, active: int | None = None) -> dict[str, Any]:
             "title": found.title,
             "page": f"p. {found.page}",
             "score": f"cosine {found.score:.2f}",
+            "warning": "",
         }
         for found in result.found
         if found.rank in cited
@@ -121,12 +130,21 @@ def _frame(question: str, state: str) -> dict[str, Any]:
         "notes": [],
         "rateable": False,
         "rating": None,
+        "reason": "",
         "searched": False,
+        "copy": "",
+        "editable": False,
+        "replaced": "",
     }
 
 
 def _nothing() -> None:
     """An answer that is not kept yet has neither mark nor search."""
+
+
+def _replaced_words(answers: int) -> str:
+    """`Asked again: 2 earlier answers are kept`; empty where nothing was set aside."""
+    return f"Asked again: {words.count(answers, 'earlier answer')} kept" if answers else ""
 
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:
@@ -136,6 +154,7 @@ def _sources(answer: Answer) -> list[dict[str, Any]]:
             "title": citation.title,
             "page": passage.place_words(citation),
             "score": passage.score_words(citation),
+            "warning": INSTRUCTS if citation.instructs else "",
         }
         for citation in answer.citations
     ]

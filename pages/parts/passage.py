@@ -10,6 +10,7 @@ import streamlit as st
 from pages.parts import words
 from rag_core.domain import Citation, Document, PagePicture, ScoreKind
 from rag_core.errors import LecternError
+from rag_core.exporting import INSTRUCTS
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -73,6 +74,7 @@ def cited(library: Library, citation: Citation, page: int | None) -> dict[str, A
         "away": away,
         "facts": facts,
         "quote": citation.text,
+        "warning": f"{INSTRUCTS} To Lectern it is text like any other." if citation.instructs and not away else "",
         "quote_open": bool(data["problem"]),
     }
 
@@ -103,6 +105,7 @@ def _frame(document: Document | None, page: int) -> dict[str, Any]:
         "away": False,
         "facts": [],
         "quote": "",
+        "warning": "",
         "quote_open": False,
     }
 

@@ -1,8 +1,8 @@
 """Answers as blocks of runs, which the face draws as plain text: no link is followed, no image loaded, no HTML read.
 
 A block is a paragraph, a list item, a heading or code; its runs are stretches of text in one style, numbers of
-citations, and the ends of sentences that no passage holds. The same layout serves the growing answer and the whole one,
-so that nothing moves when it is finished.
+citations, the hosts that links lead to, and the ends of sentences that no passage holds. The same layout serves the
+growing answer and the whole one, so that nothing moves when it is finished.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from typing import NotRequired, TypedDict
+from urllib.parse import urlsplit
 
 from rag_core.domain import Sentence
 
@@ -18,19 +19,24 @@ Span = tuple[int, int]
 _BULLET = re.compile(r"\s*([-*•]|\d{1,2}[.)])\s+")
 _HEADING = re.compile(r"#{1,6}\s+")
 _INLINE = re.compile(
-    r"\*\*(?P<strong>[^*\n]+)\*\*|`(?P<code>[^`\n]+)`|\s*\[(?P<cite>\d{1,3}(?:\s*,\s*\d{1,3})*)\]", re.UNICODE
+    r"(?P<image>!?)\[(?P<label>[^\]\[\n]*)\]\((?P<address>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)[^()\n]*\)"
+    r"|(?P<bare>https?://[^\s<>\"'\])]+)"
+    r"|\*\*(?P<strong>[^*\n]+)\*\*|`(?P<code>[^`\n]+)`|\s*\[(?P<cite>\d{1,3}(?:\s*,\s*\d{1,3})*)\]",
+    re.UNICODE,
 )
 _SKIPPED = re.compile(r"\s|[*`]|\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
 
 
 class Run(TypedDict):
-    """Text in one style, or the number of a citation, or the end of a sentence that no passage holds."""
+    """Text in one style, the number of a citation, where the link before leads, or the end of a sentence in doubt."""
 
     text: NotRequired[str]
     style: NotRequired[str]
     doubt: NotRequired[bool]
     cite: NotRequired[int]
     end_of_doubt: NotRequired[bool]
+    host: NotRequired[str]
+    address: NotRequired[str]
 
 
 class Block(TypedDict):
@@ -124,7 +130,9 @@ def _join(text: str, spans: Sequence[Span], placed: Sequence[tuple[Span, Sentenc
         if number:
             runs.append(Run(text=" "))
         for part, style, cites in _inline(text, span):
-            if cites and not placed:
+            if style == "address":
+                runs.extend(_led_to(text[slice(*part)]))
+            elif cites and not placed:
                 runs.extend(Run(cite=cite) for cite in cites)
             elif not cites:
                 runs.extend(_decorate(text, part, style, placed))
@@ -135,15 +143,41 @@ def _inline(text: str, span: Span) -> Iterator[tuple[Span, str, tuple[int, ...]]
     """Cut a line into stretches of one style and citation marks."""
     cursor = span[0]
     for match in _INLINE.finditer(text, *span):
+        if (address := match["address"] or match["bare"]) and not _host(address):
+            continue  # leads nowhere else: text like any other
         if match.start() > cursor:
             yield (cursor, match.start()), "", ()
         cursor = match.end()
-        if match.lastgroup == "cite":
+        if match["address"]:
+            yield match.span("label"), "", ()
+            yield (match.start(), match.end()) if match["image"] else match.span("address"), "address", ()
+        elif match["bare"]:
+            yield match.span(), "", ()
+            if urlsplit(match["bare"]).netloc != _host(match["bare"]):  # not what it looks like, perhaps
+                yield match.span(), "address", ()
+        elif match.lastgroup == "cite":
             yield match.span(), "", tuple(int(number) for number in match["cite"].split(","))
         elif match.lastgroup is not None:
             yield match.span(match.lastgroup), match.lastgroup, ()
     if cursor < span[1]:
         yield (cursor, span[1]), "", ()
+
+
+def _led_to(link: str) -> Iterator[Run]:
+    """Where a link leads; an image is said to be left out."""
+    image = link.startswith("![")
+    address = link[link.index("](") + 2 :].split()[0].rstrip(")") if image else link
+    host = _host(address)
+    yield Run(host=f"image at {host}, not loaded" if image else host, address=address)
+
+
+def _host(address: str) -> str:
+    """The host of a web address as it is asked for (RFC 3490), in ASCII; empty where there is none."""
+    try:
+        host = urlsplit(address).hostname or ""
+        return host.encode("idna").decode()
+    except (ValueError, UnicodeError):
+        return "an odd address" if "://" in address else ""
 
 
 def _decorate(text: str, part: Span, style: str, placed: Sequence[tuple[Span, Sentence]]) -> Iterator[Run]:

@@ -16,6 +16,7 @@ from pages.parts.evaluation.board import RunBoard
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.jobs import JobBoard
 from pages.parts.opening import Opening
+from pages.parts.suggesting import SuggestionBoard
 from pages.parts.tasks import TaskBoard
 from pages.parts.thumbnails import Thumbnails
 from rag_core.domain import BackupReport, Progress, Report
@@ -102,6 +103,14 @@ def thumbnails() -> Thumbnails:
     pictures = Thumbnails(library)
     atexit.register(pictures.close)
     return pictures
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
+def suggestions() -> SuggestionBoard:
+    """Questions to begin with."""
+    board = SuggestionBoard(library)
+    atexit.register(board.close)
+    return board
 
 
 def library() -> Library:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pages.parts import words
 from rag_core.domain import Document, Gold, Question
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "samples"
@@ -28,12 +27,11 @@ def questions() -> list[Question]:
     return [_question(json.loads(line)) for line in lines if line.strip()]
 
 
-def suggestions(documents: Sequence[Document], limit: int = 4) -> list[str]:
-    """Questions that these documents answer: the samples' own where they are present, else made of titles."""
+def questions_of(documents: Sequence[Document], limit: int = 4) -> list[Question]:
+    """The first of those questions whose answers stand in these documents."""
     names = {name for document in documents for name in document.sources}
-    known = [question for question in questions() if question.gold]
-    own = [question.text for question in known if all(gold.document in names for gold in question.gold)]
-    return own[:limit] if own else list(_general(documents))[:limit]
+    known = (question for question in questions() if question.gold)
+    return [question for question in known if all(gold.document in names for gold in question.gold)][:limit]
 
 
 def _question(row: dict[str, Any]) -> Question:
@@ -45,10 +43,3 @@ def _question(row: dict[str, Any]) -> Question:
         answerable=row.get("answerable", True),
         origin="sample",
     )
-
-
-def _general(documents: Sequence[Document]) -> Iterator[str]:
-    titles = [words.shorten(document.title, 48) for document in documents[:4]]
-    yield from (f"What is “{title}” about?" for title in titles[:2])
-    yield from (f"What are the main findings of “{title}”?" for title in titles[:1])
-    yield from (f"Which numbers does “{title}” give?" for title in titles[:1])

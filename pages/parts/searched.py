@@ -26,6 +26,10 @@ _COLUMNS = {
     "dense": "Meaning", "piece": "Best sentence", "lexical": "Words", "document": "Document", "fused": "Fused",
     "cross_encoder": "Cross-encoder", "rerank": "Re-ranked", "mmr": "MMR",
 }  # fmt: skip
+STAGES = {
+    "prepare": "understood", "search": "searched", "first_text": "first words after", "generate": "written",
+    "cite": "checked", "total": "in all",
+}  # fmt: skip
 SHOWN = 30
 _MEANT = 3
 
@@ -44,8 +48,14 @@ def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
     if len(searched.candidates) > SHOWN:
         st.caption(f"and {words.count(len(searched.candidates) - SHOWN, 'more candidate')}")
     if searched.latency_ms:
-        times = " · ".join(f"{name} {value:,.1f} ms" for name, value in searched.latency_ms.items())
-        st.caption(words.plain(times))
+        st.caption(words.plain(_times(searched.latency_ms)))
+    stages = {said: trace.latency_ms[name] for name, said in STAGES.items() if name in trace.latency_ms}
+    if stages:
+        st.caption(words.plain(f"The answer: {_times(stages)}"))
+
+
+def _times(latency_ms: Mapping[str, float]) -> str:
+    return " · ".join(f"{name} {value:,.1f} ms" for name, value in latency_ms.items())
 
 
 def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[str]:

@@ -1,31 +1,32 @@
-"""The conversation itself: its exchanges, the one that is growing, the passage that is open, the line to ask on."""
+"""The conversation itself: its exchanges, the one that is growing, the passage that is open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.parts import conversations, exchange, models, passage, resources, samples, scoping, searched, words
+from pages.parts import conversations, exchange, passage, resources, searched, words
 from pages.parts.asking import Asking
 from pages.parts.components import component
-from rag_core.domain import Citation, Document, Message, ModelStatus, Scope, Trace
+from rag_core.domain import Citation, Document, Message, Trace
 from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
 REFRESH_S = 0.15
-SUGGESTIONS = 4
 WAIT_S = 0.5  # as long as a click may have to wait
 
 
-def exchanges(library: Library, conversation: str | None) -> bool:
-    """Draw all exchanges; the last one refreshes by itself while it grows. False when there is nothing yet."""
+def exchanges(library: Library, conversation: str | None) -> str:
+    """Draw all exchanges; the last one refreshes by itself while it grows. Returns its id, "" when there is none."""
     if conversation is None:
-        return False
+        return ""
     asking = resources.questions().of(conversation)
     if asking is not None and asking.answer is not None:
         resources.questions().dismiss(conversation)
@@ -40,50 +41,17 @@ def exchanges(library: Library, conversation: str | None) -> bool:
         under_way = asking is not None and not asking.finished
         # Always a fragment: the browser then keeps the very same element when the answer is whole.
         st.fragment(_last, run_every=REFRESH_S if under_way else None)(conversation, len(kept), last, under_way)
-    return bool(messages) or asking is not None
+    return asking.id if asking is not None else last.id if last is not None else ""
 
 
 def settled(messages: Sequence[Message], asking: Asking | None) -> list[Message]:
-    """The kept messages, without what is being answered now and without failures that were asked again."""
-    shown = list(messages)
+    """The kept messages, without what is being answered now, what that replaces, and failures that were asked again."""
+    replaced = asking.replaces if asking is not None and asking.error is None else None
+    shown = list(takewhile(lambda message: message.id != replaced, messages))
     if asking is not None and shown and _repeated(shown[-1], asking.question):
         shown.pop()
     later = [*(message.question for message in shown[1:]), asking.question if asking else ""]
     return [message for message, question in zip(shown, later, strict=False) if not _repeated(message, question)]
-
-
-def suggestions(documents: Sequence[Document], scope: Scope) -> None:
-    """Questions to begin with, each one click away; first of all what was searched for before."""
-    inside = [document for document in documents if document.id in scope.documents] or documents
-    searched_for = st.session_state.get("chat_searched_for")
-    questions = [*([searched_for] if searched_for else []), *samples.suggestions(inside)]
-    with st.container(key="chat_suggestions", gap="small"):
-        st.markdown("## What would you like to know?")
-        st.caption(f"Lectern reads {words.count(len(inside), 'document')} and shows the passage behind each sentence.")
-        for number, question in enumerate(questions[:SUGGESTIONS]):
-            st.button(
-                words.plain(question),
-                key=f"chat_suggestion_{number}",
-                icon=":material/north_east:",
-                width="stretch",
-                on_click=ask,
-                args=(question,),
-            )
-
-
-def ask_line(library: Library, documents: Sequence[Document], conversation: str | None, chosen: ModelStatus) -> None:
-    """The line at the foot: a question, or a stop while one is being answered; above it what is searched."""
-    asking = resources.questions().of(conversation) if conversation else None
-    under_way = asking is not None and not asking.finished
-    with st.bottom.container(key="chat_foot", gap="xsmall"):
-        models.remote_line(chosen)
-        if documents:
-            _scope_line(library, documents, conversation)
-        with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="chat_ask", gap="small"):
-            placeholder = "Lectern is answering" if under_way else "Ask your documents"
-            st.chat_input(placeholder, key="chat_question", disabled=under_way, on_submit=_submit)
-            if asking is not None and under_way:
-                _stop_button(asking)
 
 
 def open_passage(library: Library, conversation: str | None) -> None:
@@ -99,13 +67,13 @@ def open_passage(library: Library, conversation: str | None) -> None:
         component("passage")(key="chat_page_view", data=data, height="stretch", on_act_change=act)
 
 
-def ask(question: str) -> None:
-    """Begin to answer a question in the conversation shown, or in a new one."""
+def ask(question: str, replaces: str | None = None) -> None:
+    """Begin to answer a question in the conversation shown, perhaps in the place of a message, or in a new one."""
     conversation, scope = conversations.current(), None
     if conversation is None:
         scope = st.session_state.get("chat_scope")
         conversation = conversations.begin()
-    resources.questions().ask(conversation, question, st.session_state.get("chat_model"), scope)
+    resources.questions().ask(conversation, question, st.session_state.get("chat_model"), scope, replaces)
     st.session_state["chat_whole_page"] = True
 
 
@@ -123,38 +91,18 @@ def _searched_dialog(trace: Trace, documents: Sequence[Document]) -> None:
     searched.draw(trace, documents, "chat")
 
 
-def _scope_line(library: Library, documents: Sequence[Document], conversation: str | None) -> None:
-    with st.container(key="chat_scope_line", horizontal=True, vertical_alignment="center", gap="small"):
-        scope = conversations.scope(library, conversation)
-        scoping.choose(library, documents, "chat", scope, partial(conversations.narrow, conversation), type="tertiary")
-        component("keys")(key="chat_keys", data={"selector": ".st-key-chat_question textarea"})
-
-
-def _stop_button(asking: Asking) -> None:
-    st.button(
-        "Stopping" if asking.stopping else "Stop",
-        icon=":material/stop_circle:",
-        key="chat_stop",
-        disabled=asking.stopping,
-        on_click=resources.questions().stop,
-        args=(asking.conversation,),
-    )
-
-
-def _submit() -> None:
-    question = st.session_state["chat_question"]
-    if question:
-        ask(question)
-
-
-def _draw_message(conversation: str, index: int, message: Message, *, latest: bool = False) -> None:
+def _draw_message(conversation: str, index: int, message: Message, *, last: bool = False, latest: bool = False) -> None:
     key = _key(conversation, index)
     chosen = st.session_state.get("chat_passage")
     active = chosen["number"] if chosen and chosen["message"] == message.id else None
     data = exchange.kept(message, active) | {"latest": latest}
+    # An unfinished answer in the midst of a conversation stays where it is; the last one gives way.
+    unfinished = message.answer is None or message.answer.stopped
     exchange.draw(
-        key, data, on_open=_opener(key, message.id), on_retry=partial(ask, message.question),
-        on_rate=_rater(key, message.id), on_searched=partial(_show_searched, message.id),
+        key, data, on_open=_opener(key, message.id),
+        on_retry=partial(ask, message.question, message.id if last and unfinished else None),
+        on_rate=_rater(key, message), on_searched=partial(_show_searched, message.id),
+        on_edit=_editor(key, message.id), on_back=partial(_bring_back, message.id),
     )  # fmt: skip
 
 
@@ -167,12 +115,12 @@ def _last(conversation: str, index: int, message: Message | None, under_way: boo
     key, latest = _key(conversation, index), index > 0  # the only exchange stands where it is looked for already
     # Drawn before the page is: what a fragment leaves undrawn is taken off the page for a moment.
     if asking is not None:
-        data, retry = exchange.growing(asking) | {"latest": latest}, partial(ask, asking.question)
+        data, retry = exchange.growing(asking) | {"latest": latest}, partial(ask, asking.question, asking.replaces)
         exchange.draw(
             key, data, on_open=_opener(key, asking.answer.message_id if asking.answer else ""), on_retry=retry
         )
     elif message is not None:
-        _draw_message(conversation, index, message, latest=latest)
+        _draw_message(conversation, index, message, last=True, latest=latest)
     asked_for_more = st.session_state.pop("chat_whole_page", False)
     if asked_for_more or (under_way and (asking is None or asking.finished)):
         st.rerun()
@@ -201,16 +149,43 @@ def _show_searched(message_id: str) -> None:
     st.session_state["chat_whole_page"] = True
 
 
-def _rater(key: str, message_id: str) -> Callable[[], None]:
+def _rater(key: str, message: Message) -> Callable[[], None]:
     def rate() -> None:
-        """Keep the mark, or take it back; it is drawn as the library then has it."""
-        try:
-            resources.library().rate(message_id, exchange.RATINGS[st.session_state[key]["rate"]])
-        except LecternError as error:
-            st.toast(f"Your mark was not kept: {words.plain(str(error))}", icon=":material/error:")
+        """Keep the mark with its reason, or take it back; it is drawn as the library then has it."""
+        clicked = st.session_state[key]
+        mark, reason = clicked.get("rate"), clicked.get("reason")
+        with _told("Your mark was not kept"):
+            if mark is not None:
+                resources.library().rate(message.id, exchange.RATINGS[mark])
+            elif reason is not None:
+                resources.library().rate(message.id, message.rating, reason)
         st.session_state["chat_whole_page"] = True
 
     return rate
+
+
+def _editor(key: str, message_id: str) -> Callable[[], None]:
+    def ask_again() -> None:
+        if question := st.session_state[key]["edit"].strip():
+            ask(question, message_id)
+
+    return ask_again
+
+
+def _bring_back(message_id: str) -> None:
+    with _told("The earlier question was not brought back"):
+        resources.library().bring_back(message_id)
+    st.session_state.pop("chat_passage", None)
+    st.session_state["chat_whole_page"] = True
+
+
+@contextmanager
+def _told(failure: str) -> Iterator[None]:
+    """Say in a toast why something was not done."""
+    try:
+        yield
+    except LecternError as error:
+        st.toast(f"{failure}: {words.plain(str(error))}", icon=":material/error:")
 
 
 def _turn(home: int) -> None:

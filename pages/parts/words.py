@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from rag_core.text.invisible import visible
+
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$])")
 
 
 def plain(text: str) -> str:
     """Text for a label that Streamlit reads as Markdown: every mark escaped, so that nothing is followed or loaded."""
-    one_line = " ".join(text.split())
+    one_line = " ".join(visible(text).split())
     # A word joiner after a colon keeps `:red[`, `:material/..:` and `https:` from being understood.
     return _MARKS.sub(r"\\\1", one_line).replace(":", ":\u2060")
 

@@ -42,7 +42,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A passage in an answer: what the number behind a sentence opens. The span is on the page, boxes within it."""
+    """A passage in an answer: what the number behind a sentence opens. The span is on the page, boxes within it.
+
+    One that `instructs` has text that reads like an instruction to the model that answers.
+    """
 
     number: int
     chunk_id: str
@@ -57,6 +60,7 @@ class Citation:
     boxes: tuple[Box, ...]
     score: float
     score_kind: ScoreKind = "cosine"
+    instructs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +119,22 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation's heading; its messages are fetched apart."""
+    """A conversation's heading; its messages are fetched apart. Pinned ones stand before all others."""
 
     id: str
     title: str
     created_at: datetime
     updated_at: datetime
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One question and, unless it failed or was never given, its answer. `rating` is 1 for good, -1 for bad."""
+    """One question and, unless it failed or was never given, its answer.
+
+    `rating` is 1 for good, -1 for bad, with the user's `reason`. `replaced` counts the answers that were set aside when
+    this question was asked in the place of an earlier one.
+    """
 
     id: str
     question: str
@@ -133,3 +142,5 @@ class Message:
     answer: Answer | None = None
     error: str | None = None
     rating: int | None = None
+    reason: str = ""
+    replaced: int = 0

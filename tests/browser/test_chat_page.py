@@ -103,12 +103,18 @@ def test_an_answer_is_marked_and_the_mark_taken_back(open_page: Open) -> None:
     bad.click()
     expect(bad).to_have_attribute("aria-pressed", "true")
     expect(good).to_have_attribute("aria-pressed", "false")
+    page.get_by_role("button", name="What is wrong with it?").click()
+    page.keyboard.type("Half of it / is missing")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Your reason: Half of it / is missing")).to_be_visible()
     page.reload()
+    expect(page.get_by_role("button", name="Your reason: Half of it / is missing")).to_be_visible()
     bad.click()
     expect(bad).to_have_attribute("aria-pressed", "false")
+    expect(page.get_by_role("button", name="Your reason")).to_have_count(0)
 
 
-def test_conversations_are_renamed_and_deleted(open_page: Open) -> None:
+def test_conversations_are_renamed_pinned_found_and_deleted(open_page: Open) -> None:
     page = open_page("chat")
     ask(page, REFUND)
     page.locator(".source").first.wait_for()
@@ -118,10 +124,21 @@ def test_conversations_are_renamed_and_deleted(open_page: Open) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".st-key-chat_list")).to_contain_text("Refunds ![x](")
     page.locator(".st-key-chat_menu button").click()
+    page.get_by_text("Pin", exact=True).click()
+    expect(page.locator(".st-key-chat_list button").first).to_contain_text("keep")
+    page.locator(".st-key-chat_find input").fill("cancelled 90 MINUTES")
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-chat_list")).to_contain_text("Refunds ![x](")
+    page.locator(".st-key-chat_find input").fill("no such words")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No conversation holds these words.")).to_be_visible()
+    page.locator(".st-key-chat_menu button").click()
     page.get_by_text("Delete", exact=True).click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("What would you like to know?")).to_be_visible()
-    expect(page.locator(".st-key-chat_list")).not_to_contain_text("Refunds")
+    page.reload()  # what was searched for is forgotten
+    expect(page.get_by_text("What would you like to know?")).to_be_visible()
+    expect(page.get_by_text("Refunds")).to_have_count(0)
 
 
 def test_what_is_not_there_is_said_calmly(open_page: Open) -> None:
@@ -165,6 +182,10 @@ def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
     expect(remote.locator(".exchange .stopped")).to_be_visible()
     expect(remote.locator(".exchange .body")).not_to_contain_text("and the rest")
     expect(remote.locator(".st-key-chat_stop")).to_have_count(0)
+    answer_with(gemini, "All of it this time [1].")
+    remote.get_by_role("button", name="Ask again").click()
+    expect(remote.locator(".exchange .body")).to_contain_text("All of it this time")
+    expect(remote.locator(".exchange")).to_have_count(1)
 
 
 def test_an_answer_goes_on_through_a_reload(remote: Page, gemini: Script) -> None:

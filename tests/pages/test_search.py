@@ -193,7 +193,7 @@ def test_a_conversation_is_narrowed_before_and_after_it_begins(held: FakeLibrary
     filters(test)["Documents"].set_value(["roads.txt"]).run()
     assert "Lectern reads 1 document" in said(test)
     assert held.scopes == {}
-    test.button(key="chat_suggestion_0").click().run()
+    test.chat_input(key="chat_question").set_value("Why?").run()
     conversation = test.session_state["chat_current"]
     assert resources.questions().of(conversation) is None or test.run()
     assert held.scopes[conversation] == Scope(documents=("roads.txt",))

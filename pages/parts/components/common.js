@@ -1,9 +1,18 @@
 // Shared by all components: elements are made here, and text enters the page only as text.
 
+// What nobody sees can hide what a text says; the same characters as in rag_core/text/invisible.py.
+const INVISIBLE = new RegExp(
+  "[\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\ufff9-\\ufffb" +
+    "\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]" +
+    "|(?<![\\p{Script=Arabic}\\p{M}\\p{Extended_Pictographic}])[\\u200c\\u200d]",
+  "gu",
+);
+const visible = (text) => String(text).replace(INVISIBLE, "");
+
 const make = (tag, className = "", text = null) => {
   const element = document.createElement(tag);
   if (className) element.className = className;
-  if (text !== null) element.textContent = text;
+  if (text !== null) element.textContent = visible(text);
   return element;
 };
 
@@ -12,11 +21,13 @@ const ICONS = {
   left: "M14.5 5.5 8 12 14.5 18.5",
   right: "M9.5 5.5 16 12 9.5 18.5",
   bin: "M4.5 7h15 M9.5 7V4.5h5V7 M6.5 7l1 12.5h9l1-12.5 M10 10.5v6 M14 10.5v6",
+  warning: "M12 4 21 19.5H3z M12 10v4.5 M12 17v.01",
   retry: "M19 12a7 7 0 1 1-2.2-5.1 M19.5 3.5v4h-4",
   back: "M9 6 4 11l5 5 M4 11h10a6 6 0 0 1 6 6v1",
   page: "M6.5 3.5h7.5l4 4v13h-11.5z M13.5 3.5v4.5h4.5",
   pencil: "M5 19l1-4L15.5 5.5a1.8 1.8 0 0 1 3 3L9 18l-4 1z M14 7l3 3",
   plus: "M12 6v12 M6 12h12",
+  copy: "M9 8.5h10.5v12h-10.5z M5 15.5h-.5v-12h10.5v1.5",
   up: "M7 14l5-5 5 5",
   down: "M7 10l5 5 5-5",
   good: "M4 10.5h3.5v9H4z M7.5 10.5 11 4.2c1.4 0 2.3 1 2.1 2.4l-.5 3.4h5.2c1.2 0 2 1.1 1.7 2.2l-1.4 5.7c-.2.9-1 1.6-2 1.6H7.5",
@@ -34,7 +45,8 @@ const icon = (name) => {
   return svg;
 };
 
-const button = (className, label, iconName = null, hideLabel = false) => {
+const button = (className, text, iconName = null, hideLabel = false) => {
+  const label = visible(text);
   const element = make("button", className);
   element.type = "button";
   if (iconName) element.append(icon(iconName));
@@ -44,6 +56,22 @@ const button = (className, label, iconName = null, hideLabel = false) => {
   } else {
     element.append(make("span", "", label));
   }
+  return element;
+};
+
+// What was copied is said on the button itself, for a moment.
+const copyButton = (className, label, text, hideLabel = false) => {
+  const element = button(className, label, "copy", hideLabel);
+  const say = (said) => {
+    if (said) element.dataset.said = said;
+    else delete element.dataset.said;
+    element.setAttribute("aria-label", said || label);
+  };
+  element.onclick = () => {
+    const done = navigator.clipboard?.writeText(text) ?? Promise.reject();
+    done.then(() => say("Copied"), () => say("The browser refused"));
+    setTimeout(say, 2000);
+  };
   return element;
 };
 

@@ -3,10 +3,10 @@ const drawText = (passage) => {
   const characters = Array.from(passage.text); // offsets count code points, as Python does
   let cursor = 0;
   passage.marks.forEach(([from, to]) => {
-    text.append(characters.slice(cursor, from).join(""), make("mark", "", characters.slice(from, to).join("")));
+    text.append(visible(characters.slice(cursor, from).join("")), make("mark", "", characters.slice(from, to).join("")));
     cursor = to;
   });
-  text.append(characters.slice(cursor).join(""));
+  text.append(visible(characters.slice(cursor).join("")));
   return text;
 };
 

@@ -5,12 +5,18 @@ const cite = (number, data) => {
   mark.dataset.number = String(number);
   mark.disabled = !source;
   mark.setAttribute("aria-label", source ? `Open passage ${number}: ${source.title}, ${source.page}` : `Passage ${number}`);
-  if (source) mark.title = `${source.title}, ${source.page}`;
+  if (source) mark.title = visible(`${source.title}, ${source.page}`);
+  if (source?.warning) mark.classList.add("warned");
   if (data.active === number) mark.setAttribute("aria-current", "true");
   return mark;
 };
 
 const drawRun = (run, data) => {
+  if (run.host) {
+    const host = make("span", "host", run.host);
+    host.title = visible(run.address);
+    return host;
+  }
   if (run.end_of_doubt) return make("span", "doubt-note", "not found in the passages");
   const tag = run.style === "strong" ? "strong" : run.style === "code" ? "code" : "span";
   return make(tag, run.doubt ? "doubt" : "", run.text);
@@ -45,7 +51,13 @@ const drawSource = (source, data) => {
   element.dataset.number = String(source.number);
   if (data.active === source.number) element.setAttribute("aria-current", "true");
   element.replaceChildren(make("span", "number", String(source.number)), make("span", "title", source.title), make("span", "where", source.page));
-  element.title = `${source.title}, ${source.page} · ${source.score}`;
+  element.title = visible(`${source.title}, ${source.page} · ${source.score}`);
+  if (source.warning) {
+    element.classList.add("warned");
+    element.title = source.warning;
+    element.setAttribute("aria-description", source.warning);
+    element.append(icon("warning"));
+  }
   return element;
 };
 
@@ -54,10 +66,42 @@ const drawError = (error) => {
   box.setAttribute("role", "alert");
   box.append(make("p", "what", error.message));
   if (error.help) box.append(make("p", "help", error.help));
+  box.append(drawRetry());
+  return box;
+};
+
+const drawRetry = () => {
   const again = button("retry", "Ask again", "retry");
   again.dataset.retry = "true";
-  box.append(again);
-  return box;
+  return again;
+};
+
+const drawStopped = () => {
+  const line = make("div", "stopped quiet");
+  line.append(make("span", "", "You stopped this answer here."), drawRetry());
+  return line;
+};
+
+const drawReplaced = (words) => {
+  const line = make("div", "replaced quiet");
+  const back = button("how", "Bring it back");
+  back.dataset.back = "true";
+  line.append(make("span", "", words), back);
+  return line;
+};
+
+// Why an answer is good or bad, in the user's words.
+const drawReason = (rating, reason, keep) => {
+  const line = make("div", "reason");
+  const label = rating === 1 ? "What is good about it?" : "What is wrong with it?";
+  const show = () => {
+    const open = button("how quiet", reason || label, reason ? "pencil" : "plus");
+    if (reason) open.setAttribute("aria-label", `Your reason: ${reason}`);
+    open.onclick = () => edit(line, { value: reason, label, save: keep, stop: show });
+    line.replaceChildren(open);
+  };
+  show();
+  return line;
 };
 
 const drawNotes = (notes) => {
@@ -100,12 +144,53 @@ const drawMeta = (data) => {
     how.dataset.searched = "true";
     meta.append(how);
   }
-  if (data.rateable) meta.append(drawRating(data.rating));
+  const tools = make("span", "tools");
+  if (data.copy) tools.append(copyButton("rate", "Copy answer", data.copy, true));
+  if (data.rateable) tools.append(drawRating(data.rating));
+  if (tools.children.length) meta.append(tools);
   return meta;
+};
+
+// A question in a field of its own height. Enter asks it, Shift and Enter begin a line, Escape leaves it as it was.
+const editQuestion = (parts, value, ask) => {
+  const form = make("div", "asked-again");
+  const field = make("textarea", "edit");
+  field.value = value;
+  field.rows = Math.min(8, value.split("\n").length + 1);
+  field.setAttribute("aria-label", "Edit the question");
+  const stop = () => {
+    form.remove();
+    parts.asked.hidden = false;
+    parts.asked.querySelector("button")?.focus({ preventScroll: true });
+  };
+  const send = () => {
+    if (!field.value.trim()) return;
+    stop();
+    ask(field.value.trim());
+  };
+  field.onkeydown = (event) => {
+    event.stopPropagation(); // letters are shortcuts of the page
+    if (event.isComposing) return;
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      send();
+    }
+    if (event.key === "Escape") stop();
+  };
+  const buttons = make("div", "buttons");
+  const [cancel, again] = [button("retry", "Leave it"), button("retry", "Ask again", "retry")];
+  cancel.onclick = stop;
+  again.onclick = send;
+  buttons.append(cancel, again);
+  form.append(field, buttons);
+  parts.asked.hidden = true;
+  parts.asked.after(form);
+  field.focus();
 };
 
 const skeleton = (root) => {
   const parts = {
+    asked: make("div", "asked"),
     question: make("p", "question"),
     answer: make("div", "answer"),
     stage: make("p", "stage quiet"),
@@ -114,7 +199,10 @@ const skeleton = (root) => {
   };
   parts.stage.setAttribute("role", "status");
   parts.answer.append(parts.stage, parts.body, parts.after);
-  root.append(parts.question, parts.answer);
+  const pencil = button("rate pencil", "Edit this question", "pencil", true);
+  pencil.dataset.edit = "true";
+  parts.asked.append(pencil, parts.question);
+  root.append(parts.asked, parts.answer);
   root.parts = parts;
   return parts;
 };
@@ -141,8 +229,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".exchange");
   const parts = root.parts || skeleton(root);
   root.dataset.state = data.state;
-  parts.question.textContent = data.question;
-  parts.question.hidden = !data.question;
+  parts.question.textContent = visible(data.question);
+  parts.asked.hidden = !data.question || Boolean(root.querySelector(".asked-again"));
+  parts.asked.firstElementChild.hidden = !data.editable;
   parts.stage.textContent = data.stage;
   parts.stage.hidden = !data.stage;
   parts.answer.setAttribute("aria-busy", String(data.state === "working"));
@@ -152,15 +241,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.stopped) after.push({ part: "stopped" });
   if (data.error) after.push({ part: "error", error: data.error });
   if (data.sources.length) after.push({ part: "sources", sources: data.sources, active: data.active });
-  const { facts, notes, rateable, rating, searched } = data;
-  if (facts.length || notes.length || rateable || searched) {
-    after.push({ part: "meta", facts, notes, rateable, rating, searched });
+  const { facts, notes, rateable, rating, searched, copy } = data;
+  if (facts.length || notes.length || rateable || searched || copy) {
+    after.push({ part: "meta", facts, notes, rateable, rating, searched, copy });
   }
+  if (rateable && rating) after.push({ part: "reason", rating, reason: data.reason });
+  if (data.replaced) after.push({ part: "replaced", words: data.replaced });
   const rated = root.getRootNode().activeElement?.dataset.rate;
   patch(parts.after, after, (item) => {
-    if (item.part === "stopped") return make("p", "stopped quiet", "You stopped this answer here.");
+    if (item.part === "stopped") return drawStopped();
+    if (item.part === "replaced") return drawReplaced(item.words);
+    if (item.part === "reason") return drawReason(item.rating, item.reason, (text) => setTriggerValue("reason", text));
     if (item.part === "error") return drawError(item.error);
-    if (item.part === "meta") return drawMeta(data);
+    if (item.part === "meta") return drawMeta(item);
     const row = make("div", "sources");
     row.setAttribute("aria-label", "Sources");
     item.sources.forEach((source) => row.append(drawSource(source, data)));
@@ -176,5 +269,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     else if (thumb) setTriggerValue("rate", thumb.ariaPressed === "true" ? "none" : thumb.dataset.rate);
     else if (event.target.closest("[data-searched]")) setTriggerValue("searched", true);
     else if (event.target.closest("[data-retry]")) setTriggerValue("retry", true);
+    else if (event.target.closest("[data-back]")) setTriggerValue("back", true);
+    else if (event.target.closest("[data-edit]")) {
+      editQuestion(parts, data.question, (question) => setTriggerValue("edit", question));
+    }
   };
 }

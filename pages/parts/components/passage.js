@@ -20,9 +20,9 @@ const drawText = (data) => {
   const text = make("div", "text");
   const { start, end } = data.span || { start: 0, end: 0 };
   const characters = Array.from(data.text); // offsets count code points, as Python does
-  const cut = (from, to) => characters.slice(from, to).join("");
+  const cut = (from, to) => visible(characters.slice(from, to).join(""));
   if (end > start) text.append(cut(0, start), make("mark", "", cut(start, end)), cut(end));
-  else text.append(data.text);
+  else text.append(visible(data.text));
   return text;
 };
 
@@ -58,7 +58,7 @@ const drawBar = (data) => {
     bar.append(back);
   } else if (data.facts.length) {
     const facts = make("span", "facts quiet", data.facts.map((fact) => fact.words).join(" · "));
-    facts.title = data.facts.map((fact) => fact.detail).filter(Boolean).join("\n");
+    facts.title = visible(data.facts.map((fact) => fact.detail).filter(Boolean).join("\n"));
     bar.append(facts);
   }
   return bar;
@@ -69,6 +69,12 @@ const drawQuote = (data) => {
   quote.open = data.quote_open;
   quote.append(make("summary", "", "The passage as text"), make("blockquote", "", data.quote));
   return quote;
+};
+
+const drawWarning = (words) => {
+  const warning = make("p", "warning");
+  warning.append(icon("warning"), make("span", "", words));
+  return warning;
 };
 
 const drawProblem = (data) => {
@@ -117,6 +123,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (data.problem) body.append(drawProblem(data));
     else body.append(data.picture ? drawPicture(data) : drawText(data));
     root.replaceChildren(...(data.closable ? [drawHead(data)] : []), drawBar(data), body);
+    if (data.warning) body.before(drawWarning(data.warning));
     if (data.quote) root.append(drawQuote(data));
     requestAnimationFrame(() => show(body));
     if (focused) root.querySelector(`[data-act="${focused}"]:not(:disabled)`)?.focus({ preventScroll: true });

@@ -4,10 +4,10 @@ const drawMarked = (row) => {
   let cursor = 0;
   row.marks.forEach(([from, to]) => {
     if (from < cursor) return;
-    text.append(characters.slice(cursor, from).join(""), make("mark", "", characters.slice(from, to).join("")));
+    text.append(visible(characters.slice(cursor, from).join("")), make("mark", "", characters.slice(from, to).join("")));
     cursor = to;
   });
-  text.append(characters.slice(cursor).join(""));
+  text.append(visible(characters.slice(cursor).join("")));
   return text;
 };
 
@@ -43,14 +43,14 @@ const drawRow = (row) => {
   const body = make("div", "body");
   const head = button("open", row.title);
   head.dataset.open = row.id;
-  head.title = row.title;
+  head.title = visible(row.title);
   const line = make("div", "head");
   if (row.compact) line.append(make("span", "number quiet", String(row.number)));
   line.append(head, make("span", "place quiet", row.place));
   body.append(line);
   if (row.section) {
     const section = make("p", "section quiet", row.section);
-    section.title = row.section;
+    section.title = visible(row.section);
     body.append(section);
   }
   body.append(drawMarked(row));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -18,9 +19,15 @@ from rag_core.storage.postgres.rows import clean
 
 _CITATION = (
     "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"
-    " score_kind"
+    " score_kind, instructs"
 )
-_MESSAGES = "SELECT id, question, created_at, answer, error, rating, conversation_id FROM messages "
+_MESSAGES = """
+    SELECT id, question, created_at, answer, error, rating, reason, conversation_id,
+        (SELECT count(*) FROM messages old WHERE old.replaced_by = messages.id AND old.answer IS NOT NULL)
+    FROM messages """
+_CONVERSATIONS = "SELECT id, title, created_at, updated_at, pinned FROM conversations c "
+_NEWEST = "ORDER BY pinned DESC, updated_at DESC, id"
+_REASON_CHARS = 2000
 _TITLE_CHARS = 60
 # PostgreSQL's index takes 2,700 bytes, and a character may have four.
 _ID_CHARS = 500
@@ -34,14 +41,16 @@ class ConversationStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def ask(self, conversation_id: str | None, question: str, scope: Scope | None = None) -> tuple[str, str]:
+    def ask(
+        self, conversation_id: str | None, question: str, scope: Scope | None = None, replaces: str | None = None
+    ) -> tuple[str, str]:
         """Note a question; begins a conversation where there is none. Returns conversation and message ids.
 
-        A `scope` becomes the conversation's own.
+        A `scope` becomes the conversation's own. The message `replaces` and those after it are set aside.
         """
         conversation_id = _id(conversation_id or uuid.uuid4().hex)
         message_id = uuid.uuid4().hex
-        self._ask(conversation_id, message_id, question, scope)
+        self._ask(conversation_id, message_id, question, scope, replaces)
         return conversation_id, message_id
 
     @retried
@@ -91,27 +100,61 @@ class ConversationStore:
 
     @retried
     def all(self) -> list[Conversation]:
-        """Every conversation, the one used last first."""
+        """Every conversation, the pinned ones first, then the one used last."""
+        with self._database.transaction() as connection:
+            return [Conversation(*row) for row in connection.execute(_CONVERSATIONS + _NEWEST).fetchall()]
+
+    @retried
+    def find(self, words: Sequence[str]) -> list[Conversation]:
+        """Conversations whose title, questions or answers hold each of the words, in any case; in the order of `all`.
+
+        Every text is read: there are few of them, and what is found is what is there, in any language.
+        """
+        patterns = [f"%{_literal(word)}%" for word in words]
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT id, title, created_at, updated_at FROM conversations ORDER BY updated_at DESC, id"
+                _CONVERSATIONS + "JOIN LATERAL (SELECT c.title || ' ' || coalesce(string_agg(question || ' ' ||"
+                " coalesce(answer->>'text', ''), ' '), '') AS said FROM messages"
+                " WHERE conversation_id = c.id AND replaced_by IS NULL) m ON m.said ILIKE ALL(%s) " + _NEWEST,
+                (patterns,),
             ).fetchall()
         return [Conversation(*row) for row in rows]
 
     @retried
+    def pin(self, conversation_id: str, pinned: bool) -> None:
+        """Keep a conversation before all others, or among them again."""
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE conversations SET pinned = %s WHERE id = %s", (pinned, _id(conversation_id)))
+
+    @retried
     def messages(self, conversation_id: str) -> list[Message]:
-        """The messages of a conversation in order, each with its answer and citations."""
+        """The messages of a conversation in order, each with its answer and citations, without those set aside."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                _MESSAGES + "WHERE conversation_id = %s ORDER BY created_at, id", (_id(conversation_id),)
+                _MESSAGES + "WHERE conversation_id = %s AND replaced_by IS NULL ORDER BY created_at, id",
+                (_id(conversation_id),),
             ).fetchall()
             return _messages(connection, rows)
 
     @retried
-    def rate(self, message_id: str, rating: int | None) -> None:
-        """Keep what the user thinks of an answer: 1 good, -1 bad, None neither."""
+    def bring_back(self, message_id: str) -> None:
+        """Show again what a message took the place of; it and those after it are set aside in turn."""
         with self._database.transaction() as connection:
-            connection.execute("UPDATE messages SET rating = %s WHERE id = %s", (rating, _id(message_id)))
+            back = connection.execute(
+                "UPDATE messages SET replaced_by = NULL WHERE replaced_by = %s RETURNING created_at, id",
+                (_id(message_id),),
+            ).fetchall()
+            if back:
+                _set_aside(connection, _id(message_id), min(back)[1], [row[1] for row in back])
+
+    @retried
+    def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
+        """Keep what the user thinks of an answer, 1 good, -1 bad, None neither, and why."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE messages SET rating = %s, reason = %s WHERE id = %s",
+                (rating, storable(reason)[:_REASON_CHARS], _id(message_id)),
+            )
 
     @retried
     def rated(self) -> list[Message]:
@@ -156,7 +199,9 @@ class ConversationStore:
                 )
 
     @retried
-    def _ask(self, conversation_id: str, message_id: str, question: str, scope: Scope | None) -> None:
+    def _ask(
+        self, conversation_id: str, message_id: str, question: str, scope: Scope | None, replaces: str | None
+    ) -> None:
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO conversations (id, title) VALUES (%s, %s)"
@@ -171,6 +216,18 @@ class ConversationStore:
                 "INSERT INTO messages (id, conversation_id, question) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
                 (message_id, conversation_id, storable(question)),
             )
+            if replaces is not None:
+                _set_aside(connection, _id(replaces), message_id, [message_id])
+
+
+def _set_aside(connection: Connection[TupleRow], first: str, for_message: str, kept: Sequence[str]) -> None:
+    """Let a message take the place of the messages from `first` on that are shown; those `kept` stay as they are."""
+    connection.execute(
+        "UPDATE messages SET replaced_by = %s FROM messages f WHERE f.id = %s AND messages.id <> ALL(%s)"
+        " AND messages.conversation_id = f.conversation_id AND messages.replaced_by IS NULL"
+        " AND (messages.created_at, messages.id) >= (f.created_at, f.id)",
+        (for_message, first, list(kept)),
+    )
 
 
 def _messages(connection: Connection[TupleRow], rows: Sequence[TupleRow]) -> list[Message]:
@@ -186,12 +243,19 @@ def _messages(connection: Connection[TupleRow], rows: Sequence[TupleRow]) -> lis
             id=row[0],
             question=row[1],
             created_at=row[2],
-            answer=_unpack(row[3], row[0], row[6], tuple(citations[row[0]])) if row[3] else None,
+            answer=_unpack(row[3], row[0], row[7], tuple(citations[row[0]])) if row[3] else None,
             error=row[4],
             rating=row[5],
+            reason=row[6],
+            replaced=row[8],
         )
         for row in rows
     ]
+
+
+def _literal(word: str) -> str:
+    """A word as a pattern of LIKE that means nothing but itself."""
+    return re.sub(r"[\\%_]", r"\\\g<0>", storable(word))
 
 
 def _packed(scope: Scope) -> Jsonb | None:
@@ -213,13 +277,13 @@ def _write_citations(connection: Connection[TupleRow], message_id: str, answer: 
         (
             message_id, c.number, c.chunk_id, c.document_id, storable(c.title), c.page, storable(c.page_label),
             storable(c.section), storable(c.text), c.start, c.end,
-            Jsonb([[box.left, box.top, box.right, box.bottom] for box in c.boxes]), c.score, c.score_kind,
+            Jsonb([[box.left, box.top, box.right, box.bottom] for box in c.boxes]), c.score, c.score_kind, c.instructs,
         )
         for c in answer.citations
     ]  # fmt: skip
     with connection.cursor() as cursor:
         cursor.executemany(
-            f"INSERT INTO citations (message_id, {_CITATION}) VALUES ({', '.join(['%s'] * 14)})".encode(), rows
+            f"INSERT INTO citations (message_id, {_CITATION}) VALUES ({', '.join(['%s'] * 15)})".encode(), rows
         )
 
 
@@ -227,7 +291,7 @@ def _citation(row: TupleRow) -> Citation:
     return Citation(
         number=row[0], chunk_id=row[1], document_id=row[2], title=row[3], page=row[4], page_label=row[5],
         section=row[6], text=row[7], start=row[8], end=row[9], boxes=tuple(Box(*box) for box in row[10]),
-        score=row[11], score_kind=row[12],
+        score=row[11], score_kind=row[12], instructs=row[13],
     )  # fmt: skip
 
 

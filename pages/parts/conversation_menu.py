@@ -1,0 +1,141 @@
+"""The conversation shown: its title with a menu, and the dialogs to rename, export and delete it.
+
+Whatever is clicked acts in a callback. A run of the page that draws what a click asked for can be stopped by the next
+click; its callback has run by then, and what it noted is drawn by the next run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import conversations, resources, words
+from pages.parts.components import component
+from pages.parts.conversations import TITLE_CHARS
+from rag_core.domain import Conversation
+from rag_core.exporting import SUFFIXES, ConversationForm
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+ACTS = {
+    "rename": ":material/edit: Rename",
+    "pin": ":material/keep: Pin",
+    "unpin": ":material/keep_off: Unpin",
+    "export": ":material/download: Export",
+    "delete": ":material/delete: Delete",
+}
+
+FORMS: dict[ConversationForm, tuple[str, str]] = {
+    "markdown": ("Markdown", ":material/markdown:"),
+    "pdf": ("PDF", ":material/picture_as_pdf:"),
+    "json": ("JSON, with all that is kept", ":material/data_object:"),
+    "bibtex": ("BibTeX of the documents cited", ":material/format_quote:"),
+}
+
+
+def heading(listed: Sequence[Conversation], chosen: str | None) -> None:
+    """The title of the conversation with its menu; its place is held from the moment a question is sent."""
+    conversation = next((item for item in listed if item.id == chosen), None)
+    asking = resources.questions().of(chosen) if chosen else None
+    if conversation is None and asking is None:
+        return
+    title = conversation.title if conversation else asking.question if asking else ""
+    with st.container(key="chat_heading", horizontal=True, vertical_alignment="center", wrap=False):
+        st.caption(words.plain(words.shorten(title, TITLE_CHARS)))
+        if conversation is not None:
+            _menu(conversation)
+
+
+def dialog(library: Library) -> None:
+    """The dialog that was asked for last, until it is closed."""
+    wanted, conversation_id = st.session_state.get("chat_dialog", ("", ""))
+    conversation = next((item for item in library.conversations() if item.id == conversation_id), None)
+    if conversation is None or conversation_id != st.session_state["chat_current"]:
+        _close()
+    elif wanted == "rename":
+        _rename(conversation)
+    elif wanted == "export":
+        _export(library, conversation)
+    elif wanted == "delete":
+        _delete(conversation)
+
+
+def _menu(conversation: Conversation) -> None:
+    st.menu_button(
+        "More",
+        ["rename", "unpin" if conversation.pinned else "pin", "export", "delete"],
+        format_func=lambda act: ACTS[act],
+        icon=":material/more_horiz:",
+        type="tertiary",
+        key="chat_menu",
+        on_click=_picked,
+        args=(conversation.id,),
+    )
+
+
+def _picked(conversation_id: str) -> None:
+    act = st.session_state["chat_menu"]
+    if act in ("pin", "unpin"):
+        resources.library().pin_conversation(conversation_id, act == "pin")
+    elif act:
+        st.session_state["chat_dialog"] = (act, conversation_id)
+
+
+def _close() -> None:
+    st.session_state.pop("chat_dialog", None)
+
+
+def _leave_if_done() -> None:
+    """What acted in a callback leaves no dialog to draw."""
+    if "chat_dialog" not in st.session_state:
+        st.rerun()
+
+
+@st.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_close)
+def _rename(conversation: Conversation) -> None:
+    _leave_if_done()
+    with st.form("chat_rename", border=False):
+        st.text_input("Title", value=conversation.title, max_chars=TITLE_CHARS, key="chat_title")
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            st.form_submit_button("Save", type="primary", on_click=_keep_title, args=(conversation.id,))
+
+
+def _keep_title(conversation_id: str) -> None:
+    if title := " ".join(st.session_state["chat_title"].split()):
+        resources.library().rename_conversation(conversation_id, title)
+        _close()
+
+
+@st.dialog("Export conversation", icon=":material/download:", on_dismiss=_close)
+def _export(library: Library, conversation: Conversation) -> None:
+    st.caption("Every citation is written as [Title, Section, p. N].")
+    name = re.sub(r"[^\w-]+", "-", conversation.title).strip("-") or "conversation"
+    for form, (label, icon) in FORMS.items():
+        st.download_button(
+            label, partial(library.export_conversation, conversation.id, form), name + SUFFIXES[form],
+            icon=icon, key=f"chat_export_{form}", on_click="ignore", width="stretch",
+        )  # fmt: skip
+    text = library.export_conversation(conversation.id, "markdown").decode()
+    component("copying")(key="chat_copy", data={"text": text, "label": "Copy all of it"})
+
+
+@st.dialog("Delete this conversation?", icon=":material/delete:", on_dismiss=_close)
+def _delete(conversation: Conversation) -> None:
+    _leave_if_done()
+    st.markdown(f"**{words.plain(words.shorten(conversation.title, TITLE_CHARS))}**")
+    st.caption("Its questions, answers and citations are deleted. Your documents stay.")
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        st.button("Keep it", key="chat_keep", on_click=_close)
+        st.button("Delete", type="primary", key="chat_delete", on_click=_delete_it, args=(conversation.id,))
+
+
+def _delete_it(conversation_id: str) -> None:
+    resources.questions().stop(conversation_id)
+    resources.library().delete_conversation(conversation_id)
+    conversations.show(None)
+    _close()

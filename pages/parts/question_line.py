@@ -1,0 +1,94 @@
+"""The foot of the chat page: the line to ask on, a stop while an answer grows, what is searched, what is to come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import conversations, models, resources, scoping, talk, words
+from pages.parts.asking import Asking
+from pages.parts.components import component
+from rag_core.domain import Document, ModelStatus
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+LOOK_AGAIN_S = 1.5
+
+
+def draw(
+    library: Library, documents: Sequence[Document], conversation: str | None, chosen: ModelStatus, latest: str
+) -> None:
+    """A question, or a stop while one is being answered. `latest` is the exchange shown last.
+
+    The cursor is in the line again when another exchange is the last and nothing is being answered.
+    """
+    asking = resources.questions().of(conversation) if conversation else None
+    under_way = asking is not None and not asking.finished
+    with st.bottom.container(key="chat_foot", gap="xsmall"):
+        models.remote_line(chosen)
+        with st.container(key="chat_scope_line", horizontal=True, vertical_alignment="center", gap="small"):
+            if documents:
+                scope, narrow = conversations.scope(library, conversation), partial(conversations.narrow, conversation)
+                scoping.choose(library, documents, "chat", scope, narrow, type="tertiary")
+            coming(library)
+            data = {"selector": ".st-key-chat_question textarea", "busy": under_way, "turn": latest}
+            component("keys")(key="chat_keys", data=data)
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="chat_ask", gap="small"):
+            placeholder = "Lectern is answering" if under_way else "Ask your documents"
+            st.chat_input(placeholder, key="chat_question", disabled=under_way, on_submit=_submit)
+            if asking is not None and under_way:
+                _stop_button(asking)
+
+
+def coming(library: Library) -> None:
+    """How many documents can be searched while others are still to come; it looks again by itself."""
+    _, to_come = intake(library)
+    st.fragment(_coming, run_every=LOOK_AGAIN_S if to_come else None)(library, to_come)
+
+
+def intake(library: Library) -> tuple[int, int]:
+    """How many documents can be searched, and how many are on their way to that, the library's doorstep included."""
+    ready, to_come = library.intake()
+    return ready, max(to_come, sum(not job.finished for job in resources.jobs().jobs()))
+
+
+def _coming(library: Library, to_come_before: int) -> None:
+    try:
+        ready, to_come = intake(library)
+    except LecternError:
+        return  # the rest of the page says so
+    if to_come:
+        st.caption(f":material/hourglass_top: {coming_words(ready, to_come)}")
+    # All are there, or the first one is: the page is another then.
+    if to_come_before and (not to_come or bool(ready) != st.session_state.get("chat_searchable", bool(ready))):
+        st.session_state["chat_searchable"] = bool(ready)
+        st.rerun()
+    st.session_state["chat_searchable"] = bool(ready)
+
+
+def coming_words(ready: int, to_come: int) -> str:
+    """`12 documents can be searched, 28 more are coming in`."""
+    searchable = f"{words.count(ready, 'document')} can be searched" if ready else "No document can be searched yet"
+    return f"{searchable}, {to_come:,} {'more ' if ready else ''}{'is' if to_come == 1 else 'are'} coming in"
+
+
+def _stop_button(asking: Asking) -> None:
+    st.button(
+        "Stopping" if asking.stopping else "Stop",
+        icon=":material/stop_circle:",
+        key="chat_stop",
+        disabled=asking.stopping,
+        on_click=resources.questions().stop,
+        args=(asking.conversation,),
+    )
+
+
+def _submit() -> None:
+    question = st.session_state["chat_question"]
+    if question:
+        talk.ask(question)

@@ -1,0 +1,72 @@
+"""A conversation that has not begun: what to ask, or why nothing can be asked yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import question_line, resources, samples, talk, words
+from rag_core.domain import Document, Scope
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+LOOK_AGAIN_S = 0.5
+SHOWN = 4
+
+
+def suggestions(library: Library, documents: Sequence[Document], scope: Scope) -> None:
+    """Questions to begin with, each one click away; first of all what was searched for before.
+
+    Others are only questions that the documents answer; while some are still to come, none are looked for.
+    """
+    inside = [document for document in documents if document.id in scope.documents] or documents
+    with st.container(key="chat_suggestions", gap="small"):
+        st.markdown("## What would you like to know?")
+        st.caption(f"Lectern reads {words.count(len(inside), 'document')} and shows the passage behind each sentence.")
+        settled = question_line.intake(library)[1] == 0
+        looking = settled and _answered(inside, scope) is None
+        st.fragment(_buttons, run_every=LOOK_AGAIN_S if looking else None)(inside, scope, settled, looking)
+
+
+def nothing_to_ask(library: Library) -> None:
+    """The way to the library, when there is no document to ask yet."""
+    with st.container(key="chat_empty", horizontal_alignment="center"):
+        if question_line.intake(library)[1]:
+            st.markdown("## Your documents are coming in")
+            st.markdown("You can ask as soon as the first one can be searched.")
+            question_line.coming(library)
+        else:
+            st.markdown("## Nothing to read yet")
+            st.markdown("Add a document, or the sample library, and ask away.")
+        st.button(
+            "Go to the library", icon=":material/library_books:", type="primary", key="chat_to_library",
+            on_click=st.switch_page, args=("pages/upload.py",),
+        )  # fmt: skip
+
+
+def _answered(documents: Sequence[Document], scope: Scope) -> list[str] | None:
+    return resources.suggestions().get(documents, scope, samples.questions_of(documents))
+
+
+def _buttons(documents: Sequence[Document], scope: Scope, settled: bool, looking: bool) -> None:
+    found = _answered(documents, scope) if settled else []
+    searched_for = st.session_state.get("chat_searched_for")
+    questions = [*([searched_for] if searched_for else []), *(found or [])]
+    for number, question in enumerate(questions[:SHOWN]):
+        st.button(
+            words.plain(question),
+            key=f"chat_suggestion_{number}",
+            icon=":material/north_east:",
+            width="stretch",
+            on_click=_ask,
+            args=(question,),
+        )
+    if st.session_state.pop("chat_whole_page", False) or (looking and found is not None):
+        st.rerun()
+
+
+def _ask(question: str) -> None:
+    talk.ask(question)

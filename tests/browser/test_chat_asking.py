@@ -1,0 +1,75 @@
+"""The question line and what leads back to it: focus, the slash, asking again, editing, suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import ask
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+REFUND = "When is a ticket refunded in full?"
+
+
+@pytest.fixture(autouse=True)
+def samples(filled: None) -> None:
+    """Every test here needs documents."""
+
+
+def line(page: Page) -> Locator:
+    return page.locator(".st-key-chat_question textarea")
+
+
+def test_the_cursor_is_back_in_the_line_after_each_answer(open_page: Open) -> None:
+    page = open_page("chat")
+    suggestion = page.locator(".st-key-chat_suggestions button").first
+    suggestion.focus()
+    page.keyboard.press("Enter")
+    page.locator(".source").first.wait_for()
+    expect(line(page)).to_be_focused()
+    page.keyboard.type(REFUND)
+    page.keyboard.press("Enter")
+    expect(page.locator(".exchange").nth(1).locator(".body")).to_contain_text("90 minutes late")
+    expect(line(page)).to_be_focused()
+    page.locator(".cite").last.click()
+    expect(page.locator(".passage h2")).to_be_focused()
+    page.keyboard.press("/")
+    expect(line(page)).to_be_focused()
+    page.keyboard.type("and / is a letter here")
+    expect(line(page)).to_have_value("and / is a letter here")
+    page.get_by_role("radiogroup").locator("input").first.focus()
+    page.keyboard.press("/")
+    expect(line(page)).to_be_focused()
+
+
+def test_every_suggestion_is_answered(open_page: Open) -> None:
+    page = open_page("chat")
+    buttons = page.locator(".st-key-chat_suggestions button p")
+    buttons.first.wait_for()
+    for question in buttons.all_inner_texts():
+        page.locator(".st-key-chat_new button").click()
+        page.locator(".st-key-chat_suggestions button", has_text=question).click()
+        expect(page.locator(".exchange")).to_have_attribute("data-state", "done")
+        expect(page.locator(".fact").first).to_have_text("High confidence")
+
+
+def test_a_question_is_edited_and_what_it_replaced_comes_back(open_page: Open) -> None:
+    page = open_page("chat")
+    ask(page, REFUND)
+    page.locator(".source").first.wait_for()
+    ask(page, "Is chlorine used in the water works?")
+    page.locator(".exchange").nth(1).locator(".source").first.wait_for()
+    page.locator(".question").first.hover()
+    page.get_by_role("button", name="Edit this question").first.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("How long is lost property kept?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".exchange")).to_have_count(1)
+    expect(page.locator(".exchange .body")).to_contain_text("60 days")
+    expect(page.locator(".replaced")).to_contain_text("2 earlier answers kept")
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.locator(".exchange")).to_have_count(2)
+    expect(page.locator(".exchange .body").first).to_contain_text("90 minutes late")

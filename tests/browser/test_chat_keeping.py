@@ -1,0 +1,44 @@
+"""What is taken out of a conversation: files, and what is copied."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+CITED = "[Handbook of the Veyra Ferry, Refunds, p."
+
+
+def download(page: Page, name: str) -> bytes:
+    with page.expect_download() as caught:
+        page.get_by_role("dialog").get_by_role("button", name=name).click()
+    return Path(caught.value.path()).read_bytes()
+
+
+def test_a_conversation_is_exported_and_copied(open_page: Open, filled: None) -> None:
+    page = open_page("chat")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ask(page, "When is a ticket refunded in full?")
+    page.locator(".source").first.wait_for()
+    page.get_by_role("button", name="Copy answer").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert CITED in page.evaluate("navigator.clipboard.readText()")
+    page.get_by_role("button", name="What was searched").click()
+    expect(page.get_by_text("The answer: ")).to_contain_text("in all")
+    page.keyboard.press("Escape")
+    page.locator(".st-key-chat_menu button").click()
+    page.get_by_text("Export", exact=True).click()
+    assert CITED in download(page, "Markdown").decode().replace("\\", "")
+    assert download(page, "PDF").startswith(b"%PDF-")
+    assert json.loads(download(page, "JSON"))["documents"][0]["title"] == "Handbook of the Veyra Ferry"
+    assert b"title = {{Handbook of the Veyra Ferry}}" in download(page, "BibTeX")
+    page.get_by_role("button", name="Copy all of it").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("# When is a ticket refunded")
