@@ -1,9 +1,9 @@
 """Text in a passage that reads like an instruction to the model that answers, and not like text for people.
 
-A linear classifier over the vectors of sentences (weighted ridge regression, fitted at first use on `instructions.json`,
-so that any embedding model will do). With a fifth of its 130 tricks kept out of fitting in turn it knew .64 of those; of
-3,591 sentences of policies, encyclopaedia articles, filings and manuals it marked .7 %. It is a hint for the reader:
-nothing is left out for it, and what it does not mark is not thereby harmless.
+A linear classifier over the vectors of sentences (weighted ridge regression, fitted at first use on
+`instructions.json`, so that any embedding model will do). With a fifth of its 130 tricks kept out of fitting in turn
+it knew .64 of those; of 3,591 sentences of policies, encyclopaedia articles, filings and manuals it marked .7 %. It
+is a hint for the reader: nothing is left out for it, and what it does not mark is not thereby harmless.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ _PATTERNS: dict[Operation, str] = {
     "average": r"\b(?:average|mean)\b",
     "ratio": r"\bratio\b | \bhow\smany\stimes\b | \btimes\s(?:as|larger|more)\b",
     "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more|less|fewer|higher|lower|larger|smaller)\b",
-    "larger": r"\b(?:compar\w+|versus|vs)\b | \b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b",
+    "larger": r"""\b(?:compar\w+|versus|vs)\b
+        | \b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b""",
     "change": _CHANGE,
     "sum": r"\b(?:sum|combined|together|altogether|total)\b",
 }
