@@ -107,6 +107,7 @@ class Asking:
             retriever=LecternRetriever(find=lambda text: self._passages(text, asked.scope)),
             # Of another scope, what the model was told before may be outside of it.
             message_id=lambda: message, goes_on=asked.changed is None,
+            contents=self._library.contents(asked.scope),
         )  # fmt: skip
         conversation, message = self._storage.conversations.ask(conversation, question, asked.changed, replaces)
         written: list[str] = []

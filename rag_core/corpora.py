@@ -26,6 +26,7 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
 from rag_core.kept_pieces import KeptPieces
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
+from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.dense_indexes import DumpsIndex
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.memory_lexical import MemoryLexical
@@ -34,7 +35,7 @@ from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import Within, documents_within, narrowed
 from rag_core.retrieval.spelling import corrected
-from rag_core.retrieval.understanding import positive, understand
+from rag_core.retrieval.understanding import is_asking, positive, understand
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
@@ -81,9 +82,13 @@ class LibraryCorpus:
         """A question with its misspelt words put right by the library's own."""
 
         def is_word(word: str) -> bool:
-            return self._embedder().count_tokens([word])[0] == 1
+            return is_asking(word) or self._embedder().count_tokens([word])[0] == 1
 
         return corrected(question, self._indexes.holds, self._indexes.like, is_word)
+
+    def contents(self, scope: Scope) -> Contents:
+        """Whole documents within a scope."""
+        return Contents(self._storage, self._pipeline.indexes, scope)
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""

@@ -13,12 +13,15 @@ from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encode, EncodeTokens
 from rag_core.answering.questions import check_question
 from rag_core.answering.strategies.extractive import believed
+from rag_core.answering.strategies.summary import Summarist
 from rag_core.answering.streaming import Worker
+from rag_core.answering.summaries.subject import is_request
 from rag_core.domain import Answer, Hit, Message, Piece, Sentence
 from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
 from rag_core.models.opened import OpenModels
 from rag_core.models.registry import EXTRACTIVE
+from rag_core.retrieval.contents import Contents
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:  # LangChain takes a second to import, which the first page should not wait for
@@ -50,6 +53,7 @@ class Answerer:
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
         self._dialogues = Dialogues()
+        self._summarist = Summarist(encode, self._models.get)
 
     def warm(self) -> None:
         """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
@@ -85,12 +89,14 @@ class Answerer:
         retriever: BaseRetriever | None = None,
         message_id: Callable[[], str] | None = None,
         goes_on: bool = True,
+        contents: Contents | None = None,
     ) -> Iterator[Piece]:
         """Answer a question: pieces with `stage` ("searching", "answering"), pieces with text, last the whole answer.
 
         The texts joined are the answer's text, save for citations that were found afterwards. `history` is the
         conversation so far, oldest first; `retriever` takes the place of a fresh one. `message_id` says what the answer
-        is kept under: then a follow-up that `goes_on` tells the model only what is new. When `cancelled` says so, the
+        is kept under: then a follow-up that `goes_on` tells the model only what is new. Of `contents` whole documents
+        are summarised where the question asks for that. When `cancelled` says so, the
         last piece's answer is what was written until then, with `stopped`. Raises InvalidQuestion at once, and while
         it is read ModelUnavailable and whatever the retriever raises.
         """
@@ -100,8 +106,12 @@ class Answerer:
             return iter(_said(asked, reply))
         query = standalone_question(asked, history)
         draft = Draft(asked, query, model or settings.generation.model, settings, history)
-        draft.retriever, draft.message_id, draft.goes_on = retriever, message_id, goes_on
-        return self._stream(draft, cancelled or (lambda: False))
+        draft.retriever = retriever or self._make_retriever()
+        draft.message_id, draft.goes_on = message_id, goes_on
+        stop = cancelled or (lambda: False)
+        if contents is not None and is_request(asked):
+            return self._summarist.stream(draft, contents, stop, instead=lambda: self._stream(draft, stop))
+        return self._stream(draft, stop)
 
     def _stream(self, draft: Draft, cancelled: Stop) -> Iterator[Piece]:
         yield Piece(stage="searching")
@@ -157,7 +167,6 @@ class Answerer:
                 raise Cancelled("The answer was stopped.")
             emit(event)
 
-        draft.retriever = draft.retriever or self._make_retriever()
         draft.query = self._better_query(draft, stopping)
         chain = self._chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain

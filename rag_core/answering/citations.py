@@ -54,16 +54,16 @@ class Passages:
     """The hits of a question with what is around them, in sentences: to find the one that a written one stands on."""
 
     def __init__(self, hits: Sequence[Hit]) -> None:
-        self._hits = tuple(hits)
+        self.hits = tuple(hits)
         self._by_hit = [tuple(q for q in quotes(merge_hits([hit, *hit.around])) if q.kind != "heading") for hit in hits]
         self._terms = [[set(terms(q.text)) for q in group] for group in self._by_hit]
 
     def __len__(self) -> int:
-        return len(self._hits)
+        return len(self.hits)
 
     def best(self, sentence: str, number: int) -> Quote | None:
         """The sentence of passage `number` (from 1) that shares most with a written one; None where there is none."""
-        if not 1 <= number <= len(self._hits) or not self._by_hit[number - 1]:
+        if not 1 <= number <= len(self.hits) or not self._by_hit[number - 1]:
             return None
         wanted, figures = set(terms(sentence)), numbers(sentence)
         scores = [

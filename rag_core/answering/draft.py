@@ -104,7 +104,9 @@ class Draft:
             trace=self.trace(),
         )
 
-    def written(self, writer: CitationWriter, encode: Encode, found: float, stopped: bool) -> Answer:
+    def written(
+        self, writer: CitationWriter, encode: Encode, found: float, stopped: bool, notes: Sequence[str] = ()
+    ) -> Answer:
         """The answer of a language model, its sentences checked against the passages.
 
         `found` is the probability that the passages hold an answer.
@@ -127,7 +129,7 @@ class Draft:
             abstained=False,
             model=self.model,
             stopped=stopped,
-            trace=self.trace(self._notes(writer), writer),
+            trace=self.trace([*notes, *self._notes(writer)], writer),
         )
 
     def _notes(self, writer: CitationWriter) -> list[str]:

@@ -19,12 +19,17 @@ _SHORT_YEAR = re.compile(r"\b[Ff][Yy]\s?['’]?(\d\d)\b")
 _NAME = re.compile(r"[A-Z][\w&'’.-]*(?:\s+(?:(?:of|the|and|&|de|von|van)\s+)?[A-Z][\w&'’.-]*)*")
 _FIRST_WORD = re.compile(r"\W*\w+")
 
+# Words that ask, in British and American spelling, which few documents hold.
+_ASKING = re.compile(r"sum+ar+(?:y|i[sz]e[sd]?)|overview|gist|outline|tl;?dr|nutshell|takeaways?", re.IGNORECASE)
+
 _KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
     (
         "summary",
         re.compile(
-            r"\b(?:summari[sz]e|summary|overview|gist|tl;?dr|main (?:points?|ideas?|findings?|topics?|arguments?)"
-            r"|key (?:points?|takeaways?|findings?)|what (?:is|are|was|were) .{0,60}\babout)\b",
+            r"\b(?:sum+ar+i[sz]e|summary|overview|outline|gist|tl;?dr|sum (?:\w+ ){0,3}?up|short (?:story|version)"
+            r"|in (?:short|brief|a nutshell|a few (?:lines|words|sentences))"
+            r"|main (?:points?|ideas?|findings?|topics?|arguments?)|key (?:points?|takeaways?|findings?))\b"
+            r"|\bwhat(?:['’]s| is| are| was| were) .{0,60}\babout\W*$",
             re.IGNORECASE,
         ),
     ),
@@ -72,6 +77,11 @@ def understand(question: str, documents: Mapping[str, float] | None = None) -> U
 def kind_of(question: str) -> QuestionKind:
     """What kind of answer a question asks for; "fact" where nothing tells."""
     return next((kind for kind, pattern in _KINDS if pattern.search(question)), "fact")
+
+
+def is_asking(word: str) -> bool:
+    """Whether a word asks for a kind of answer, whatever words the documents have."""
+    return _ASKING.fullmatch(word) is not None
 
 
 def positive(question: str, understood: Understood) -> str:

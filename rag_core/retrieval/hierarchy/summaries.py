@@ -91,7 +91,7 @@ def _extract(
     chosen: list[_Sentence] = []
     seen: set[str] = set()
     used = 0.0
-    for number, cluster in _in_turn(vectors, clusters):
+    for number, cluster in in_turn(vectors, clusters):
         for sentence in _best(number, chunks[number], terms[cluster], share):
             if sentence.text in seen or used + sentence.tokens > MOST_TOKENS:
                 continue
@@ -103,7 +103,7 @@ def _extract(
     return chosen
 
 
-def _in_turn(vectors: Floats, clusters: Clusters) -> Iterator[tuple[int, int]]:
+def in_turn(vectors: Floats, clusters: Clusters) -> Iterator[tuple[int, int]]:
     """Chunks with their clusters, nearest to the centroid first, each cluster's turns in proportion to its size."""
     queues: list[tuple[float, int, int]] = []
     taken: set[int] = set()

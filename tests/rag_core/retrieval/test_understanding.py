@@ -29,6 +29,9 @@ from rag_core.retrieval.understanding import kind_of, positive, understand
         ("Give me an overview of the handbook", "summary"),
         ("What is this paper about?", "summary"),
         ("What are the main findings?", "summary"),
+        ("sum up what the harbour master wants", "summary"),
+        ("how is a battery fire fought, in short", "summary"),
+        ("What's new about the Wang 1200?", "fact"),
     ],
 )
 def test_kinds(question: str, kind: QuestionKind) -> None:

@@ -1,0 +1,1 @@
+"""Summaries: what is to be summarised, and its telling sentences."""

@@ -1,0 +1,165 @@
+"""Map and reduce: notes on each part of a text, condensed until they fit together, then the summary, all of it cited.
+
+What a note cites stays with it: each of its sentences goes on as a passage of its own, numbered anew, that stands for
+the chunk which it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from rag_core.answering.citations import CitationWriter, Passages, sentences_of
+from rag_core.answering.draft import Draft
+from rag_core.answering.encoding import Encode
+from rag_core.answering.grounding import Grounding
+from rag_core.answering.summaries.telling import telling
+from rag_core.domain import Hit, Piece
+from rag_core.errors import Cancelled
+from rag_core.models import prompts
+from rag_core.models.base import ChatModel
+from rag_core.models.messages import prompted
+from rag_core.retrieval.contents import Content
+from rag_core.retrieval.hierarchy.summaries import in_turn
+
+_NOTE_TOKENS = 300
+_MOST_ROUNDS = 4
+_SEPARATOR_TOKENS = 2
+
+Event = Piece | CitationWriter
+Emit = Callable[[Event], None]
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage of a prompt: a chunk's text, or a note's sentence on it."""
+
+    text: str
+    hit: Hit
+
+
+class Condensing:
+    """One summary by one model."""
+
+    def __init__(self, draft: Draft, model: ChatModel, encode: Encode) -> None:
+        self._draft = draft
+        self._model = model
+        self._encode = encode
+        self._most = min(draft.settings.generation.max_tokens, model.context_tokens // 2)
+        self._note = min(_NOTE_TOKENS, self._most)
+
+    def run(self, read: Sequence[Content], emit: Emit, stopping: Stop) -> None:
+        """Summarise; emits stages, the summary's writer before its text, and its text as it comes.
+
+        Of several documents each gives one part: its chunks nearest to the centroids. Raises Cancelled and
+        ModelUnavailable.
+        """
+        title = read[0].document.title if len(read) == 1 else "several documents"
+        sources = [[Source(hit.text, hit) for hit in content.hits] for content in read]
+        if len(read) > 1:
+            sources = [self._nearest(content) for content in read]
+        flat = [source for some in sources for source in some]
+        for _ in range(_MOST_ROUNDS):
+            if len(self._parts(flat, self._room(title, self._most))) <= 1:
+                break
+            parts = [part for some in sources for part in self._parts(some, self._room(title, self._note))]
+            flat = self._noted(parts, read, title, emit, stopping)
+            sources = [flat]
+        self._summary(flat, title, emit, stopping)
+
+    def _noted(
+        self, parts: Sequence[Sequence[Source]], read: Sequence[Content], title: str, emit: Emit, stopping: Stop
+    ) -> list[Source]:
+        """Notes on each part, in order."""
+        found: list[Source] = []
+        for number, part in enumerate(parts, start=1):
+            emit(Piece(stage=f"Summarising part {number} of {len(parts)}"))
+            prompt = prompts.PART.fill(title=prompts.plain(title), context=_context(part))
+            writer = CitationWriter(Passages([source.hit for source in part]))
+            for text in self._generated(prompt, self._note, stopping):
+                writer.feed(text)
+            writer.finish()
+            found += self._cited(writer) or _quoted(part, read)
+        return found
+
+    def _cited(self, writer: CitationWriter) -> list[Source]:
+        """The sentences of a note that passages hold, each with the first of these."""
+        written = sentences_of(writer.text)
+        checked = Grounding(writer.passages, self._encode).check(written, writer.register)
+        chunks = {hit.chunk_id: hit for hit in writer.passages.hits}
+        known = {citation.number: chunks[citation.chunk_id] for citation in writer.register.citations}
+        return [
+            Source(one.text, known[one.citations[0]])
+            for one in checked
+            if one.supported and one.citations and one.citations[0] in known
+        ]
+
+    def _summary(self, sources: Sequence[Source], title: str, emit: Emit, stopping: Stop) -> None:
+        emit(Piece(stage="answering"))
+        fitting = next(iter(self._parts(sources, self._room(title, self._most))), [])
+        writer = CitationWriter(Passages([source.hit for source in fitting]))
+        emit(writer)
+        prompt = prompts.WHOLE.fill(
+            title=prompts.plain(title), context=_context(fitting), question=self._draft.question
+        )  # fmt: skip
+        for text in self._generated(prompt, self._most, stopping):
+            if shown := writer.feed(text):
+                emit(Piece(text=shown))
+
+    def _generated(self, prompt: str, most: int, stopping: Stop) -> Iterator[str]:
+        with closing(self._model.stream(prompted(prompt), max_tokens=most, cancelled=stopping)) as deltas:
+            for delta in deltas:
+                if stopping():
+                    raise Cancelled("The summary was stopped.")
+                yield delta.text
+
+    def _room(self, title: str, answer: int) -> int:
+        """Tokens that passages may have in a prompt."""
+        frame = prompts.WHOLE.fill(title=prompts.plain(title), context="", question=self._draft.question)
+        return self._model.context_tokens - answer - self._model.prompt_tokens(prompted(frame))
+
+    def _parts(self, sources: Sequence[Source], room: int) -> list[list[Source]]:
+        """Sources in runs that fit; one that is too long by itself stands in a run of its own, and is cut."""
+        parts: list[list[Source]] = []
+        left = 0
+        for source in sources:
+            tokens = self._model.count_tokens(_context([source])) + _SEPARATOR_TOKENS
+            if tokens > room:
+                source = Source(source.text[: max(1, len(source.text) * room // tokens)], source.hit)
+                tokens = room
+            if not parts or tokens > left:
+                parts.append([])
+                left = room
+            parts[-1].append(source)
+            left -= tokens
+        return parts
+
+    def _nearest(self, content: Content) -> list[Source]:
+        """The chunks nearest to the centroids that fit into one part, in order."""
+        order = list(dict.fromkeys(number for number, _ in in_turn(content.vectors, content.clusters)))
+        sources = [Source(content.hits[number].text, content.hits[number]) for number in order]
+        first = next(iter(self._parts(sources, self._room(content.document.title, self._note))), [])
+        return sorted(first, key=lambda source: source.hit.index)
+
+
+def _context(sources: Sequence[Source]) -> str:
+    """Numbered passages."""
+    return "\n\n".join(
+        prompts.passage(
+            number, f"{one.hit.document.title}, page {one.hit.page_label or one.hit.page}", one.text
+        )
+        for number, one in enumerate(sources, start=1)
+    )  # fmt: skip
+
+
+def _quoted(part: Sequence[Source], read: Sequence[Content]) -> list[Source]:
+    """What the part itself says most tellingly, where the model's notes stand on nothing."""
+    chunks = {source.hit.chunk_id for source in part}
+    found = []
+    for content in read:
+        places = [place for place, hit in enumerate(content.hits) if hit.chunk_id in chunks]
+        if places:
+            found += [Source(quote.text, quote.hit) for quote in telling(content.taken(places), 60, most=3)]
+    return found

@@ -1,0 +1,180 @@
+"""What a request for a summary means: whole documents, a section of them, or a topic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rag_core.answering.summaries.telling import Extent
+from rag_core.domain import Document, Message, Section
+from rag_core.retrieval.contents import Content, Contents
+from rag_core.retrieval.identity import identity_terms
+from rag_core.retrieval.understanding import kind_of
+
+MOST_DOCUMENTS = 10
+_MOST_BESIDE = 1
+
+_REQUEST = re.compile(
+    r"\b(?:sum+ar+i[sz]e|summary of|(?:an?|the|short|brief) (?:summary|overview|outline)|overview of|gist of|tl;?dr"
+    r"|sum (?:\w+ ){0,3}?up|outline|(?:main|key) (?:points?|ideas?|messages?|takeaways?)"
+    r"|in (?:short|brief|a nutshell|a few (?:lines|words|sentences))|short (?:story|version)"
+    r"|what(?:['’]s| is| are| was| were) .{0,60}\babout\W*$)",
+    re.IGNORECASE,
+)
+# Of the words of a request, those that ask; what is left says of what.
+_ASKING = frozenset(
+    identity_terms(
+        "summarise summarize sumarise sumarize summarrise summary summaries"
+        " overview gist tldr tl dr sum up outline main key point points idea ideas"
+        " message messages takeaway takeaways short brief briefly story version nutshell line lines word words sentence"
+        " sentences about content contents give tell show please quick quickly whole entire all every everything each"
+        " library documents files collection section chapter part item paragraph long know want need deal rule rules"
+    )
+)
+_ALL = re.compile(
+    r"\b(?:library|everything|all of (?:it|them)"
+    r"|(?:all|every|each|my|the|these|those) (?:\w+ )?(?:documents|files|papers|texts))\b",
+    re.IGNORECASE,
+)
+_BRIEF = re.compile(
+    r"\b(?:in short|in brief|briefly|brief|short|quick(?:ly)?|gist|tl;?dr|nutshell|few)\b", re.IGNORECASE
+)
+_THIS = re.compile(r"\b(?:this|that|it)\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\b(?:section|chapter|part|item|paragraph|no\.?|§)\s*(\d+(?:\.\d+)*[a-z]?|[ivx]+)\b", re.IGNORECASE
+)
+_LEADING_NUMBER = re.compile(r"(?:(?:section|chapter|part|item)\s+)?(\d+(?:\.\d+)*[a-z]?|[ivx]+)\b", re.IGNORECASE)
+
+
+Found = Callable[[], Sequence[Document]]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is to be summarised: `documents`, of `found` in all, one of their sections alone where `section` is given,
+    or, without documents, a topic. asked: terms that are more than names.
+    """
+
+    documents: tuple[Document, ...] = ()
+    found: int = 0
+    section: Section | None = None
+    asked: tuple[str, ...] = ()
+
+
+def is_brief(question: str) -> bool:
+    """Whether it asks for a few words."""
+    return bool(_BRIEF.search(question))
+
+
+def is_request(question: str) -> bool:
+    """Whether a question asks for a summary."""
+    return kind_of(question) == "summary" and bool(_REQUEST.search(question))
+
+
+def subject_of(
+    question: str, contents: Contents, history: Sequence[Message] = (), found: Found = lambda: ()
+) -> Subject:
+    """What a request means among the documents of the scope.
+
+    found: the documents of the passages that a search finds, which takes a moment. Raises StoreUnavailable.
+    """
+    asked = [term for term in dict.fromkeys(identity_terms(question)) if term not in _ASKING]
+    number = _NUMBER.search(question)
+    if not asked and number is None:
+        return _unnamed(question, contents, history)
+    candidates = contents.meant(question)
+    if number is None and (named := _named(candidates, asked)):
+        return Subject(tuple(named[:MOST_DOCUMENTS]), len(named), asked=tuple(asked))
+    if not asked:  # "chapter 4" of what is talked about
+        candidates = [*_unnamed("this", contents, history).documents]
+    section = _section(candidates, asked, number[1] if number else "")
+    return section or _section(found(), asked, "") or Subject(asked=tuple(asked))
+
+
+def extent_of(document: Document, section: Section) -> Extent:
+    """From a section's title to where the next section of the same level or a higher one begins."""
+    begin = (section.page, section.start)
+    behind = [
+        (other.page, other.start)
+        for other in document.sections
+        if other.level <= section.level and (other.page, other.start) > begin
+    ]
+    return begin, min(behind, default=(document.page_count + 1, 0))
+
+
+def narrowed(content: Content, section: Section) -> Content | None:
+    """A document's content with the chunks of one section alone; None where it has none."""
+    begin, end = extent_of(content.document, section)
+    places = [
+        place
+        for place, hit in enumerate(content.hits)
+        if begin <= (hit.page, hit.start) < end or (hit.page, hit.start) <= begin < (hit.page, hit.end)
+    ]
+    return content.taken(places) if places else None
+
+
+def names_of(document: Document) -> set[str]:
+    """The terms that a document may be called by."""
+    card = document.card
+    told = [
+        document.title,
+        document.authors,
+        *(name.rpartition("/")[2].rpartition(".")[0] for name in document.sources),
+    ]
+    if card is not None:
+        told += [card.title, card.organisation, card.authors, card.kind, card.period, str(card.year or "")]
+    return set(identity_terms(" ".join(told)))
+
+
+def _unnamed(question: str, contents: Contents, history: Sequence[Message]) -> Subject:
+    """What "this", "everything" or no name at all means."""
+    if _THIS.search(question) and not _ALL.search(question):
+        cited = _last_cited(history)
+        if len(cited) == 1 and (found := contents.some(cited)):
+            return Subject(tuple(found), 1)
+    documents, count = contents.documents(MOST_DOCUMENTS)
+    return Subject(tuple(documents), count)
+
+
+def _last_cited(history: Sequence[Message]) -> list[str]:
+    """The documents that the last answer cites."""
+    for message in reversed(history):
+        if message.answer is not None and message.answer.citations:
+            return list(dict.fromkeys(citation.document_id for citation in message.answer.citations))
+    return []
+
+
+def _named(candidates: Sequence[Document], asked: Sequence[str]) -> list[Document]:
+    """The documents that what was asked names, each by all of it or by a part that no other has more of; none where any
+    word of it names none."""
+    held = {one.id: names_of(one) & set(asked) for one in candidates}
+    if not candidates or set().union(*held.values()) != set(asked):
+        return []
+    fullest = [one for one in candidates if held[one.id] and not any(held[one.id] < other for other in held.values())]
+    # Title and file name say more than authors and periods.
+    titled = {one.id: set(identity_terms(" ".join([one.title, *one.sources]))) & held[one.id] for one in fullest}
+    return [one for one in fullest if titled[one.id] == held[one.id]] or fullest
+
+
+def _section(documents: Sequence[Document], asked: Sequence[str], number: str) -> Subject | None:
+    """The section that a request means beside its document's name: by its number, or its title by all but a word."""
+    best: tuple[float, Document, Section] | None = None
+    for document in documents:
+        wanted = set(asked) - names_of(document)
+        for section in document.sections:
+            score = _called(section, wanted, set(asked), number)
+            if score > 0 and (best is None or score > best[0]):
+                best = (score, document, section)
+    return Subject((best[1],), 1, best[2], tuple(asked)) if best else None
+
+
+def _called(section: Section, wanted: set[str], asked: set[str], number: str) -> float:
+    """How well words fit a section's title, 0..1. wanted: those that are not their document's name."""
+    leading = _LEADING_NUMBER.match(section.title)
+    if number:
+        return float(leading is not None and leading[1].casefold() == number.casefold())
+    held = set(identity_terms(section.title)) - _ASKING
+    if not held or not wanted or not held <= asked or len(wanted - held) > _MOST_BESIDE:
+        return 0.0
+    return len(held & wanted) / len(held | wanted)

@@ -1,0 +1,127 @@
+"""What a summary is made of: whole documents with their chunks, vectors and clusters, within a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_core.domain import Document, Hit, Scope
+from rag_core.embedding.pieces import unit_rows
+from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
+from rag_core.retrieval.hierarchy.reducing import Floats
+from rag_core.retrieval.indexes import Indexes
+from rag_core.retrieval.scope import Within
+from rag_core.storage import Storage
+from rag_core.storage.postgres.passages import PassageRow, boxes_of
+from rag_core.storage.postgres.pieces import pieces_of
+
+# For a document that the background has not clustered yet: seconds count, and few clusters do.
+_QUICK = Plan(method="kmeans", least=12, most=8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """A document, or what a scope leaves of it.
+
+    hits: its chunks in order, their scores are the cosines with the nearest centroid. vectors: float32 (hits, d).
+    pieces: for each chunk the vectors of its pieces, float32 (p, d), of unit length; p may be 0.
+    """
+
+    document: Document
+    hits: tuple[Hit, ...]
+    vectors: Floats
+    pieces: tuple[Floats, ...]
+    clusters: Clusters
+
+    def taken(self, places: Sequence[int]) -> Content:
+        """Some of the chunks alone, by their places; clusters that none of them is in are left out."""
+        new = {place: number for number, place in enumerate(places)}
+        members, weights, centroids = [], [], []
+        for rows, shares, centroid in zip(
+            self.clusters.members, self.clusters.weights, self.clusters.centroids, strict=True
+        ):
+            kept = [number for number, row in enumerate(rows) if int(row) in new]
+            if kept:
+                members.append(np.array([new[int(rows[number])] for number in kept], dtype=np.int32))
+                weights.append(shares[kept])
+                centroids.append(centroid)
+        return Content(
+            document=self.document,
+            hits=tuple(self.hits[place] for place in places),
+            vectors=self.vectors[list(places)],
+            pieces=tuple(self.pieces[place] for place in places),
+            clusters=Clusters(np.stack(centroids), tuple(members), tuple(weights)),
+        )
+
+
+class Contents:
+    """Reads documents as a whole. Raises StoreUnavailable."""
+
+    def __init__(self, storage: Storage, indexes: Indexes, scope: Scope | None = None) -> None:
+        self._storage = storage
+        self._indexes = indexes
+        self.scope = scope or Scope()
+
+    def documents(self, most: int) -> tuple[list[Document], int]:
+        """The first documents of the scope, newest first, at most so many, and how many there are."""
+        generations = self._storage.documents.ready_ids()
+        within = self._within()
+        ids = [key for key in generations if within is None or key in within.rows]
+        newest = sorted(ids, key=lambda key: -generations[key])
+        return self.some(newest[:most]), len(newest)
+
+    def meant(self, question: str) -> list[Document]:
+        """The documents of the scope that a question may mean, the surest first."""
+        (found,) = self._indexes.meant([question])
+        return self.some(list(found.documents))
+
+    def some(self, ids: Sequence[str]) -> list[Document]:
+        """Those of some documents that are ready and within the scope, in this order."""
+        within = self._within()
+        ready = self._indexes.documents(set(ids))
+        return [ready[key] for key in dict.fromkeys(ids) if key in ready and (within is None or key in within.rows)]
+
+    def read(self, document: Document) -> Content | None:
+        """What the scope leaves of a document; None where that is nothing."""
+        refs = [(document.id, number) for number in range(document.chunk_count)]
+        found = self._indexes.rows(refs) if refs else {}
+        rows = [found[ref] for ref in refs if ref in found]
+        if not rows:
+            return None
+        vectors = self._storage.dumps.vectors_at([(row.document_id, row.index) for row in rows])
+        clusters = self._clusters(document.id, vectors)
+        nearness = (vectors @ clusters.centroids.T).max(axis=1)
+        hits = [_hit(document, row, float(score)) for row, score in zip(rows, nearness, strict=True)]
+        pieces = tuple(unit_rows(pieces_of(row.pieces, vectors.shape[1])) for row in rows)
+        content = Content(document, tuple(hits), vectors, pieces, clusters)
+        within = self._within()
+        if within is None or within.rows.get(document.id, ()) is None:
+            return content
+        places = [place for place, row in enumerate(rows) if (row.document_id, row.index) in within]
+        return content.taken(places) if places else None
+
+    def _within(self) -> Within | None:
+        return self._indexes.within(self.scope)
+
+    def _clusters(self, document_id: str, vectors: Floats) -> Clusters:
+        """Level one's clusters of a document's chunks; made here where there are none that fit them."""
+        groups = self._storage.hierarchy.chunk_groups(document_id)
+        members = tuple(group.members for group in groups)
+        if not groups or not _covers(members, len(vectors)):
+            return cluster(vectors, _QUICK)
+        return Clusters(np.stack([group.centroid for group in groups]), members, tuple(one.weights for one in groups))
+
+
+def _covers(members: Collection[np.ndarray], count: int) -> bool:
+    """Whether every row is in a cluster."""
+    return len(np.unique(np.concatenate(list(members)))) == count
+
+
+def _hit(document: Document, row: PassageRow, score: float) -> Hit:
+    return Hit(
+        chunk_id=f"{row.document_id}:{row.index}", document=document, index=row.index, page=row.page,
+        page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
+        boxes=boxes_of(row), score=score,
+    )  # fmt: skip
