@@ -34,6 +34,7 @@ _NOT_COMPUTED = ("reason", "name", "place", "date", "definition")
 _RANGE = re.compile(r"\b(19\d\d|20\d\d)\s?(?:-|–|to|through|until|and)\s?(19\d\d|20\d\d)\b", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:year|period)\s(?:before|earlier)\b|\b(?:prior|previous|last)\syear\b", re.IGNORECASE)
 _FEW_CELLS = 60
+_CHANCE = 0.08  # what the logarithm of a cell's probability counts beside the share of words that two cells match
 _SHARED = 0.07  # of the weight of its words that a second operand must add
 
 
@@ -175,7 +176,8 @@ def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[
             gain = min(float((both - named[place]) @ weights) for place in (one, other))
             if gain < _SHARED:
                 continue
-            value = float(both @ weights) + 0.05 * float(scores[one] + scores[other]) / 2
+            matched = float(counted(np.maximum(asked.full[one], asked.full[other])) @ weights)
+            value = matched + _CHANCE * float(scores[one] + scores[other])
             if value > best[0]:
                 best = (value, [one, other])
     if not best[1]:
