@@ -50,9 +50,16 @@ def is_tabular(quote: Quote) -> bool:
 
 
 def units(every: Sequence[Quote]) -> list[Unit]:
-    """The units of all passages in order; headings and heads of columns are none, nor lines with a document's title."""
-    found = (unit for _, group in groupby(every, key=lambda quote: quote.passage) for unit in _of_passage(list(group)))
-    return [unit for unit in found if not _is_running_title(unit.quote)]
+    """The units of all passages in order; headings and heads of tables are none, nor lines with a document's title."""
+    by_passage = groupby(every, key=lambda quote: quote.passage)
+    found = [unit for _, group in by_passage for unit in _of_passage(list(group))]
+    heads = {(unit.quote.passage, place) for unit in found for place in unit.head}
+    return [
+        unit
+        for unit in found
+        if not _is_running_title(unit.quote)
+        and (unit.quote.kind == "sentence" or (unit.quote.passage, unit.quote.position) not in heads)
+    ]
 
 
 def _is_running_title(quote: Quote) -> bool:
