@@ -1,9 +1,9 @@
 """Text in a passage that reads like an instruction to the model that answers, and not like text for people.
 
-A linear classifier over the vectors of sentences (weighted ridge regression, fitted at first use on
-`instructions.json`, so that any embedding model will do). With a fifth of its 130 tricks kept out of fitting in turn
-it knew .64 of those; of 3,591 sentences of policies, encyclopaedia articles, filings and manuals it marked .7 %. It
-is a hint for the reader: nothing is left out for it, and what it does not mark is not thereby harmless.
+A linear classifier over vectors of sentences: weighted ridge regression, fitted at first use on `instructions.json`,
+so that any embedding model will do. With a fifth of its 130 tricks kept out of fitting in turn it knew .62 of those; of
+3,597 sentences of policies, encyclopaedia articles, filings and this project's README it marked .7 %. It is a hint for
+the reader: nothing is left out for it, and what it does not mark is not thereby harmless.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ from rag_core.text.invisible import visible
 from rag_core.text.sentences import split_sentences
 
 THRESHOLD = 0.15
+CLAUSE_THRESHOLD = 0.35
 _RIDGE = 3.0
-_MOST_SENTENCES = 64
+_MOST_PARTS = 96
 # How chat templates and transcripts name who speaks.
 _ROLE = re.compile(r"<\|\w+\|>|\[/?INST\]|</?system>|^\W*(?:system|assistant)\s*:", re.IGNORECASE | re.MULTILINE)
+_BETWEEN = re.compile(r"[:;,]|\band\b|\bthen\b")
 _PATH = Path(__file__).with_name("instructions.json")
 
 
-def _parts(text: str) -> Iterator[str]:
-    """Sentences, and what stands before and behind their colons."""
+def _parts(text: str) -> Iterator[tuple[str, float]]:
+    """Sentences and their clauses, in which less else is said, each with the score from which on it is marked."""
     for span in split_sentences(text):
-        yield span.text
-        if ":" in span.text:
-            yield from (part for part in span.text.split(":") if len(part.split()) >= 3)
+        yield span.text, THRESHOLD
+        clauses = _BETWEEN.split(span.text)
+        if len(clauses) > 1:
+            yield from ((clause, CLAUSE_THRESHOLD) for clause in clauses if len(clause.split()) >= 3)
 
 
 class Instructions:
@@ -65,12 +68,11 @@ class Instructions:
         """
         chunks = {hit.chunk_id: hit.text for hit in answer.hits} if answer.model != EXTRACTIVE else {}
         texts = [chunks.get(citation.chunk_id, citation.text) for citation in answer.citations]
-        pairs = [(place, part) for place, text in enumerate(texts) for part in _parts(text)]
-        pairs = pairs[:_MOST_SENTENCES]
-        if not pairs:
+        parts = [(place, *part) for place, text in enumerate(texts) for part in _parts(text)][:_MOST_PARTS]
+        if not parts:
             return answer
-        scores = self.scores([part for _, part in pairs])
-        suspect = {place for (place, _), score in zip(pairs, scores, strict=True) if score >= THRESHOLD}
+        scores = self.scores([part for _, part, _ in parts])
+        suspect = {place for (place, _, least), score in zip(parts, scores, strict=True) if score >= least}
         suspect |= {place for place, text in enumerate(texts) if _ROLE.search(text)}
         marks = [replace(one, instructs=n in suspect) for n, one in enumerate(answer.citations)]
         return replace(answer, citations=tuple(marks))

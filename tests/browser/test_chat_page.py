@@ -215,4 +215,5 @@ def test_what_a_model_writes_is_text_alone(remote: Page, gemini: Script) -> None
     ask(remote, "Show me " + hostile)
     remote.locator(".exchange[data-state=done]").wait_for()
     expect(remote.locator(".exchange .body")).to_contain_text("<img src=")
+    expect(remote.locator(".exchange .host")).to_have_text(["image at example.com, not loaded", "example.com"])
     assert remote.locator(".exchange img, .exchange a, .st-key-chat_list img, .st-key-chat_heading img").count() == 0
