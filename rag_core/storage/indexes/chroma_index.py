@@ -70,7 +70,8 @@ class ChromaIndex(DerivedIndex):
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove every chunk of documents. Raises ChromaUnavailable."""
-        profile = self._documents.profile()
+        # The last document's row may be swept before Chroma answers again; its chunks are under the profile it had.
+        profile = self._documents.profile() or self._documents.last_profile()
         if profile is not None:
             self.store.remove(profile, ids)
 

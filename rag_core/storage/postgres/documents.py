@@ -274,6 +274,16 @@ class DocumentStore:
         return Profile(*row) if row else None
 
     @retried
+    def last_profile(self) -> Profile | None:
+        """The newest profile that any vectors were made with, whether or not a document is left that has it."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "SELECT id, name, revision, dimensions, pooling, precision FROM embedding_profiles"
+                " ORDER BY created_at DESC LIMIT 1"
+            ).fetchone()
+        return Profile(*row) if row else None
+
+    @retried
     def start_removal(self, document_id: str) -> bool:
         """Take a document out of sight and log its removal. Returns whether there was one in sight."""
         with self._database.transaction() as connection:

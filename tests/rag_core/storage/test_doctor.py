@@ -152,6 +152,22 @@ def test_dumps_that_are_not_searched_or_left_over(storage: Storage, filled: list
     assert storage.dumps.searched() == storage.dumps.held() == set(filled)
 
 
+def test_chunks_of_the_last_document_leave_chroma_though_its_row_went_first(
+    storage: Storage, filled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(self: ChromaIndex) -> None:
+        raise ChromaUnavailable("Chroma is away.")
+
+    with monkeypatch.context() as while_away:
+        while_away.setattr(ChromaIndex, "prepare", away)
+        for document in filled:
+            storage.remove(document)
+        storage.settle()
+    assert storage.documents.profile() is None
+    storage.settle()
+    assert storage.chroma.count(PROFILE) == 0
+
+
 def test_rows_missing_foreign_or_wrong_in_chroma(storage: Storage, filled: list[str]) -> None:
     lacking, wrong_vector, wrong_text, moved = filled
     storage.chroma.remove_rows(PROFILE, [f"{lacking}:1"])
