@@ -48,7 +48,6 @@ class Answerer:
     ) -> None:
         self._settings = settings
         self._make_retriever = make_retriever
-        self._encode = encode
         self._encode_tokens = encode_tokens
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
@@ -143,7 +142,7 @@ class Answerer:
         if draft.model == EXTRACTIVE:
             return draft.quoted(stopped)
         found = believed(draft.query, draft.hits, self._encode_tokens, draft.meant).answerable
-        return draft.written(writer, self._encode, found, stopped)
+        return draft.written(writer, self._encode_tokens, found, stopped)
 
     def _answer(self, draft: Draft, emit: Callable[[Event], None], stopping: Stop) -> None:
         """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""

@@ -9,20 +9,20 @@ cited passage is always marked. What is weighed is fitted; see `tests/benchmarks
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
-
+from collections.abc import Iterable, Sequence
 
 from rag_core.answering.citations import Passages, Register, Written
 from rag_core.answering.claims.signs import Claim, Held
 from rag_core.answering.claims.source import Source, sources_of
 from rag_core.answering.claims.weights import judge
 from rag_core.answering.encoding import EncodeTokens
-from rag_core.answering.passages import Passage, Quote
+from rag_core.answering.passages import Passage
 from rag_core.domain import Citation, Sentence
 from rag_core.text.terms import terms
 
-_SHORTEST = 4  # terms of a sentence that can be held word for word
+_Key = tuple[str, int, int, int]
+_AS_GOOD = 0.03  # the share of a sentence's words by which a passage may match less and still be tried
+_SHORTEST = 4  # words of a sentence that can be held word for word
 # What carries no claim: "Yes.", "In summary:", "Here is what the passages say:".
 _NO_CLAIM = re.compile(
     r"(?:yes|no|in (?:summary|short)|here (?:is|are)\b.*|according to the passages?)[.,:!]?", re.IGNORECASE
@@ -35,65 +35,86 @@ class Grounding:
     def __init__(self, passages: Passages, encode_tokens: EncodeTokens) -> None:
         self.passages = passages
         self._encode_tokens = encode_tokens
-        self._hits = passages.hits
-        every = {_key(part): part for group in passages.parts for part in group}
-        known = dict(zip(every, sources_of(list(every.values()), encode_tokens), strict=True))
-        self._sources = [[known[_key(part)] for part in group] for group in passages.parts]
+        self._read: dict[_Key, Source] = {}
 
     def check(self, written: Sequence[Written], register: Register) -> list[Sentence]:
         """Mark each sentence as supported or not.
 
         A sentence that cites nothing is compared with every passage and gets the citation that holds it, if any.
         """
-        if not written or not any(self._sources):
+        if not written or not any(self.passages.parts):
             return [Sentence(one.text, one.cited, bool(_NO_CLAIM.fullmatch(one.text.strip()))) for one in written]
+        cited = [self._cited(one, register) for one in written]
+        bare = any(not places and _claims(one) for places, one in zip(cited, written, strict=True))
+        self._prepare(range(len(self.passages)) if bare else sorted(set().union(*cited)))
         read = self._encode_tokens([one.text for one in written])
-        claims = [Claim(one.text, vectors, spans) for one, (vectors, spans) in zip(written, read, strict=True)]
-        return [self._checked(claim, one.cited, register) for claim, one in zip(claims, written, strict=True)]
+        return [
+            self._checked(Claim(one.text, *vectors), one, places, register)
+            for one, vectors, places in zip(written, read, cited, strict=True)
+        ]
 
-    def _checked(self, claim: Claim, cited: tuple[int, ...], register: Register) -> Sentence:
-        if not cited and (_NO_CLAIM.fullmatch(claim.text.strip()) or not terms(claim.text)):
-            return Sentence(claim.text)
-        known = {citation.number: citation for citation in register.citations}
-        places = sorted({place for number in cited if number in known for place in self._places(known[number])})
+    def _prepare(self, places: Iterable[int]) -> None:
+        """Read the passages that are looked at and were not yet, in one call of the encoder."""
+        parts = {_key(part): part for place in places for part in self.passages.parts[place]}
+        new = {key: part for key, part in parts.items() if key not in self._read}
+        self._read |= zip(new, sources_of(list(new.values()), self._encode_tokens), strict=True)
+
+    def _checked(self, claim: Claim, one: Written, places: Sequence[int], register: Register) -> Sentence:
         if places:
-            return Sentence(claim.text, cited, self._held(claim, places)[0])
-        outcomes = [self._held(claim, [place]) for place in range(len(self._sources)) if self._sources[place]]
-        supported, _, quote = max(outcomes, key=lambda outcome: outcome[:2])
-        return Sentence(claim.text, (register.number(quote),) if supported else cited, supported)
+            return Sentence(one.text, one.cited, self._judged(claim, self._held(claim, places)))
+        if not _claims(one):
+            return Sentence(one.text)
+        tried = [self._held(claim, [place]) for place, parts in enumerate(self.passages.parts) if parts]
+        furthest = max(held.matched for held in tried) - _AS_GOOD
+        for held in sorted((held for held in tried if held.matched >= furthest), key=lambda held: -held.matched):
+            if self._judged(claim, held):
+                return Sentence(one.text, (register.number(held.quote),))
+        return Sentence(one.text, one.cited, False)
+
+    def _held(self, claim: Claim, places: Sequence[int]) -> Held:
+        parts = {_key(part): None for place in places for part in self.passages.parts[place]}
+        return Held(claim, [self._read[key] for key in parts])
+
+    def _judged(self, claim: Claim, held: Held) -> bool:
+        """Whether a claim is supported by what it is held to."""
+        if _word_for_word(claim, held.sources):
+            return True
+        return not held.unheld() and judge().score(held.signs()) >= judge().supported_from
+
+    def _cited(self, one: Written, register: Register) -> tuple[int, ...]:
+        """The places of the passages that a sentence cites, in order."""
+        known = {citation.number: citation for citation in register.citations}
+        return tuple(
+            sorted({place for number in one.cited if number in known for place in self._places(known[number])})
+        )
 
     def _places(self, citation: Citation) -> list[int]:
         """The passages that a citation is of: its own, or those that have its chunk beside their own."""
-        own = [place for place, hit in enumerate(self._hits) if hit.chunk_id == citation.chunk_id]
+        own = [place for place, hit in enumerate(self.passages.hits) if hit.chunk_id == citation.chunk_id]
         beside = [
-            place for place, hit in enumerate(self._hits) if citation.chunk_id in {one.chunk_id for one in hit.around}
+            place
+            for place, hit in enumerate(self.passages.hits)
+            if citation.chunk_id in {one.chunk_id for one in hit.around}
         ]
         return own or beside
 
-    def _held(self, claim: Claim, places: Sequence[int]) -> tuple[bool, float, Quote]:
-        """Whether some passages hold a claim, how surely, and their sentence that has most of it."""
-        sources = list({id(source): source for place in places for source in self._sources[place]}.values())
-        held = Held(claim, sources)
-        at, number = held.places[held.leant_on[0]]
-        if exact := _word_for_word(claim, sources):
-            return True, 1.0, exact
-        score = 0.0 if held.unheld() else judge().score(held.signs())
-        return score >= judge().supported_from, score, sources[at].quotes[number]
+
+def _claims(one: Written) -> bool:
+    """Whether a sentence says anything that could be false."""
+    return bool(terms(one.text)) and not _NO_CLAIM.fullmatch(one.text.strip())
 
 
-def _key(part: Passage) -> tuple[str, int, int, int]:
+def _key(part: Passage) -> _Key:
     """What tells passages apart: two hits can be amid the same text."""
     first = part.hits[0]
     return first.document.id, first.page, part.start, len(part.text)
 
 
-def _word_for_word(claim: Claim, sources: Sequence[Source]) -> Quote | None:
-    """The sentence of a passage that has a claim's terms in the same order without a gap."""
+def _word_for_word(claim: Claim, sources: Sequence[Source]) -> bool:
+    """Whether a sentence of a passage has a claim's words in the same order without a gap."""
     said = _plain(claim.text)
-    if said.count(" ") + 1 < _SHORTEST:
-        return None
-    quotes = (quote for source in sources for quote in source.quotes)
-    return next((quote for quote in quotes if said in _plain(quote.text)), None)
+    long = said.count(" ") + 1 >= _SHORTEST
+    return long and any(said in _plain(quote.text) for source in sources for quote in source.quotes)
 
 
 def _plain(text: str) -> str:

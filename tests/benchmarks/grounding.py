@@ -30,7 +30,7 @@ from rag_core.domain import Scope
 from rag_core.embedding import open_embedder
 from tests.benchmarks import tables
 from tests.benchmarks.measure import SHARED, emit, percentile, timed_ms
-from tests.benchmarks.retrieval_sets import DATA, QUESTIONS, SAMPLES, _articles, _rows, _upload, name_of
+from tests.benchmarks.retrieval_sets import DATA, QUESTIONS, SAMPLES, _articles, _rows, _upload
 
 KINDS = ("number", "unit", "name", "year", "negation", "added")
 _PASSAGES, _DRAWS, _SEED, _SENTENCES = 6, 2000, 20_261_122, 5
@@ -124,7 +124,9 @@ def shares(outcomes: Sequence[Outcome]) -> dict[str, object]:
     return found | {kind: _share(outcomes, [kind], ids, draws) for kind in kinds}
 
 
-def _share(outcomes: Sequence[Outcome], kinds: Sequence[str], ids: Sequence[str], draws: np.ndarray) -> dict[str, object]:
+def _share(
+    outcomes: Sequence[Outcome], kinds: Sequence[str], ids: Sequence[str], draws: np.ndarray
+) -> dict[str, object]:
     marked, every = np.zeros(len(ids)), np.zeros(len(ids))
     place = {name: index for index, name in enumerate(ids)}
     for one in outcomes:
@@ -134,7 +136,12 @@ def _share(outcomes: Sequence[Outcome], kinds: Sequence[str], ids: Sequence[str]
     drawn = marked[draws].sum(axis=1) / np.maximum(every[draws].sum(axis=1), 1)
     low, high = np.quantile(drawn, (0.025, 0.975))
     share = marked.sum() / max(every.sum(), 1)
-    return {"share": round(float(share), 3), "from": round(float(low), 3), "to": round(float(high), 3), "of": int(every.sum())}
+    return {
+        "share": round(float(share), 3),
+        "from": round(float(low), 3),
+        "to": round(float(high), 3),
+        "of": int(every.sum()),
+    }
 
 
 def timed(every: Sequence[Case], encode_tokens: EncodeTokens) -> list[float]:

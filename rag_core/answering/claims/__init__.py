@@ -1,1 +1,1 @@
-"""What a sentence claims, piece by piece, and whether a passage says the same: figures with their units, names, negation."""
+"""What a sentence claims and whether passages say the same: its words, names, figures with their units, negations."""

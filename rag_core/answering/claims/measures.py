@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ _SHARE = "share"  # the family of per cent and the like
 _CENT = "cent"
 _ROUNDED = 0.01  # the furthest, as a share, that a figure with idle zeros may be from the one it rounds
 _EPSILON = 1e-9
+_LONGEST = 20  # characters before a figure where its currency is looked for
 _RATE = re.compile(r"\b(?:per|an?|each|every)\s([a-z]+)", re.IGNORECASE)
 
 
@@ -56,6 +57,8 @@ class _Known:
     scales: dict[str, float]
     currencies: dict[str, str]
     figure: re.Pattern[str]
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
     unit: re.Pattern[str]
     currency: re.Pattern[str]
 
@@ -72,20 +75,23 @@ def _known() -> _Known:
     scales = {spelt: float(entry["worth"]) for entry in data["scales"].values() for spelt in entry["spelt"]}
     currencies = {spelt: name for name, every in data["currencies"].items() for spelt in every}
     words = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
-    figure = re.compile(
-        rf"(?:(?P<currency>{_any(currencies)})\s?)?(?<![\w.])(?<!\d,)"
-        rf"(?P<figure>\d{{1,2}}:\d\d(?!\d)|\d{{1,3}}(?:[,\u00a0\u202f]\d{{3}})+(?:\.\d+)?(?!\d)|\d+(?:[.,]\d+)*"
-        rf"|\b(?:{words})\b)(?P<decade>s\b)?"
-        rf"(?:-?\s{{0,3}}(?P<scale>{_any(scales)}))?"
+    core = re.compile(
+        rf"(?<![\w.])(?<!\d,)(?P<figure>\d{{1,2}}:\d\d(?!\d)|\d{{1,3}}(?:[,\u00a0\u202f]\d{{3}})+(?:\.\d+)?(?!\d)"
+        rf"|\d+(?:[.,]\d+)*|\b(?:{words})\b)",
+        re.IGNORECASE,
+    )
+    before = re.compile(rf"{_any(currencies)}\s?$", re.IGNORECASE)
+    behind = re.compile(
+        rf"(?:s\b)?(?:-?\s{{0,3}}(?P<scale>{_any(scales)}))?"
         rf"(?:\)?-?\s{{0,3}}(?P<unit>{_any(units)}|{_any(currencies)}(?!\w)))?",
         re.IGNORECASE,
     )
-    unit = re.compile(_any({spelt: 1.0 for spelt in units if len(spelt) > 2}), re.IGNORECASE)
-    currency = re.compile(_any({spelt: "" for spelt in currencies if len(spelt) > 1 or not spelt.isalpha()}), re.I)
-    return _Known(units, scales, currencies, figure, unit, currency)
+    unit = re.compile(_any(spelt for spelt in units if len(spelt) > 2), re.IGNORECASE)
+    currency = re.compile(_any(spelt for spelt in currencies if len(spelt) > 1 or not spelt.isalpha()), re.I)
+    return _Known(units, scales, currencies, core, before, behind, unit, currency)
 
 
-def _any(spellings: dict[str, object] | dict[str, float] | dict[str, str]) -> str:
+def _any(spellings: Iterable[str]) -> str:
     """A pattern of any of these, the longest first, that ends with a word where it ends in a letter."""
     found = (
         re.escape(one).replace(r"\ ", r"\s") + (r"(?!\w)" if one[-1].isalnum() else "")
@@ -115,7 +121,7 @@ def _mentions(text: str, language: str) -> Iterator[Mention]:
         except ValueError:
             continue
         made = Mention(value, _step(spelt), start, end)
-        made = _measured(made, found, known)
+        made = _measured(made, text, known)
         bare = made.unit is None and made.currency is None and not made.scale
         if previous and previous.is_year and len(plain) == 2 and text[previous.end : start] in ("-", "–", "/"):
             value, made = previous.value // 100 * 100 + value, replace(made, value=previous.value // 100 * 100 + value)
@@ -125,15 +131,19 @@ def _mentions(text: str, language: str) -> Iterator[Mention]:
         yield made
 
 
-def _measured(made: Mention, found: re.Match[str], known: _Known) -> Mention:
+def _measured(made: Mention, text: str, known: _Known) -> Mention:
     """With the scale, unit and currency that stand with it."""
-    scale = (found["scale"] or "").casefold()
-    unit = " ".join((found["unit"] or "").casefold().split())
-    currency = known.currencies.get((found["currency"] or "").casefold()) or known.currencies.get(unit)
+    behind = known.behind.match(text, made.end)
+    before = known.before.search(text[max(made.start - _LONGEST, 0) : made.start])
+    scale = (behind["scale"] or "").casefold() if behind else ""
+    unit = " ".join((behind["unit"] or "").casefold().split()) if behind else ""
+    currency = known.currencies.get(before[0].strip().casefold()) if before else None
+    sign = currency is not None
+    currency = currency or known.currencies.get(unit)
     if scale == "m" and not currency:  # "3 m" is a length unless it is money
         scale, unit = "", unit or "m"
     made = replace(made, scale=known.scales.get(scale, 0.0), currency=currency)
-    if unit in known.units and not (currency and found["currency"] and unit not in ("%",) and len(unit) == 1):
+    if unit in known.units and not (sign and len(unit) == 1 and unit.isalpha()):
         family, name, worth = known.units[unit]
         made = replace(made, unit=(family, name), worth=worth)
     return made
@@ -148,10 +158,11 @@ def _step(spelt: str) -> float:
     return float(0.5 * 10.0**idle)
 
 
-def units_of(text: str) -> set[tuple[str, str]]:
+@lru_cache(maxsize=4096)
+def units_of(text: str) -> frozenset[tuple[str, str]]:
     """The units that a text names anywhere, by family and name."""
     known = _known()
-    return {known.units[" ".join(one.casefold().split())][:2] for one in known.unit.findall(text)}
+    return frozenset(known.units[" ".join(one.casefold().split())][:2] for one in known.unit.findall(text))
 
 
 def rates_of(text: str) -> set[tuple[str, str]]:
@@ -161,11 +172,12 @@ def rates_of(text: str) -> set[tuple[str, str]]:
     return {unit for one in _RATE.findall(bare) if (unit := known.units.get(one.casefold(), (None,))[:2]) and unit[0]}
 
 
-def currencies_of(text: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def currencies_of(text: str) -> frozenset[str]:
     """The currencies that a text names anywhere."""
     known = _known()
-    found = {known.currencies[" ".join(one.casefold().split())] for one in known.currency.findall(text)}
-    return found - {_CENT}
+    found = frozenset(known.currencies[" ".join(one.casefold().split())] for one in known.currency.findall(text))
+    return found - {_CENT}  # "per cent"
 
 
 def same_currency(one: str, other: str) -> bool:

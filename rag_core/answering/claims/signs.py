@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
+from itertools import pairwise, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.claims.agreement import agrees
-from rag_core.answering.claims.measures import Mention, mentions, rates_of
+from rag_core.answering.claims.measures import Mention, currencies_of, mentions, rates_of
 from rag_core.answering.claims.negation import negations
 from rag_core.answering.claims.source import Context, Occurrence, Source, stems, words_of
+from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.matching import Word, content_words, counted
 from rag_core.text.terms import terms
 
@@ -25,7 +26,11 @@ Floats = NDArray[np.float64]
 Place = tuple[int, int]
 """A sentence of a source: the numbers of both."""
 
-_QUOTES, _LEAST_GAIN, _CLEAR_GAIN = 3, 0.04, 0.1  # sentences that a claim may lean on, and what one must add to its match
+_QUOTES, _LEAST_GAIN, _CLEAR_GAIN = (
+    3,
+    0.04,
+    0.1,
+)  # sentences that a claim may lean on, and what one must add to its match
 _ALIGNED = 0.5  # a match from which a word is taken to be said
 _FURTHEST = 3.0  # words by which surroundings can match better
 _COMMON, _LONG = 4, 0.55  # letters, and share of the shorter word, that names of one root share: Korea, Korean
@@ -123,6 +128,18 @@ class Held:
             now = np.maximum(now, self.matches[best])
         return chosen or [0], gains or [0.0]
 
+    @property
+    def matched(self) -> float:
+        """The share of the words, figures left out, that the sentences leant on match, 0..1."""
+        plain = ~self.claim.is_figure
+        return _mean(np.maximum(self.matches[self.leant_on].max(axis=0), self.prefix)[plain])
+
+    @property
+    def quote(self) -> Quote:
+        """The sentence that matches most."""
+        at, number = self.places[self.leant_on[0]]
+        return self.sources[at].quotes[number]
+
     def context(self, at: int, context: Context) -> Floats:
         """How surely each word of the claim stands in some surroundings, (words,)."""
         return counted(self._matches(at, context.tokens, context.stems))
@@ -169,11 +186,11 @@ def _mean(values: Floats) -> float:
 def _order(held: Held) -> float:
     """The share of the claim's neighbouring terms that are neighbours, or nearly, in a sentence leant on."""
     said = terms(held.claim.text)
-    pairs = set(zip(said, said[1:], strict=False))
+    pairs = set(pairwise(said))
     standing = set()
     for at, number in (held.places[place] for place in held.leant_on):
         there = terms(held.sources[at].quotes[number].text)
-        standing |= set(zip(there, there[1:], strict=False)) | set(zip(there, there[2:], strict=False))
+        standing |= set(pairwise(there)) | set(zip(there, there[2:], strict=False))
     return len(pairs & standing) / max(len(pairs), 1)
 
 
@@ -185,7 +202,11 @@ def _of_names(held: Held) -> dict[str, float]:
     everywhere = frozenset().union(*prefixes, *(words for source in held.sources for words in source.words))
     nearby = frozenset().union(*prefixes, *(held.sources[at].words[number] for at, number in places))
     texts = [source.passage.text for source in held.sources]
-    names = [word for word, figure in zip(claim.words, claim.is_figure, strict=True) if word.is_name and not figure]
+    names = [
+        word
+        for word, figure in zip(claim.words, claim.is_figure, strict=True)
+        if word.is_name and not figure and not currencies_of(word.text)
+    ]
     first = claim.words[0] if claim.words and claim.words[0].start == 0 and not claim.is_figure[0] else None
     opens = first is not None and first.text[:1].isupper()
     if first is not None and opens and not _stands(first.text, everywhere, texts) and _like_a_name(held, first):
@@ -201,7 +222,7 @@ def _stands(name: str, words: frozenset[str], texts: Sequence[str]) -> bool:
     plain = name.casefold().removesuffix("'s").removesuffix("’s")
     held = stems(name, "en")
     for word in words:
-        shared = len(commonprefix([plain, word]))
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(plain, word, strict=False)))
         if shared >= _COMMON and shared >= _LONG * min(len(plain), len(word)):
             return True
     if plain in words or (held and held <= words):
@@ -209,7 +230,9 @@ def _stands(name: str, words: frozenset[str], texts: Sequence[str]) -> bool:
     if any(part in words for part in words_of(plain)):
         return True
     initials = name.replace(".", "")
-    return initials.isupper() and any(initials in "".join(w[0] for w in text.split() if w[0].isupper()) for text in texts)
+    return initials.isupper() and any(
+        initials in "".join(w[0] for w in text.split() if w[0].isupper()) for text in texts
+    )
 
 
 def _like_a_name(held: Held, word: Word) -> bool:

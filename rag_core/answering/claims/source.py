@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,8 +80,8 @@ class Source:
     words: list[frozenset[str]] = field(default_factory=list)
     figures: tuple[Occurrence, ...] = ()
     names: tuple[Name, ...] = ()
-    units: set[tuple[str, str]] = field(default_factory=set)
-    currencies: set[str] = field(default_factory=set)
+    units: frozenset[tuple[str, str]] = frozenset()
+    currencies: frozenset[str] = frozenset()
     scales: set[float] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -144,7 +145,7 @@ class Source:
         own = " ; ".join((cell.name, cell.head, group))
         printed = " ; ".join((cell.name, cell.head, cell.part.text))
         percent = cell.figure.percent
-        currencies = currencies_of(f"{cell.part.text} ; {cell.head}") if not percent else set()
+        currencies = currencies_of(f"{cell.part.text} ; {cell.head}") if not percent else frozenset()
         mention = Mention(
             abs(cell.figure.value), 0.5 * 10.0**-cell.figure.decimals, cell.part.start, cell.part.end,
             scale=_SCALES.get(cell.scale, 0.0), unit=_SHARE if percent else None,
@@ -168,10 +169,12 @@ class Source:
             yield Name(stems(match[0], self.language), match[0], self._context(start, end, _AROUND)[0])
 
 
+@lru_cache(maxsize=4096)
 def _years(text: str) -> frozenset[float]:
     return frozenset(one.value for one in mentions(text) if one.is_year)
 
 
+@lru_cache(maxsize=4096)
 def stems(text: str, language: str) -> frozenset[str]:
     """The terms of a text as a set."""
     return frozenset(terms(text, language))
@@ -185,13 +188,10 @@ def words_of(text: str) -> frozenset[str]:
 def sources_of(passages: Sequence[Passage], encode_tokens: EncodeTokens) -> list[Source]:
     """The passages as evidence; one call of `encode_tokens`."""
     prefixes = [context_of(one.hits[0].document.title, one.section) for one in passages]
-    read = encode_tokens([prefix + one.text for prefix, one in zip(prefixes, passages, strict=True)]) if passages else ()
+    read = (
+        encode_tokens([prefix + one.text for prefix, one in zip(prefixes, passages, strict=True)]) if passages else ()
+    )
     return [
         Source(passage, prefix, vectors, spans, passage.hits[0].document.main_language)
         for passage, prefix, (vectors, spans) in zip(passages, prefixes, read, strict=True)
     ]
-
-
-def with_scale(mention: Mention, scale: float) -> Mention:
-    """A figure under another scale."""
-    return replace(mention, scale=scale)
