@@ -78,10 +78,6 @@ class Passages:
         ]
         return self._by_hit[number - 1][scores.index(max(scores))]
 
-    def every(self) -> list[Quote]:
-        """All sentences of all passages, in order."""
-        return [quote for group in self._by_hit for quote in group]
-
 
 class CitationWriter:
     """Rewrites markers while an answer streams: `feed` text as it comes, `finish` at the end.
