@@ -52,7 +52,7 @@ class Answerer:
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
         self._dialogues = Dialogues()
-        self._summarist = Summarist(encode, self._models.get)
+        self._summarist = Summarist(encode_tokens, self._models.get)
 
     def warm(self) -> None:
         """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
