@@ -48,12 +48,11 @@ class Answerer:
     ) -> None:
         self._settings = settings
         self._make_retriever = make_retriever
-        self._encode = encode
         self._encode_tokens = encode_tokens
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
         self._dialogues = Dialogues()
-        self._summarist = Summarist(encode, self._models.get)
+        self._summarist = Summarist(encode_tokens, self._models.get)
 
     def warm(self) -> None:
         """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
@@ -143,7 +142,7 @@ class Answerer:
         if draft.model == EXTRACTIVE:
             return draft.quoted(stopped)
         found = believed(draft.query, draft.hits, self._encode_tokens, draft.meant).answerable
-        return draft.written(writer, self._encode, found, stopped)
+        return draft.written(writer, self._encode_tokens, found, stopped)
 
     def _answer(self, draft: Draft, emit: Callable[[Event], None], stopping: Stop) -> None:
         """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""

@@ -51,11 +51,15 @@ class Register:
 
 
 class Passages:
-    """The hits of a question with what is around them, in sentences: to find the one that a written one stands on."""
+    """The hits of a question with what is around them, in sentences: to find the one that a written one stands on.
+
+    parts: for each hit the text that it makes with what is around it, in pieces where that does not join.
+    """
 
     def __init__(self, hits: Sequence[Hit]) -> None:
         self.hits = tuple(hits)
-        self._by_hit = [tuple(q for q in quotes(merge_hits([hit, *hit.around])) if q.kind != "heading") for hit in hits]
+        self.parts = [tuple(merge_hits([hit, *hit.around])) for hit in hits]
+        self._by_hit = [tuple(quote for quote in quotes(group) if quote.kind != "heading") for group in self.parts]
         self._terms = [[set(terms(q.text)) for q in group] for group in self._by_hit]
 
     def __len__(self) -> int:
@@ -73,10 +77,6 @@ class Passages:
             for held in self._terms[number - 1]
         ]
         return self._by_hit[number - 1][scores.index(max(scores))]
-
-    def every(self) -> list[Quote]:
-        """All sentences of all passages, in order."""
-        return [quote for group in self._by_hit for quote in group]
 
 
 class CitationWriter:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rag_core.answering import confidence
 from rag_core.answering.citations import CitationWriter, is_not_found, renumbered, sentences_of
-from rag_core.answering.encoding import Encode
+from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.extractive import Extraction
@@ -105,7 +105,12 @@ class Draft:
         )
 
     def written(
-        self, writer: CitationWriter, encode: Encode, found: float, stopped: bool, notes: Sequence[str] = ()
+        self,
+        writer: CitationWriter,
+        encode_tokens: EncodeTokens,
+        found: float,
+        stopped: bool,
+        notes: Sequence[str] = (),
     ) -> Answer:
         """The answer of a language model, its sentences checked against the passages.
 
@@ -116,7 +121,7 @@ class Draft:
             self.lap("cite", since)
             return self.abstention(found, stopped=stopped and not is_not_found(writer.text), writer=writer)
         written = sentences_of(writer.text)
-        checked = Grounding(writer.passages, encode).check(written, writer.register)
+        checked = Grounding(writer.passages, encode_tokens).check(written, writer.register)
         text, sentences, citations = renumbered(writer.text, written, checked, writer.register)
         self.lap("cite", since)
         return Answer(

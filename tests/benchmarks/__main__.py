@@ -15,7 +15,7 @@ _ALONE = [
 ]  # fmt: skip
 _WITH_SHARED = [
     ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["answering"], ["people"],
-    ["retrieval"], ["scan", "--rows", "10000", "100000"],
+    ["grounding"],    ["retrieval"], ["scan", "--rows", "10000", "100000"],
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rag_core.answering.citations import CitationWriter, Register
 from rag_core.answering.draft import Draft
-from rag_core.answering.encoding import Encode
+from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Quote, merge_hits, quotes
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.condensing import Condensing
@@ -52,8 +52,8 @@ class Told:
 class Summarist:
     """Answers requests for summaries of whole documents. Thread-safe."""
 
-    def __init__(self, encode: Encode, model: OpenModel) -> None:
-        self._encode = encode
+    def __init__(self, encode_tokens: EncodeTokens, model: OpenModel) -> None:
+        self._encode_tokens = encode_tokens
         self._model = model
 
     def stream(
@@ -82,7 +82,7 @@ class Summarist:
 
     def _written(self, draft: Draft, subject: Subject, read: Sequence[Content], cancelled: Stop) -> Iterator[Piece]:
         """Map and reduce, in a thread of its own, so that a stop need not wait for the model."""
-        condensing = Condensing(draft, self._model(draft.model, draft.settings), self._encode)
+        condensing = Condensing(draft, self._model(draft.model, draft.settings), self._encode_tokens)
         stopped = False
         worker: Worker[Piece | CitationWriter] = Worker(lambda emit, stopping: condensing.run(read, emit, stopping))
         writer: CitationWriter | None = None
@@ -104,7 +104,7 @@ class Summarist:
             )
             return
         draft.hits = writer.passages.hits
-        yield Piece(answer=draft.written(writer, self._encode, 1.0, stopped, _notes(subject)))
+        yield Piece(answer=draft.written(writer, self._encode_tokens, 1.0, stopped, _notes(subject)))
 
 
 def _found(draft: Draft) -> list[Document]:

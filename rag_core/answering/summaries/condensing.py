@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rag_core.answering.citations import CitationWriter, Passages, sentences_of
 from rag_core.answering.draft import Draft
-from rag_core.answering.encoding import Encode
+from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
 from rag_core.answering.summaries.telling import telling
 from rag_core.domain import Hit, Piece
@@ -43,10 +43,10 @@ class Source:
 class Condensing:
     """One summary by one model."""
 
-    def __init__(self, draft: Draft, model: ChatModel, encode: Encode) -> None:
+    def __init__(self, draft: Draft, model: ChatModel, encode_tokens: EncodeTokens) -> None:
         self._draft = draft
         self._model = model
-        self._encode = encode
+        self._encode_tokens = encode_tokens
         self._most = min(draft.settings.generation.max_tokens, model.context_tokens // 2)
         self._note = min(_NOTE_TOKENS, self._most)
 
@@ -87,7 +87,7 @@ class Condensing:
     def _cited(self, writer: CitationWriter) -> list[Source]:
         """The sentences of a note that passages hold, each with the first of these."""
         written = sentences_of(writer.text)
-        checked = Grounding(writer.passages, self._encode).check(written, writer.register)
+        checked = Grounding(writer.passages, self._encode_tokens).check(written, writer.register)
         chunks = {hit.chunk_id: hit for hit in writer.passages.hits}
         known = {citation.number: chunks[citation.chunk_id] for citation in writer.register.citations}
         return [

@@ -22,7 +22,7 @@ from rag_core.retrieval.contents import Contents
 from rag_core.settings import GenerationSettings
 from rag_core.text.sentences import split_sentences
 from tests.conftest import PROJECT
-from tests.rag_core.answering.parts import encode
+from tests.rag_core.answering.parts import encode_tokens
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 SAMPLES = PROJECT / "data" / "samples"
@@ -186,7 +186,7 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     model = Copying()
     events: list[Any] = []
     draft = Draft("Summarise the guide", "", "copying", Settings(generation=GenerationSettings(max_tokens=200)))
-    Condensing(draft, model, encode).run([guide], events.append, lambda: False)
+    Condensing(draft, model, encode_tokens).run([guide], events.append, lambda: False)
     stages = [event.stage for event in events if isinstance(event, Piece) and event.stage]
     parts = len(stages) - 1
     assert parts > 2
@@ -196,7 +196,7 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     writer = next(event for event in events if not isinstance(event, Piece))
     assert len(writer.register.citations) >= 3
     assert writer.removed == 0
-    answer = draft.written(writer, encode, 1.0, False)
+    answer = draft.written(writer, encode_tokens, 1.0, False)
     assert all(sentence.supported for sentence in answer.sentences)
 
 
