@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rag_core.answering.passages import Quote
+from rag_core.answering.strategies.cues import asks_for_words
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
 from rag_core.answering.strategies.matching import Floats, counted
 from rag_core.answering.strategies.weights import reader
@@ -51,7 +52,9 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
     result = computed(question, evidence.asked, evidence.cell_scores, evidence.weights) if evidence.asked else None
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)
-    lead, cells = (result.text, result.cells) if result else _cell(evidence, chosen[0])
+    lead, cells = (result.text, result.cells) if result else ("", ())
+    if not result and not asks_for_words(question):
+        lead, cells = _cell(evidence, chosen[0])
     chosen = chosen[: min(most, _BEHIND_LEAD)] if lead else chosen
     first = _lead_in(evidence, chosen[0], chosen)
     others = (evidence.units[index].quote for index in chosen[1:])

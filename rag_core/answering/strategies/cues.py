@@ -23,6 +23,16 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
+    (
+        "reason",
+        _pattern(r"""\bwhy\b | \breasons?\b | \bdue\sto\b | \bwhat\s(?:caused?|causes|drove|led\sto)\b
+            | \battribut(?:ed|able)\b | \bhow\scome\b"""),
+    ),
+    (
+        "definition",
+        _pattern(r"""\bmean(?:s|t)?\b(?!\s(?:of|value)) | \bdefin | \brefer(?:s|red)?\sto\b | \bstands?\sfor\b
+            | \bhow\s(?:is|are|was|were)\b.*\b(?:calculated|computed|determined|measured|recogni[sz]ed)\b"""),
+    ),
     ("date", _pattern(rf"\bwhen\b | {_OF_KIND}(?:year|date|day|month|decade|century|time)\b")),
     (
         "money",
@@ -45,12 +55,7 @@ _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
         _pattern(rf"""\bwhere\b
             | {_OF_KIND}(?:city|country|state|place|town|region|river|street|building|stadium)\b"""),
     ),
-    ("reason", _pattern(r"\bwhy\b | \bwhat\s(?:caused|causes|is\sthe\sreason|was\sthe\sreason)\b")),
-    (
-        "definition",
-        _pattern(r"""^what\s(?:is|are|was|were)\s(?:an?\s|the\s)?[\w-]+(?:\s[\w-]+)?\?*$
-            | \bmean(?:s|t)?\b | \bdefin"""),
-    ),
+    ("definition", _pattern(r"^what\s(?:is|are|was|were)\s(?:an?\s|the\s)?[\w-]+(?:\s[\w-]+)?\?*$")),
 )
 _CAPITALISED = re.compile(r"(?<=[a-z,;'’)] )(?:[A-Z][\w'’.-]+)|^(?:[A-Z][\w'’-]+ ){1,3}[A-Z][\w'’-]+")
 _HOLDS: dict[AnswerType, re.Pattern[str]] = {
@@ -72,6 +77,11 @@ _HOLDS: dict[AnswerType, re.Pattern[str]] = {
 def answer_type(question: str) -> AnswerType:
     """The kind of answer that a question asks for, by its words."""
     return next((kind for kind, pattern in _ASKS if pattern.search(question)), "other")
+
+
+def asks_for_words(question: str) -> bool:
+    """Whether a question asks for what no figure says: a reason, a definition, a name or a place."""
+    return answer_type(question) in ("reason", "definition", "name", "place")
 
 
 def holds_answer(kind: AnswerType, sentence: str) -> bool:

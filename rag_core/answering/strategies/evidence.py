@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Quote, merge_hits, quotes, with_heads
-from rag_core.answering.strategies.cues import answer_type, holds_answer
+from rag_core.answering.strategies.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.strategies.matching import Floats, Matches, counted, matched
 from rag_core.answering.strategies.units import Unit, units
 from rag_core.answering.strategies.weights import reader
@@ -24,14 +24,15 @@ FEATURES = (
     "nearness", "answers", "answers_anew", "hit", "first", "meant", "cut", "question", "short", "fragment", "tabular",
     "tabular_figure", "tabular_own", "tabular_near", "tabular_nearness", "tabular_first", "tabular_meant",
     "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score",
-    "cell",
+    "cell", "worded_table",
 )  # fmt: skip
 """Columns of `Evidence.features`.
 
 own, near, all: mean match of the question's words, weighted by rarity, in the unit, with what it leans on, and with
 its document's title and section; the shares count matches. worst: the least matched word. answers: something of the
 kind asked for stands there; anew: that the question does not say itself. meant: how surely the question means its
-document. prose_table: a row where no figure is asked for. cell: how probably its best figure is the one asked for.
+document. prose_table: a row where no figure is asked for; worded_table: where words are. cell: how probably its best
+figure is the one asked for.
 """
 
 _FIGURES = ("number", "money", "percent", "date")
@@ -168,6 +169,7 @@ def _features(
         "tabular": tabular, "tabular_figure": tabular * figure, "tabular_numbered": tabular * float(numbers.any()),
         "figures_asked": figure * np.array([min(_figures(text), 3) / 3 for text in texts]),
         "prose_table": tabular * (1 - figure), "cell": np.zeros(len(found)),
+        "worded_table": tabular * float(asks_for_words(question)),
     }  # fmt: skip
     for name in ("own", "near", "nearness", "first", "meant", "asked", "near_numbers"):
         known[f"tabular_{name}"] = tabular * known[name]

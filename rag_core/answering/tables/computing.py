@@ -14,10 +14,14 @@ from rag_core.answering.strategies.matching import Floats, counted
 from rag_core.answering.tables.asking import Asked, said_by, years_of
 from rag_core.answering.tables.tables import Cell
 
-Operation = Literal["percentage change", "share", "average", "sum", "ratio", "change", "difference", "larger"]
+Operation = Literal[
+    "extreme", "percentage change", "share", "average", "sum", "ratio", "change", "difference", "larger"
+]
 
 _CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin)"
 _PERCENT = r"(?:\bper\s?cent|%)"
+_LESS = r"small(?:er|est)|low(?:er|est)|less|least|few(?:er|est)"
+_MORE = r"larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|more|most"
 _PATTERNS: dict[Operation, str] = {
     "percentage change": rf"{_PERCENT}.*{_CHANGE} | {_CHANGE}.*{_PERCENT} | \bgrowth\srate",
     "share": rf"(?:{_PERCENT}|\bproportion|\bshare\b|\bfraction).*\b(?:of|over|constitut)",
@@ -27,9 +31,16 @@ _PATTERNS: dict[Operation, str] = {
     "larger": r"""\b(?:compar\w+|versus|vs)\b
         | \b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b""",
     "change": _CHANGE,
-    "sum": r"\b(?:sum|combined|together|altogether|total)\b",
+    "sum": r"\b(?:sum|combined|together|altogether)\b | \btotal\b.*\band\b",
 }
 _ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in _PATTERNS.items()}
+_EXTREME = re.compile(
+    rf"\b(?:which|what\s(?:year|quarter))\b(?!.*\b(?:or|than)\b).*\b(?:{_MORE}|{_LESS})\b", re.IGNORECASE
+)
+_LOW = re.compile(rf"\b(?:{_LESS})\b", re.IGNORECASE)
+_OVER_TIME = re.compile(r"\b(?:which|what)\s(?:\w+\s)?(?:years?|FY|quarters?|periods?)\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
+_OTHERS = 2  # figures that an extreme is set beside
 _NOT_COMPUTED = ("reason", "name", "place", "date", "definition")
 _RANGE = re.compile(r"\b(19\d\d|20\d\d)\s?(?:-|–|to|through|until|and)\s?(19\d\d|20\d\d)\b", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(r"\b(?:year|period)\s(?:before|earlier)\b|\b(?:prior|previous|last)\syear\b", re.IGNORECASE)
@@ -49,6 +60,8 @@ class Computed:
 
 def operation(question: str) -> Operation | None:
     """What a question asks to be computed; None where it asks for what is printed."""
+    if _EXTREME.search(question):
+        return "extreme"
     if answer_type(question) in _NOT_COMPUTED:
         return None
     return next((name for name, pattern in _ASKS.items() if pattern.search(question)), None)
@@ -60,9 +73,12 @@ def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Co
     scores: the logarithm of how probably each cell is asked for. weights: how much each word of the question counts.
     """
     wanted = operation(question)
-    if wanted is None or (
-        len(_periods(question, wanted)) < 2 and _is_printed(wanted, asked.cells[int(np.argmax(scores))])
-    ):
+    if wanted == "extreme":
+        return _extreme(question, asked, scores)
+    if wanted is None:
+        return None
+    names_periods = len(_periods(question, wanted)) > 1
+    if not names_periods and _is_printed(wanted, asked.cells[int(np.argmax(scores))]):
         return None
     places = _operands(question, wanted, asked, scores, weights)
     if len(places) < 2:
@@ -70,6 +86,47 @@ def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Co
     cells = [asked.cells[place] for place in places]
     said = _SAYING[wanted](cells)
     return Computed(said, tuple(places), float(np.mean(scores[places]))) if said else None
+
+
+def _extreme(question: str, asked: Asked, scores: Floats) -> Computed | None:
+    """The year, row or group whose figure is the largest or smallest, with the others."""
+    best = int(np.argmax(scores))
+    by_year = _OVER_TIME.search(question) is not None
+    if by_year:
+        rows = [[place for place in row if len(years_of(said_by(asked.cells[place]))) == 1] for row in _rows(asked)]
+        places = max((row for row in rows if len(row) > 1), key=lambda row: max(scores[row]), default=[])
+    else:
+        places = _beside(asked, best)
+    cells = [asked.cells[place] for place in places]
+    if len(cells) < 2:
+        return None
+    sign = 1 if _LOW.search(question) else -1
+    order = sorted(range(len(cells)), key=lambda at: sign * cells[at].figure.value)
+
+    def named(cell: Cell) -> str:
+        if by_year:
+            return min(years_of(said_by(cell)))
+        return cell.group.text.strip(" :") if cell.group and cells[0].name == cells[1].name else cell.name
+
+    first, *others = (cells[at] for at in order)
+    rest = ", ".join(f"{named(cell)}: {_printed(cell)}" for cell in others[:_OTHERS])
+    what = first.name if by_year else first.head
+    text = f"{named(first)}: {_printed(first)}{_unit(first) if not first.figure.percent else ''} ({what}; {rest})."
+    return Computed(text, tuple(places[at] for at in order[: _OTHERS + 1]), float(scores[places].max()))
+
+
+def _beside(asked: Asked, best: int) -> list[int]:
+    """Figures under the same heads in other rows, or of the same row in other groups, without totals."""
+    one = asked.cells[best]
+    column = [
+        place
+        for place, cell in enumerate(asked.cells)
+        if (cell.passage, cell.table, cell.head, cell.figure.percent)
+        == (one.passage, one.table, one.head, one.figure.percent)
+        and not _TOTAL.search(said_by(cell))
+    ]
+    same = [place for place in column if asked.cells[place].name == one.name]
+    return same if len(same) > 1 else column
 
 
 def _is_printed(wanted: Operation, cell: Cell) -> bool:

@@ -12,7 +12,7 @@ from rag_core.answering.tables.figures import figure, is_year
 _LINE = re.compile(r"[^\r\n\v\f\u0085\u2028\u2029]+")
 _RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
 _MARKS = re.compile(r"\s*\|\s*|\t+|\s{3,}")
-_WORDS_IN_ROW = 24  # most words of a line that is looked at for figures which only blanks set apart
+_WORDS_IN_ROW = 16  # most words of a line that is looked at for figures which only blanks set apart
 _LOOSE_FIGURE = re.compile(r"(?:[$€£¥]\s?)?\(?[-−–]?\d+(?:,\d{3})*(?:\.\d+)?\)?(?:\s?%\)?)?(?=\s|$)|[—–-](?=\s|$)")
 
 
