@@ -164,15 +164,21 @@ def _clean(text: str) -> str:
 def _cells_apart(textpage: Any, text: str) -> str:
     """The text with a tab for the first of the blanks between cells."""
     characters = list(text)
+    left, right, bottom, top, end, low, high, _ = boxes = [ctypes.c_double() for _ in range(8)]
     for blanks in _BLANKS.finditer(text):
-        line = text[text.rfind("\n", 0, blanks.start()) + 1 : blanks.start()]
-        if _MARK_BEFORE.search(line) or _SIGN_AFTER.match(text, blanks.end()):
+        first, last = blanks.span()
+        # Most blanks are narrow: nothing else is asked of those.
+        pdfium.FPDFText_GetCharBox(textpage, last, left, right, bottom, top)
+        pdfium.FPDFText_GetCharBox(textpage, first - 1, boxes[7], end, low, high)
+        height = max(high.value - low.value, top.value - bottom.value)
+        gap = left.value - end.value
+        if gap <= CELL_GAP * height or min(high.value, top.value) <= max(low.value, bottom.value):
             continue
-        before, after = _char_rect(textpage, blanks.start() - 1), _char_rect(textpage, blanks.end())
-        height = max(before[1] - before[3], after[1] - after[3])
-        on_one_line = min(before[1], after[1]) > max(before[3], after[3])
-        if on_one_line and after[0] - before[2] > CELL_GAP * max(height, _font_size(textpage, blanks.end())):
-            characters[blanks.start()] = "\t"
+        line = text[text.rfind("\n", 0, first) + 1 : first]
+        if _MARK_BEFORE.search(line) or _SIGN_AFTER.match(text, last):
+            continue
+        if gap > CELL_GAP * _font_size(textpage, last):
+            characters[first] = "\t"
     lines = "".join(characters).split("\n")
     return "\n".join(_AMOUNTS.sub("\t", line) if "\t" in line else line for line in lines)
 
@@ -185,12 +191,6 @@ def _cells(textpage: Any, text: str, start: int, end: int, geometry: Geometry) -
         first, last = start + cell.end() - len(cell[0].lstrip()), start + cell.end()
         if rects := _rects(textpage, first, last):
             yield Line(first, last, geometry.box(_union(rects)))
-
-
-def _char_rect(textpage: Any, index: int) -> Rect:
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    pdfium.FPDFText_GetCharBox(textpage, index, left, right, bottom, top)
-    return left.value, top.value, right.value, bottom.value
 
 
 def _font_size(textpage: Any, index: int) -> float:

@@ -10,6 +10,7 @@ from rag_core.domain import Page
 from rag_core.errors import LimitExceeded
 from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.detect import guess_utf16
+from rag_core.text.invisible import visible
 
 MAX_TITLE_CHARS = 80
 
@@ -39,8 +40,8 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def clean(text: str) -> str:
-    """Unify line ends and put a space for each control character; form feeds stay."""
-    return _CONTROLS.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    """Unify line ends, put a space for each control character and take out what nobody sees; form feeds stay."""
+    return _CONTROLS.sub(" ", visible(text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 class TextDocument(OpenDocument):

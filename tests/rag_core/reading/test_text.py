@@ -38,6 +38,12 @@ def test_slightly_damaged_utf8_stays_utf8() -> None:
     assert "1 damaged" in note
 
 
+def test_what_nobody_sees_is_taken_out(reader: Reader, tmp_path: Path) -> None:
+    path = tmp_path / "hidden.txt"
+    path.write_text("The c\u200bar\u202e costs \U000e0049nothing. Pay\u00adment is due.", encoding="utf-8")
+    assert reader.read(path, "hidden.txt").pages[0].text == "The car costs nothing. Payment is due."
+
+
 def test_form_feeds_begin_pages_and_controls_become_spaces(reader: Reader, tmp_path: Path) -> None:
     path = tmp_path / "stored"
     path.write_bytes(b"One\r\ntwo\rthree\x07!\x0cSecond page\n\x0c")
