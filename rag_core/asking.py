@@ -92,6 +92,7 @@ class Asking:
         cancellation: Cancellation | None,
         scope: Scope | None = None,
         replaces: str | None = None,
+        agent: bool | None = None,
     ) -> Iterator[Piece]:
         """Answer piece by piece; see `Library.stream`."""
         from rag_core.retrieval.langchain import LecternRetriever
@@ -107,7 +108,7 @@ class Asking:
             retriever=LecternRetriever(find=lambda text: self._passages(text, asked.scope)),
             # Of another scope, what the model was told before may be outside of it.
             message_id=lambda: message, goes_on=asked.changed is None,
-            contents=self._library.contents(asked.scope),
+            contents=self._library.contents(asked.scope), agent=agent,
         )  # fmt: skip
         conversation, message = self._storage.conversations.ask(conversation, question, asked.changed, replaces)
         written: list[str] = []

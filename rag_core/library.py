@@ -390,10 +390,11 @@ class Library:
         conversation: str | None = None,
         model: str | None = None,
         scope: Scope | None = None,
+        agent: bool | None = None,
     ) -> Answer:
         """Answer a question; the same as the end of `stream`."""
         answer = None
-        for piece in self.stream(question, conversation=conversation, model=model, scope=scope):
+        for piece in self.stream(question, conversation=conversation, model=model, scope=scope, agent=agent):
             answer = piece.answer or answer
         if answer is None:
             raise ModelUnavailable("The model gave no answer.")
@@ -408,6 +409,7 @@ class Library:
         cancellation: Cancellation | None = None,
         scope: Scope | None = None,
         replaces: str | None = None,
+        agent: bool | None = None,
     ) -> Iterator[Piece]:
         """Answer a question piece by piece; the last piece holds the whole answer.
 
@@ -415,12 +417,13 @@ class Library:
         one under that id. `scope` is what is searched from now on in this conversation, None what it was narrowed to
         before; `@name` in the question stands for documents and tags and takes the place of both. A question that
         `replaces` a message, by its id, follows what was said before that; the message and those after it are set
-        aside. Whoever stops iterating keeps what was answered so far. Raises InvalidQuestion, ModelUnavailable,
-        StoreUnavailable.
+        aside. An `agent` plans several searches, reads and searches again; None is as the settings say. Whoever stops
+        iterating keeps what was answered so far. Raises InvalidQuestion, ModelUnavailable, StoreUnavailable.
         """
         return self._asking.stream(
-            question, conversation=conversation, model=model, cancellation=cancellation, scope=scope, replaces=replaces
-        )
+            question, conversation=conversation, model=model, cancellation=cancellation, scope=scope,
+            replaces=replaces, agent=agent,
+        )  # fmt: skip
 
     def bring_back(self, message_id: str) -> None:
         """Show again what a message took the place of; it and those after it are set aside in turn."""

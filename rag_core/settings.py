@@ -208,6 +208,8 @@ class AnsweringSettings(Group):
     # articles it was among the six for 89 % of the questions, with 0.85 for 99 %, and the first quote held the
     # answer for 79 instead of 71 % (tests/benchmarks/answering.py).
     mmr_lambda: float = Field(default=0.85, ge=0, le=1, description="MMR's lambda for the passages of an answer")
+    agent: bool = Field(default=False, description="an agent plans several searches for each question")
+    agent_s: float = Field(default=60.0, gt=0, description="longest time that an agent searches, seconds")
     prompt: str = Field(
         default="",
         max_length=20_000,

@@ -16,10 +16,11 @@ from rag_core.answering.strategies.extractive import believed
 from rag_core.answering.strategies.summary import Summarist
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.subject import is_request
-from rag_core.domain import Answer, Hit, Message, Piece, Sentence
+from rag_core.domain import Answer, Hit, Message, Piece, Sentence, Step
 from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
 from rag_core.models.opened import OpenModels
+from rag_core.models.prompts import WORKED
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Contents
 from rag_core.settings import Settings
@@ -28,8 +29,12 @@ if TYPE_CHECKING:  # LangChain takes a second to import, which the first page sh
     from langchain_core.retrievers import BaseRetriever
 
 Stop = Callable[[], bool]
-Event = str | tuple[Hit, ...]
-"""What the chain's thread hands over: text, and before it the hits, once more where the prompt widened them."""
+Event = str | tuple[Hit, ...] | Step
+"""What the chain's thread hands over: an agent's steps, then the hits, once more where the prompt widened them, and
+text."""
+
+
+Search = Callable[[Draft, Callable[[Step], None], Stop], None]
 
 
 class Answerer:
@@ -89,15 +94,17 @@ class Answerer:
         message_id: Callable[[], str] | None = None,
         goes_on: bool = True,
         contents: Contents | None = None,
+        agent: bool | None = None,
     ) -> Iterator[Piece]:
         """Answer a question: pieces with `stage` ("searching", "answering"), pieces with text, last the whole answer.
 
         The texts joined are the answer's text, save for citations that were found afterwards. `history` is the
         conversation so far, oldest first; `retriever` takes the place of a fresh one. `message_id` says what the answer
         is kept under: then a follow-up that `goes_on` tells the model only what is new. Of `contents` whole documents
-        are summarised where the question asks for that. When `cancelled` says so, the
-        last piece's answer is what was written until then, with `stopped`. Raises InvalidQuestion at once, and while
-        it is read ModelUnavailable and whatever the retriever raises.
+        are summarised where the question asks for that. With an `agent`, None for what the settings say, several
+        searches are planned, and pieces with a `step` tell of them. When `cancelled` says so, the last piece's answer
+        is what was written until then, with `stopped`. Raises InvalidQuestion at once, and while it is read
+        ModelUnavailable and whatever the retriever raises.
         """
         settings = settings or self._settings
         asked = check_question(question, settings.answering.max_question_chars)
@@ -108,19 +115,27 @@ class Answerer:
         draft.retriever = retriever or self._make_retriever()
         draft.message_id, draft.goes_on = message_id, goes_on
         stop = cancelled or (lambda: False)
-        if contents is not None and is_request(asked):
-            return self._summarist.stream(draft, contents, stop, instead=lambda: self._stream(draft, stop))
-        return self._stream(draft, stop)
+        wanted = settings.answering.agent if agent is None else agent
+        search = self._agent(contents) if wanted else None
 
-    def _stream(self, draft: Draft, cancelled: Stop) -> Iterator[Piece]:
+        def answered() -> Iterator[Piece]:
+            return self._stream(draft, stop, search)
+
+        if contents is not None and is_request(asked):
+            return self._summarist.stream(draft, contents, stop, instead=answered)
+        return answered()
+
+    def _stream(self, draft: Draft, cancelled: Stop, search: Search | None) -> Iterator[Piece]:
         yield Piece(stage="searching")
         writer: CitationWriter | None = None
         written = stopped = False
-        worker: Worker[Event] = Worker(lambda emit, stopping: self._answer(draft, emit, stopping))
+        worker: Worker[Event] = Worker(lambda emit, stopping: self._answer(draft, search, emit, stopping))
         with worker:
             try:
                 for event in worker.events(cancelled):
-                    if not isinstance(event, str):
+                    if isinstance(event, Step):
+                        yield Piece(stage=event.text, step=event)
+                    elif not isinstance(event, str):
                         if writer is None:
                             yield Piece(stage="answering")
                         writer = CitationWriter(Passages(event))
@@ -144,7 +159,7 @@ class Answerer:
         found = believed(draft.query, draft.hits, self._encode_tokens, draft.meant).answerable
         return draft.written(writer, self._encode_tokens, found, stopped)
 
-    def _answer(self, draft: Draft, emit: Callable[[Event], None], stopping: Stop) -> None:
+    def _answer(self, draft: Draft, search: Search | None, emit: Callable[[Event], None], stopping: Stop) -> None:
         """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""
         from rag_core.answering import chain as chains
 
@@ -167,6 +182,9 @@ class Answerer:
             emit(event)
 
         draft.query = self._better_query(draft, stopping)
+        if search is not None:
+            search(draft, hand_over, stopping)
+            since = draft.lap("agent", since)
         chain = self._chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain
         since = draft.lap("prepare", draft.began)
@@ -196,16 +214,29 @@ class Answerer:
         settings = draft.settings
         if draft.model == EXTRACTIVE:
             return chains.extractive_chain(
-                draft.retriever, self._encode_tokens, settings.answering.max_sentences, lambda: draft.meant
+                draft.retriever, self._encode_tokens, settings.answering.max_sentences, lambda: draft.meant, draft.parts
             )
         model = self._models.get(draft.model, settings)
         # An answer may take at most half of the context, or there is no room for passages.
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
         history = earlier_turns(draft.history)
+        if draft.worked:
+            history += WORKED.fill(sums="; ".join(draft.worked))
         return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
             template=settings.answering.prompt, on_widened=on_widened, before=self._before(draft, model),
             follows=draft.query != draft.question,
         )  # fmt: skip
+
+    def _agent(self, contents: Contents | None) -> Search:
+        """A search of several rounds; see `rag_core.answering.strategies.agent`."""
+
+        def search(draft: Draft, on_step: Callable[[Step], None], stopping: Stop) -> None:
+            from rag_core.answering.strategies.agent import Agent
+
+            model = None if draft.model == EXTRACTIVE else self._models.get(draft.model, draft.settings)
+            Agent(draft, self._encode_tokens, model, contents, on_step, stopping).run()
+
+        return search
 
     def _before(self, draft: Draft, model: ChatModel) -> Dialogue:
         """What the model was told and said last in this conversation, where it keeps what it read."""

@@ -29,7 +29,7 @@ from rag_core.answering.chat import LangChainModel, from_langchain, to_langchain
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.quoted import quoted
-from rag_core.answering.strategies.extractive import Extraction, extract
+from rag_core.answering.strategies.extractive import Extraction, extract, extract_parts
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.models import ChatModel, Usage, prompts
@@ -65,18 +65,26 @@ class Listener(BaseCallbackHandler):
 class ExtractiveChain(BaseCombineDocumentsChain):
     """Answers with what of the documents answers best; see rag_core.answering.strategies.extractive.
 
-    meant: the documents that the question means, by id, with how surely; asked for once they were searched.
+    meant: the documents that the question means, by id, with how surely; asked for once they were searched. parts: the
+    questions that it consists of, each with its own passages, where these are known.
     """
 
     encode_tokens: EncodeTokens
     max_sentences: int
     meant: Callable[[], Mapping[str, float]]
+    parts: Mapping[str, Sequence[Hit]] = {}
+    _missing: tuple[str, ...] = PrivateAttr(default=())
     _extraction: Extraction = PrivateAttr(default=Extraction((), 0.0, True))
 
     @property
     def extraction(self) -> Extraction:
         """What the last call quoted."""
         return self._extraction
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The parts of the question that the last call left unanswered, where others were answered."""
+        return self._missing
 
     def _call(self, inputs: dict[str, Any], run_manager: CallbackManagerForChainRun | None = None) -> dict[str, str]:
         result, _ = self.combine_docs(inputs[self.input_key], question=inputs["question"])
@@ -86,8 +94,11 @@ class ExtractiveChain(BaseCombineDocumentsChain):
 
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
-        self._extraction = extract(
-            kwargs["question"], hits_of(docs), self.encode_tokens, meant=self.meant(), max_sentences=self.max_sentences
+        meant, most = self.meant(), self.max_sentences
+        found, missing = extract_parts(self.parts, self.encode_tokens, meant=meant, max_sentences=most)
+        self._missing = missing if found is not None else ()
+        self._extraction = found or extract(
+            kwargs["question"], hits_of(docs), self.encode_tokens, meant=meant, max_sentences=most
         )
         return quoted(self._extraction)[0], {}
 
@@ -199,9 +210,12 @@ def extractive_chain(
     encode_tokens: EncodeTokens,
     max_sentences: int,
     meant: Callable[[], Mapping[str, float]] = dict,
+    parts: Mapping[str, Sequence[Hit]] | None = None,
 ) -> RetrievalQA:
     """RetrievalQA that quotes; see `ExtractiveChain`."""
-    combine = ExtractiveChain(encode_tokens=encode_tokens, max_sentences=max_sentences, meant=meant)
+    combine = ExtractiveChain(
+        encode_tokens=encode_tokens, max_sentences=max_sentences, meant=meant, parts=dict(parts or {})
+    )
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
 
 

@@ -13,7 +13,7 @@ from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.extractive import Extraction
-from rag_core.domain import Answer, Hit, Message, Sentence, Trace
+from rag_core.domain import Answer, Hit, Message, Sentence, Step, Trace
 from rag_core.models.base import ChatModel
 from rag_core.models.prompts import NOT_FOUND
 from rag_core.settings import Settings
@@ -26,7 +26,8 @@ class Draft:
     """Filled in by the chain's thread, read by the caller's once the thread ended or was asked to stop.
 
     `query` is the question as it was searched for, `combine` the part of the chain that makes the text, `message_id`
-    what the answer is kept under, if anything. It `goes_on` where a model may be told what is new alone.
+    what the answer is kept under, if anything. It `goes_on` where a model may be told what is new alone. `steps` and
+    `worked`, the sums, are an agent's; `parts` the questions it took it for, with the passages of each.
     """
 
     question: str
@@ -41,6 +42,9 @@ class Draft:
     retriever: Any = None
     combine: Any = None
     latency_ms: dict[str, float] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    parts: Mapping[str, tuple[Hit, ...]] = field(default_factory=dict)
+    worked: tuple[str, ...] = ()
 
     @property
     def meant(self) -> Mapping[str, float]:
@@ -67,6 +71,7 @@ class Draft:
             removed=writer.removed if writer is not None else 0,
             tokens=self._tokens(writer),
             searched=retrieval.searched,
+            steps=self.steps,
         )
 
     def _tokens(self, writer: CitationWriter | None) -> dict[str, int]:
@@ -91,6 +96,7 @@ class Draft:
         if stopped and extraction.abstained:
             return self.abstention(extraction.confidence, stopped=True)
         text, sentences, citations = quoted(extraction)
+        missing = [f"Not found: {part}" for part in getattr(self.combine, "missing", ())]
         return Answer(
             question=self.question,
             text=text,
@@ -101,7 +107,7 @@ class Draft:
             abstained=extraction.abstained,
             model=self.model,
             stopped=stopped,
-            trace=self.trace(),
+            trace=self.trace(missing),
         )
 
     def written(

@@ -16,14 +16,18 @@ Quoted = tuple[str, tuple[Sentence, ...], tuple[Citation, ...]]
 def quoted(extraction: Extraction) -> Quoted:
     """The text, one paragraph for each sentence, its sentences and their citations."""
     register = Register()
+    every = [sentence for one in (extraction, *extraction.others) for sentence in _sentences(one, register)]
+    sentences = list({sentence.text: sentence for sentence in every}.values())
+    return "\n\n".join(map(_paragraph, sentences)), tuple(sentences), tuple(register.citations)
+
+
+def _sentences(extraction: Extraction, register: Register) -> list[Sentence]:
     of_lead = tuple(dict.fromkeys(map(register.number, extraction.lead_quotes)))
     sentences = [Sentence(quote.text, (register.number(quote),)) for quote in extraction.quotes]
     if extraction.abstained:
         near = [Sentence(f"{CLOSEST} {one.text}", one.citations) for one in sentences]
-        sentences = [Sentence(NOT_FOUND), *near]
-    elif extraction.lead:
-        sentences = [Sentence(extraction.lead, of_lead), *sentences]
-    return "\n\n".join(map(_paragraph, sentences)), tuple(sentences), tuple(register.citations)
+        return [Sentence(NOT_FOUND), *near]
+    return [Sentence(extraction.lead, of_lead), *sentences] if extraction.lead else sentences
 
 
 def _paragraph(sentence: Sentence) -> str:

@@ -13,6 +13,7 @@ from rag_core.domain.answers import (
     Piece,
     ScoreKind,
     Sentence,
+    Step,
     Trace,
 )
 from rag_core.domain.clusters import ChunkCluster, ClusterTree, DocumentCluster
@@ -133,6 +134,7 @@ __all__ = [
     "Sentence",
     "Stage",
     "State",
+    "Step",
     "Successor",
     "SuggestedModel",
     "Trace",

@@ -73,11 +73,20 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """What an agent did for an answer: in which round from 1 on, by which tool ("plan" for a thought), in one line."""
+
+    round: int
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """How an answer came about: engine, search query, milliseconds by stage, and whatever was left out or replaced.
 
     `tokens` are those of a language model's "prompt" and "answer". `removed` numbers in its text pointed at no passage.
-    `searched` says what the search covered, where it is known.
+    `searched` says what the search covered, where it is known. `steps` are an agent's, in order.
     """
 
     engine: str = ""
@@ -88,6 +97,7 @@ class Trace:
     removed: int = 0
     tokens: Mapping[str, int] = field(default_factory=dict)
     searched: Searched | None = None
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +120,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a streamed answer: new text, a stage that begins, or, last of all, the whole answer."""
+    """A part of a streamed answer: new text, a stage that begins, an agent's step, or, last of all, the answer."""
 
     text: str = ""
     stage: str = ""
+    step: Step | None = None
     answer: Answer | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from rag_core.storage import Storage
 from rag_core.storage.postgres.passages import PassageRow, boxes_of
 from rag_core.storage.postgres.pieces import pieces_of
 
+_OF_PAGE = 6  # chunks before and behind a hit that are looked at as its page
 # For a document that the background has not clustered yet: seconds count, and few clusters do.
 _QUICK = Plan(method="kmeans", least=12, most=8)
 
@@ -82,6 +83,17 @@ class Contents:
         within = self._within()
         ready = self._indexes.documents(set(ids))
         return [ready[key] for key in dict.fromkeys(ids) if key in ready and (within is None or key in within.rows)]
+
+    def page_of(self, hit: Hit) -> tuple[Hit, ...]:
+        """The chunks of a hit's page around it, in order, as far as they are within the scope."""
+        first = max(0, hit.index - _OF_PAGE)
+        found = self._indexes.rows([(hit.document.id, index) for index in range(first, hit.index + _OF_PAGE + 1)])
+        within = self._within()
+        return tuple(
+            replace(_hit(hit.document, row, hit.score), score_kind=hit.score_kind)
+            for ref, row in sorted(found.items())
+            if row.page == hit.page and (within is None or ref in within)
+        )
 
     def read(self, document: Document) -> Content | None:
         """What the scope leaves of a document; None where that is nothing."""

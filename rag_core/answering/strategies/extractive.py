@@ -8,7 +8,7 @@ the question is answered at all. The weights are data, `reader.json`, made by `p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Quote
@@ -25,7 +25,7 @@ class Extraction:
 
     lead: a sentence made from figures, "" where the first quote says it itself; lead_quotes: where these stand. quotes:
     best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the passages
-    do. An abstention's quotes are the closest there is.
+    do. An abstention's quotes are the closest there is. others: the same for further parts of the question.
     """
 
     quotes: tuple[Quote, ...]
@@ -33,6 +33,7 @@ class Extraction:
     abstained: bool
     lead: str = ""
     lead_quotes: tuple[Quote, ...] = ()
+    others: tuple[Extraction, ...] = ()
 
 
 def extract(
@@ -56,6 +57,27 @@ def extract(
         near = sure.answerable >= reader().closest_from
         return Extraction(made.quotes[:1] if near else (), sure.answerable, True)
     return Extraction(made.quotes, sure.right, False, made.lead, made.lead_quotes)
+
+
+def extract_parts(
+    parts: Mapping[str, Sequence[Hit]],
+    encode_tokens: EncodeTokens,
+    *,
+    meant: Mapping[str, float] | None = None,
+    max_sentences: int = 3,
+) -> tuple[Extraction | None, tuple[str, ...]]:
+    """What answers the parts of a question, each from its own passages, and the parts that nothing answers.
+
+    None instead of an extraction where no part is answered. The confidence is the least of the answers'.
+    """
+    most = max(1, max_sentences // max(len(parts), 1))
+    found = {part: extract(part, hits, encode_tokens, meant=meant, max_sentences=most) for part, hits in parts.items()}
+    missing = tuple(part for part, one in found.items() if one.abstained)
+    answers = [one for one in found.values() if not one.abstained]
+    if not answers:
+        return None, missing
+    least = min(one.confidence for one in answers)
+    return replace(answers[0], confidence=least, others=tuple(answers[1:])), missing
 
 
 def believed(

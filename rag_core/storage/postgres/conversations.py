@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter
 
-from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Searched, Sentence, Trace
+from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Searched, Sentence, Step, Trace
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import clean
 
@@ -310,6 +310,7 @@ def _pack(answer: Answer) -> dict[str, Any]:
             "searched": clean(_SEARCHED.dump_python(answer.trace.searched, mode="json")),
             "query": storable(answer.trace.query),
             "notes": [storable(note) for note in answer.trace.notes],
+            "steps": [[step.round, step.tool, storable(step.text)] for step in answer.trace.steps],
         },
     }
 
@@ -334,6 +335,7 @@ def _unpack(
             **{
                 **trace,
                 "notes": tuple(trace["notes"]),
+                "steps": tuple(Step(*step) for step in trace.get("steps", ())),
                 "searched": _SEARCHED.validate_python(trace.get("searched")),  # answers of long ago have none
             }
         ),

@@ -1,0 +1,119 @@
+"""What an agent has found: passages by number, which search found which, and the best of all of them together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.strategies.composing import scored
+from rag_core.answering.strategies.evidence import gather
+from rag_core.answering.strategies.extractive import believed
+from rag_core.domain import Hit, Trace
+
+TokenVectors = tuple[NDArray[np.float32], NDArray[np.int64]]
+
+MORE = 2
+"""So many passages beyond those of one search go into an answer."""
+
+
+class Notebook:
+    """Passages of several searches by one retriever. Thread-safe."""
+
+    def __init__(self, retriever: Any, encode_tokens: EncodeTokens) -> None:
+        self._retriever = retriever
+        self._encode_tokens = encode_tokens
+        self._encoded: dict[str, TokenVectors] = {}
+        self._lock = threading.RLock()
+        self._hits: dict[str, Hit] = {}
+        self._found: dict[str, tuple[Hit, ...]] = {}
+        self._meant: dict[str, float] = {}
+        self._trace = Trace()
+
+    @property
+    def searches(self) -> tuple[str, ...]:
+        """What was searched for, in order."""
+        return tuple(self._found)
+
+    @property
+    def trace(self) -> Trace:
+        """That of the first search, with the documents that any of them was taken to mean."""
+        searched = self._trace.searched
+        if searched is None:
+            return self._trace
+        understood = replace(searched.understood, documents=self._meant)
+        return replace(self._trace, searched=replace(searched, understood=understood))
+
+    def search(self, query: str) -> tuple[tuple[Hit, ...], int]:
+        """The hits for a query, and how many of them are new. Raises whatever the retriever raises."""
+        with self._lock:
+            hits = tuple(document.metadata["hit"] for document in self._retriever.invoke(query))
+            trace: Trace = getattr(self._retriever, "trace", None) or Trace()
+            if not self._found:
+                self._trace = trace
+            if trace.searched is not None:
+                for key, surely in trace.searched.understood.documents.items():
+                    self._meant[key] = max(surely, self._meant.get(key, 0.0))
+            self._found[query] = hits
+            return hits, self.add(hits)
+
+    def add(self, hits: Sequence[Hit]) -> int:
+        """Keep passages; returns how many are new."""
+        with self._lock:
+            before = len(self._hits)
+            for hit in hits:
+                self._hits.setdefault(hit.chunk_id, hit)
+            return len(self._hits) - before
+
+    def passage(self, number: int) -> Hit | None:
+        """The passage of a number, from 1 on."""
+        every = list(self._hits.values())
+        return every[number - 1] if 1 <= number <= len(every) else None
+
+    def number(self, hit: Hit) -> int:
+        """The number of a passage that is kept."""
+        return list(self._hits).index(hit.chunk_id) + 1
+
+    def of(self, question: str) -> list[Hit]:
+        """All passages, those that the search for a question found first."""
+        own = self._found.get(question, ())
+        return list({hit.chunk_id: hit for hit in (*own, *self._hits.values())}.values())
+
+    def answers(self, question: str) -> bool:
+        """Whether the passages answer a question surely enough."""
+        return believed(question, self.of(question), self._encode, self._meant).enough
+
+    def best(self, questions: Sequence[str]) -> tuple[Hit, ...]:
+        """The passages that go into an answer: all of them ranked anew for each question, the best of each in turn.
+
+        What a later search found takes the place of what was found before and fits less.
+        """
+        lists = [self._ranked(question) for question in questions]
+        deepest = max(map(len, lists), default=0)
+        in_turn = {one[place].chunk_id: one[place] for place in range(deepest) for one in lists if place < len(one)}
+        most = max(map(len, self._found.values()), default=0) + MORE
+        return tuple(in_turn.values())[:most]
+
+    def _ranked(self, question: str) -> list[Hit]:
+        """All passages by the best that any sentence or row of them says to a question."""
+        hits = self.of(question)
+        evidence = gather(question, hits, self._encode, self._meant)
+        if evidence is None:
+            return hits
+        best: dict[str, float] = {}
+        for unit, score in zip(evidence.units, scored(evidence), strict=True):
+            key = unit.quote.hit.chunk_id
+            best[key] = max(float(score), best.get(key, -np.inf))
+        return sorted(hits, key=lambda hit: -best.get(hit.chunk_id, -np.inf))
+
+    def _encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Token vectors; a text that is looked at for several questions is encoded once."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._encoded]
+        if new:
+            self._encoded.update(zip(new, self._encode_tokens(new), strict=True))
+        return [self._encoded[text] for text in texts]

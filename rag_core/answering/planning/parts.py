@@ -1,0 +1,64 @@
+"""A question's parts and what to search for, by rules without a model."""
+
+from __future__ import annotations
+
+import re
+
+from rag_core.retrieval.understanding import understand
+from rag_core.text.terms import terms
+
+_BETWEEN = re.compile(
+    r"\s*[?;]+\s*|[,\s]+and\s+(?=(?:(?:at|by|for|from|in|of|on|to|with)\s+)?"
+    r"(?:who|whom|whose|what|when|where|which|why|how)\b)",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
+_MOST = 6
+
+
+def questions_of(question: str) -> tuple[str, ...]:
+    """The questions that a question consists of, at most six, each as it stands alone; itself where it is one.
+
+    "When was the Petrel built and how fast is it?" asks "When was the Petrel built?" and "how fast is the Petrel?".
+    """
+    found = [part.strip(" ,.") for part in _BETWEEN.split(question)]
+    found = [part for part in found if terms(part)]
+    if len(found) < 2:
+        return (question,)
+    names = understand(found[0]).names
+    named = [found[0], *(_named(part, names[0]) if len(names) == 1 else part for part in found[1:])]
+    return tuple(f"{part}?" for part in named[:_MOST])
+
+
+def searches_of(question: str) -> tuple[str, ...]:
+    """What to search for: each question that it consists of, and those of several names or years one by one."""
+    found: dict[str, None] = {}
+    for part in questions_of(question):
+        understood = understand(part)
+        years = tuple(map(str, understood.years))
+        subjects = understood.names if len(understood.names) > 1 else years if len(years) > 1 else ()
+        found[part] = None
+        for subject in subjects:
+            others = (other for other in subjects if other != subject and other not in subject)
+            found[_without(part, tuple(others))] = None
+    return tuple(found)
+
+
+def keywords(text: str) -> str:
+    """The content words of a text."""
+    return " ".join(word for word in re.findall(r"[\w'’.,%-]*\w%?", text) if terms(word))
+
+
+def _named(part: str, name: str) -> str:
+    """A part with its first pronoun replaced by the name that it stands for; one with a name of its own as it is."""
+    if understand(part).names:
+        return part
+    swapped = _POSSESSIVE.sub(f"{name}'s", part, count=1)
+    return swapped if swapped != part else _PRONOUN.sub(name, part, count=1)
+
+
+def _without(text: str, others: tuple[str, ...]) -> str:
+    for other in others:
+        text = re.sub(rf"(?:\s*,|\s+and|\s+or|\s+than)?\s*\b{re.escape(other)}(?!\w)", "", text)
+    return " ".join(text.split())

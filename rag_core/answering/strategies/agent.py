@@ -1,0 +1,284 @@
+"""An agent: plans searches, reads, says what is missing, searches again, and hands the best of it all to the chain.
+
+LangChain's agent on LangGraph runs the rounds and the tools. What it takes for its chat model is a `Planner`, which
+asks a language model for the next calls, in JSON, or goes by rules: where there is no model, and where one's reply has
+another form. Importing this imports LangChain.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any, Literal
+
+from langchain.agents import create_agent
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool, StructuredTool
+from langsmith.run_helpers import tracing_context
+from pydantic import BaseModel, ValidationError
+
+from rag_core.answering.draft import Draft
+from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.passages import merge_hits
+from rag_core.answering.planning.calculating import calculate
+from rag_core.answering.planning.notebook import Notebook
+from rag_core.answering.planning.parts import keywords, questions_of, searches_of
+from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.tables import cells_of
+from rag_core.domain import Hit, Step
+from rag_core.errors import Cancelled
+from rag_core.models import ChatModel, prompts
+from rag_core.models.messages import prompted
+from rag_core.retrieval import Retrieval
+from rag_core.retrieval.contents import Contents
+from rag_core.retrieval.langchain import LecternRetriever
+
+ROUNDS = 3
+CALLS = 3
+"""The most calls of a round."""
+_PLAN_TOKENS = 400
+_PASSAGE_CHARS = 700
+_MOST_CELLS = 40
+_MOST_RANKINGS = 5  # questions and searches that the passages are ranked for
+
+Tool = Literal["search", "read_page", "read_table", "calculate"]
+
+
+class Call(BaseModel):
+    """One use of a tool."""
+
+    tool: Tool
+    input: str
+
+
+class Plan(BaseModel):
+    """What a language model replies: what is known so far, what is missing, and what may find that."""
+
+    draft: str
+    missing: str
+    calls: list[Call]
+
+
+class Planner(BaseChatModel):
+    """What LangChain's agent takes for a chat model: `plan` says which tools come next, none to end."""
+
+    plan: Callable[[Sequence[BaseMessage]], Sequence[Call]]
+
+    @property
+    def _llm_type(self) -> str:
+        return "lectern-planner"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Planner:  # type: ignore[override]
+        """The same: it knows its tools."""
+        return self
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        calls = [
+            {"name": call.tool, "args": {"input": call.input}, "id": f"{len(messages)}.{number}"}
+            for number, call in enumerate(self.plan(messages))
+        ]
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=calls))])
+
+
+class Agent:
+    """Finds the passages for one draft. `model` is None where there is none; `contents` where pages cannot be read."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        encode_tokens: EncodeTokens,
+        model: ChatModel | None,
+        contents: Contents | None,
+        on_step: Callable[[Step], None],
+        stopping: Callable[[], bool],
+    ) -> None:
+        self._draft = draft
+        self._model = model
+        self._contents = contents
+        self._on_step = on_step
+        self._stopping = stopping
+        self._notebook = Notebook(draft.retriever, encode_tokens)
+        joined = draft.query != draft.question and draft.query.endswith(draft.question)
+        # Joined with the question before it, a follow-up is one question still.
+        self._questions = (draft.query,) if joined else questions_of(draft.query)
+        self._searches = (draft.query,) if joined else searches_of(draft.query)
+        self._until = time.monotonic() + draft.settings.answering.agent_s
+        self._round = 0
+        self._made: set[tuple[str, str]] = set()
+
+    def run(self) -> None:
+        """Search in rounds; the draft's retriever then gives the best of all that was found.
+
+        Raises Cancelled, ModelUnavailable, and whatever the search raises.
+        """
+        graph = create_agent(Planner(plan=self._plan), self._tools())
+        with tracing_context(enabled=False):  # nothing leaves the machine
+            graph.invoke({"messages": [("user", self._draft.query)]}, {"max_concurrency": 1})
+        if not self._notebook.searches:
+            self._notebook.search(self._draft.query)
+        newest = reversed(self._notebook.searches)
+        best = self._notebook.best([*dict.fromkeys((*self._questions, *newest))][:_MOST_RANKINGS])
+        found = Retrieval(best, self._notebook.trace)
+        self._draft.retriever = LecternRetriever(find=lambda text: found)
+        if len(self._questions) > 1:
+            ids = {hit.chunk_id for hit in best}
+            self._draft.parts = {
+                question: tuple(hit for hit in self._notebook.of(question) if hit.chunk_id in ids)
+                for question in self._questions
+            }
+
+    def _plan(self, messages: Sequence[BaseMessage]) -> list[Call]:
+        """The calls of the next round, none where nothing is missing or the time is over. Raises Cancelled."""
+        self._round += 1
+        if self._stopping():
+            raise Cancelled("The agent was stopped.")
+        if self._round > ROUNDS:
+            return []
+        calls = self._new(self._by_model(messages) if self._model is not None else self._by_rules())
+        if self._round == 1 and not calls:
+            calls = self._new(self._by_rules())
+        if self._late():
+            self._tell("plan", "The time for searching was over.")
+            return []
+        if calls and self._round == 1:
+            self._tell("plan", f"Planned: {'; '.join(call.input for call in calls)}")
+        return calls
+
+    def _new(self, calls: Sequence[Call]) -> list[Call]:
+        """The first calls that were not made before."""
+        new = {(call.tool, call.input.strip()): call for call in calls if call.input.strip()}
+        chosen = [call for key, call in new.items() if key not in self._made][:CALLS]
+        self._made.update((call.tool, call.input.strip()) for call in chosen)
+        return chosen
+
+    def _by_model(self, messages: Sequence[BaseMessage]) -> list[Call]:
+        """What the language model asks for; what the rules do where its reply has another form."""
+        text = self._asked(self._found(messages))
+        try:
+            plan = Plan.model_validate_json(text[text.find("{") : text.rfind("}") + 1])
+        except ValidationError:
+            return self._by_rules()
+        if self._round > 1:
+            told = (f"Known: {plan.draft}" if plan.draft else "", f"Missing: {plan.missing}" if plan.missing else "")
+            self._tell("plan", " ".join(filter(None, told)) or "Nothing is missing.")
+        return plan.calls
+
+    def _by_rules(self) -> list[Call]:
+        """The question's parts; then, for those not answered surely, their content words and the best pages."""
+        searched = set(self._notebook.searches)
+        if todo := [text for text in self._searches if text not in searched]:
+            return [Call(tool="search", input=text) for text in todo]
+        unsure = [question for question in self._questions if not self._notebook.answers(question)]
+        if unsure:
+            self._tell("plan", f"Not answered yet: {' '.join(unsure)}")
+        again = [Call(tool="search", input=keywords(one)) for one in unsure if keywords(one) not in searched]
+        pages = [hits[0] for one in unsure if (hits := self._notebook.of(one))] if self._contents else []
+        return again or [Call(tool="read_page", input=str(self._notebook.number(hit))) for hit in pages]
+
+    def _asked(self, found: str) -> str:
+        """The model's reply to the question and what was found, as much of it as fits. Raises Cancelled."""
+        model = self._model
+        if model is None:
+            return ""
+        most = min(_PLAN_TOKENS, model.context_tokens // 4)
+        left = model.context_tokens - most - model.prompt_tokens(prompted(self._prompt("")))
+        while found and (tokens := model.count_tokens(found)) > left:
+            found = found[: max(0, len(found) * left // tokens - 1)]
+        asked = model.stream(
+            prompted(self._prompt(found)), max_tokens=most, json_schema=Plan.model_json_schema(),
+            cancelled=lambda: self._stopping() or self._late(),
+        )  # fmt: skip
+        try:
+            with closing(asked) as deltas:
+                return "".join(delta.text for delta in deltas)
+        except Cancelled:
+            if self._stopping():
+                raise
+            return ""  # the time is over
+
+    def _prompt(self, found: str) -> str:
+        return prompts.PLAN.fill(
+            question=self._draft.query, found=found, round=str(self._round), rounds=str(ROUNDS)
+        )  # fmt: skip
+
+    def _found(self, messages: Sequence[BaseMessage]) -> str:
+        """What the tools gave, the newest first, so that it is the oldest that gives way."""
+        results = [str(message.content) for message in messages if isinstance(message, ToolMessage)]
+        return "\n\n".join(reversed(results))
+
+    def _tools(self) -> list[BaseTool]:
+        tools = (self.search, self.read_page, self.read_table, self.calculate)
+        return [StructuredTool.from_function(tool) for tool in tools]
+
+    def search(self, input: str) -> str:
+        """Find passages within the scope of the conversation."""
+        if self._late():
+            return ""
+        hits, new = self._notebook.search(input)
+        again = "" if new == len(hits) else f", {new} of them new"
+        self._tell("search", f"Searched for “{input}”: {len(hits)} passages{again}")
+        return f"search {input}:\n{self._shown(hits)}"
+
+    def read_page(self, input: str) -> str:
+        """Show the rest of a passage's page."""
+        hit = self._passage(input)
+        if hit is None or self._contents is None:
+            return f"There is no page of passage {input}."
+        page = self._contents.page_of(hit)
+        self._notebook.add(page)
+        self._tell("read_page", f"Read page {hit.page_label or hit.page} of {hit.document.title}")
+        return f"read_page {input}:\n{self._shown(page)}"
+
+    def read_table(self, input: str) -> str:
+        """List the figures of a passage's tables, each with its row and column."""
+        hit = self._passage(input)
+        if hit is None:
+            return f"There is no passage {input}."
+        passages = merge_hits([hit, *hit.around])
+        cells = [said(cell) for number, one in enumerate(passages) for cell in cells_of(one, number)]
+        lines = list(filter(None, cells))[:_MOST_CELLS]
+        self._tell("read_table", f"Read {len(lines)} figures in the tables of {hit.document.title}, p. {hit.page}")
+        shown = prompts.passage(self._notebook.number(hit), hit.document.title, "\n".join(lines))
+        return f"read_table {input}:\n{shown}"
+
+    def calculate(self, input: str) -> str:
+        """Work out a sum of numbers."""
+        try:
+            worked = f"{input} = {calculate(input):.10g}"
+        except ValueError as error:
+            return str(error)
+        self._draft.worked += (worked,)
+        self._tell("calculate", f"Worked out {worked}")
+        return worked
+
+    def _passage(self, number: str) -> Hit | None:
+        number = number.strip(" []")
+        return self._notebook.passage(int(number)) if number.isascii() and number.isdigit() else None
+
+    def _shown(self, hits: Sequence[Hit]) -> str:
+        """Passages with their numbers in the notebook, as data."""
+        return "\n".join(
+            prompts.passage(
+                self._notebook.number(hit), f"{hit.document.title}, page {hit.page_label or hit.page}",
+                hit.text[:_PASSAGE_CHARS],
+            )
+            for hit in hits
+        )  # fmt: skip
+
+    def _late(self) -> bool:
+        return time.monotonic() > self._until
+
+    def _tell(self, tool: str, text: str) -> None:
+        step = Step(self._round, tool, text)
+        self._draft.steps += (step,)
+        self._on_step(step)
