@@ -27,7 +27,7 @@ class Asking:
     """A question on its way to an answer, as it stands now.
 
     `conversation` is where it will be kept; `scope` is given with the first question of one. `replaces` is the message
-    whose place it takes, if any.
+    whose place it takes, if any. With an `agent` it takes several searches, whose `steps` are told as they happen.
     """
 
     id: str
@@ -36,6 +36,8 @@ class Asking:
     model: str | None
     scope: Scope | None = None
     replaces: str | None = None
+    agent: bool | None = None
+    steps: tuple[str, ...] = ()
     stage: str = "searching"
     text: str = ""
     answer: Answer | None = None
@@ -69,14 +71,14 @@ class AskingBoard:
 
     def ask(
         self, conversation: str, question: str, model: str | None, scope: Scope | None = None,
-        replaces: str | None = None,
+        replaces: str | None = None, agent: bool | None = None,
     ) -> Asking:  # fmt: skip
         """Begin to answer; a question still under way in this conversation is left to go on and returned."""
         with self._lock:
             under_way = self._askings.get(conversation)
             if under_way is not None and not under_way.finished:
                 return under_way
-            asking = Asking(uuid.uuid4().hex, conversation, question, model, scope, replaces)
+            asking = Asking(uuid.uuid4().hex, conversation, question, model, scope, replaces, agent)
             self._askings[conversation] = asking
             cancellation = self._cancellations[conversation] = Cancellation()
         threading.Thread(target=self._run, args=(asking, cancellation), name="lectern-answering", daemon=True).start()
@@ -108,7 +110,7 @@ class AskingBoard:
         try:
             pieces = self._library().stream(
                 asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
-                scope=asking.scope, replaces=asking.replaces,
+                scope=asking.scope, replaces=asking.replaces, agent=asking.agent,
             )  # fmt: skip
             for piece in pieces:
                 self._take(asking, piece)
@@ -128,7 +130,8 @@ class AskingBoard:
             current = self._askings.get(asking.conversation)
             if current is not None:
                 text, stage = current.text + piece.text, piece.stage or current.stage
-                self._change(asking, text=text, stage=stage, answer=piece.answer or current.answer)
+                steps = (*current.steps, piece.step.text) if piece.step else current.steps
+                self._change(asking, text=text, stage=stage, steps=steps, answer=piece.answer or current.answer)
 
     def _end(self, asking: Asking) -> None:
         with self._lock:

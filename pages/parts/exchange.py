@@ -46,7 +46,12 @@ def growing(asking: Asking) -> dict[str, Any]:
         return failed(asking.question, asking.error, asking.text)
     stage = "Stopping" if asking.stopping else STAGES.get(asking.stage, asking.stage)
     data = _frame(asking.question, "working")
-    return data | {"stage": "" if asking.text.strip() else stage, "blocks": prose.blocks(asking.text)}
+    written = bool(asking.text.strip())
+    return data | {
+        "stage": "" if written else stage,
+        "steps": [] if written else [step for step in asking.steps if step != stage],
+        "blocks": prose.blocks(asking.text),
+    }
 
 
 def kept(message: Message, active: int | None) -> dict[str, Any]:
@@ -76,6 +81,7 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
         "stopped": answer.stopped,
         "facts": _facts(answer),
         "notes": _notes(answer),
+        "steps": [step.text for step in answer.trace.steps],
         "copy": answer_text(answer),
     }
 
@@ -121,6 +127,7 @@ def _frame(question: str, state: str) -> dict[str, Any]:
         "question": question,
         "state": state,
         "stage": "",
+        "steps": [],
         "blocks": [],
         "sources": [],
         "active": None,

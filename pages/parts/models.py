@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 PREFERENCE = "model"
+AGENT = "agent"
 
 
 def choose(library: Library) -> ModelStatus:
@@ -39,6 +40,20 @@ def choose(library: Library) -> ModelStatus:
             st.caption(f":orange[{words.plain(lost.label if lost else wanted)} is not ready; {chosen.label} answers.]")
         _more(library, statuses)
     return chosen
+
+
+def agent(library: Library) -> None:
+    """The choice whether an agent answers; kept for the library."""
+    kept = library.preference(AGENT)
+    st.session_state["chat_agent"] = library.settings.answering.agent if kept is None else kept == "on"
+    st.toggle(
+        "Agent", key="chat_agent", on_change=_keep_agent,
+        help="Plans several searches for a question, reads, and searches again where something is missing.",
+    )  # fmt: skip
+
+
+def _keep_agent() -> None:
+    resources.library().set_preference(AGENT, "on" if st.session_state["chat_agent"] else "off")
 
 
 def remote_line(chosen: ModelStatus, leaving: str = "your question and the passages found for it") -> None:

@@ -35,6 +35,7 @@ def draw(
             if documents:
                 scope, narrow = conversations.scope(library, conversation), partial(conversations.narrow, conversation)
                 scoping.choose(library, documents, "chat", scope, narrow, type="tertiary")
+            models.agent(library)
             coming(library)
             data = {"selector": ".st-key-chat_question textarea", "busy": under_way, "turn": latest}
             component("keys")(key="chat_keys", data=data)

@@ -73,7 +73,8 @@ def ask(question: str, replaces: str | None = None) -> None:
     if conversation is None:
         scope = st.session_state.get("chat_scope")
         conversation = conversations.begin()
-    resources.questions().ask(conversation, question, st.session_state.get("chat_model"), scope, replaces)
+    model, agent = st.session_state.get("chat_model"), st.session_state.get("chat_agent")
+    resources.questions().ask(conversation, question, model, scope, replaces, agent)
     st.session_state["chat_whole_page"] = True
 
 

@@ -44,6 +44,7 @@ from rag_core.domain import (
     Upload,
 )
 from rag_core.retrieval import Retrieval
+from rag_core.settings import Settings
 from tests.pages.fake_evaluation import FakeEvaluation
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -105,6 +106,7 @@ class FakeLibrary:
         self.suggested: list[str] = []
         self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
         self.preferences: dict[str, str] = {}
+        self.settings = Settings(_env_file=None)
         self.report: Report | Exception = Report(1, 5, (), False, 0.1)
         self.successor: Successor | None = None
         self.steps: list[Progress | Exception] = []

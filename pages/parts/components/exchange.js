@@ -104,12 +104,15 @@ const drawReason = (rating, reason, keep) => {
   return line;
 };
 
-const drawNotes = (notes) => {
+const drawLines = (lines, kind = "") => {
+  const list = make("ul", kind);
+  lines.forEach((line) => list.append(make("li", "", line)));
+  return list;
+};
+
+const drawNotes = (notes, name) => {
   const details = make("details", "notes");
-  details.append(make("summary", "", notes.length === 1 ? "1 note" : `${notes.length} notes`));
-  const list = make("ul");
-  notes.forEach((note) => list.append(make("li", "", note)));
-  details.append(list);
+  details.append(make("summary", "", notes.length === 1 ? `1 ${name}` : `${notes.length} ${name}s`), drawLines(notes));
   return details;
 };
 
@@ -138,7 +141,8 @@ const drawMeta = (data) => {
     }
     meta.append(element);
   });
-  if (data.notes.length) meta.append(drawNotes(data.notes));
+  if (data.steps.length) meta.append(drawNotes(data.steps, "step"));
+  if (data.notes.length) meta.append(drawNotes(data.notes, "note"));
   if (data.searched) {
     const how = button("how", "What was searched");
     how.dataset.searched = "true";
@@ -241,9 +245,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.stopped) after.push({ part: "stopped" });
   if (data.error) after.push({ part: "error", error: data.error });
   if (data.sources.length) after.push({ part: "sources", sources: data.sources, active: data.active });
-  const { facts, notes, rateable, rating, searched, copy } = data;
-  if (facts.length || notes.length || rateable || searched || copy) {
-    after.push({ part: "meta", facts, notes, rateable, rating, searched, copy });
+  const { facts, notes, steps, rateable, rating, searched, copy } = data;
+  if (data.state === "working" && steps.length) after.push({ part: "steps", steps });
+  else if (facts.length || notes.length || steps.length || rateable || searched || copy) {
+    after.push({ part: "meta", facts, notes, steps, rateable, rating, searched, copy });
   }
   if (rateable && rating) after.push({ part: "reason", rating, reason: data.reason });
   if (data.replaced) after.push({ part: "replaced", words: data.replaced });
@@ -252,6 +257,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (item.part === "stopped") return drawStopped();
     if (item.part === "replaced") return drawReplaced(item.words);
     if (item.part === "reason") return drawReason(item.rating, item.reason, (text) => setTriggerValue("reason", text));
+    if (item.part === "steps") return drawLines(item.steps, "steps quiet");
     if (item.part === "error") return drawError(item.error);
     if (item.part === "meta") return drawMeta(item);
     const row = make("div", "sources");

@@ -27,7 +27,8 @@ def questions_of(question: str) -> tuple[str, ...]:
     if len(found) < 2:
         return (question,)
     names = understand(found[0]).names
-    named = [found[0], *(_named(part, names[0]) if len(names) == 1 else part for part in found[1:])]
+    subject = _subject(found[0], names[0]) if len(names) == 1 else ""
+    named = [found[0], *(_named(part, subject) if subject else part for part in found[1:])]
     return tuple(f"{part}?" for part in named[:_MOST])
 
 
@@ -50,8 +51,14 @@ def keywords(text: str) -> str:
     return " ".join(word for word in re.findall(r"[\w'’.,%-]*\w%?", text) if terms(word))
 
 
+def _subject(part: str, name: str) -> str:
+    """What a pronoun after this stands for: "Lake Ormen", or "the dam of Lake Ormen" where that is asked about."""
+    found = re.search(rf"(?:\bthe\s(?:(?:[\w'’-]+\s){{1,3}}?(?:at|in|of|on)\s(?:the\s)?)?)?{re.escape(name)}", part)
+    return found[0] if found else name
+
+
 def _named(part: str, name: str) -> str:
-    """A part with its first pronoun replaced by the name that it stands for; one with a name of its own as it is."""
+    """A part with its first pronoun replaced by what it stands for; one with a name of its own as it is."""
     if understand(part).names:
         return part
     swapped = _POSSESSIVE.sub(f"{name}'s", part, count=1)
@@ -60,5 +67,6 @@ def _named(part: str, name: str) -> str:
 
 def _without(text: str, others: tuple[str, ...]) -> str:
     for other in others:
-        text = re.sub(rf"(?:\s*,|\s+and|\s+or|\s+than)?\s*\b{re.escape(other)}(?!\w)", "", text)
+        name, joined = re.escape(other), r"(?:\s*,|\s+(?:and|or|than))"
+        text = re.sub(rf"\s*\b{name}{joined}(?=\s)|{joined}?\s*\b{name}(?!\w)", "", text)
     return " ".join(text.split())

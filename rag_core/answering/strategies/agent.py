@@ -15,8 +15,9 @@ from typing import Any, Literal
 from langchain.agents import create_agent
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from langsmith.run_helpers import tracing_context
 from pydantic import BaseModel, ValidationError
@@ -123,7 +124,7 @@ class Agent:
         """
         graph = create_agent(Planner(plan=self._plan), self._tools())
         with tracing_context(enabled=False):  # nothing leaves the machine
-            graph.invoke({"messages": [("user", self._draft.query)]}, {"max_concurrency": 1})
+            graph.invoke({"messages": [HumanMessage(self._draft.query)]}, RunnableConfig(max_concurrency=1))
         if not self._notebook.searches:
             self._notebook.search(self._draft.query)
         newest = reversed(self._notebook.searches)

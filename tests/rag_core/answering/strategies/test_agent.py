@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,20 @@ import pytest
 from rag_core import Library, Settings
 from rag_core.answering import Answerer
 from rag_core.answering.planning.calculating import calculate
+from rag_core.answering.planning.notebook import Notebook
 from rag_core.answering.planning.parts import keywords, questions_of, searches_of
 from rag_core.domain import Answer, Hit, Piece
 from rag_core.models import ChatModel
 from rag_core.models.messages import Request, Usage
+from rag_core.settings import GenerationSettings
 from tests.conftest import PROJECT
-from tests.rag_core.answering.parts import HITS, ListRetriever, encode, encode_tokens, hit
+from tests.rag_core.answering.parts import HITS, SALES, ListRetriever, encode, encode_tokens, hit
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 BOTH = "When was Lake Ormen put in use and what does an adult pay to Tolsund?"
-FARES = hit("| Fare | 2023 | 2024 |\n|---|---|---|\n| Adult | 12.40 | 15.80 |\n| Child | 6.20 | 7.90 |", document="fares")
+FARES = hit(
+    "| Fare | 2023 | 2024 |\n|---|---|---|\n| Adult | 12.40 | 15.80 |\n| Child | 6.20 | 7.90 |", document="fares"
+)
 
 
 class Scripted(ChatModel):
@@ -62,41 +66,151 @@ def asked(
     return pieces, pieces[-1].answer, retriever
 
 
-@pytest.fixture(scope="module")
-def sample_settings(tmp_path_factory: pytest.TempPathFactory, new_database: Any) -> Iterator[Settings]:
-    """Settings of a library of the samples."""
-    settings = Settings(
-        _env_file=None, data_dir=tmp_path_factory.mktemp("samples"), database_url=new_database(),
-        models_dir=write_models(tmp_path_factory.mktemp("models")),
+@pytest.fixture
+def samples(library: Library) -> Library:
+    """A library of the samples."""
+    list(library.add([PROJECT / "data" / "samples"]))
+    return library
+
+
+def test_without_a_model_both_parts_of_a_question_are_found(samples: Library) -> None:
+    pieces = list(samples.stream(BOTH, agent=True))
+    answer = pieces[-1].answer
+    assert answer is not None
+    assert "1978" in answer.text
+    assert "Adult" in answer.text
+    assert len({citation.document_id for citation in answer.citations}) == 2
+    steps = [piece.step for piece in pieces if piece.step is not None]
+    assert [step.tool for step in steps] == ["plan", "search", "search"]
+    assert all(piece.stage == piece.step.text for piece in pieces if piece.step is not None)
+    (kept,) = samples.messages(answer.conversation)
+    assert kept.answer is not None
+    assert kept.answer.trace.steps == tuple(steps)
+    assert samples.ask("When was Lake Ormen put in use?").trace.steps == ()
+
+
+def test_what_is_missing_is_searched_again_and_its_page_read(samples: Library) -> None:
+    answer = samples.ask("What is the capital of Peru and who is Halvor Dahl?", agent=True)
+    assert "county engineer, Halvor Dahl" in answer.text
+    assert answer.trace.notes == ("Not found: What is the capital of Peru?",)
+    assert [step.tool for step in answer.trace.steps if step.round > 1] == ["plan", "search", "plan", "read_page"]
+
+
+def test_a_tiny_model_that_talks_nonsense_still_searches_and_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_core.answering.strategies.agent._PLAN_TOKENS", 32)
+    write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE)
+    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=2048, max_tokens=16)
+    settings = Settings(_env_file=None, models_dir=tmp_path, generation=generation)
+    answerer = Answerer(settings, lambda: ListRetriever(hits=HITS, asked=[]), encode, encode_tokens)
+    try:
+        answer = list(answerer.stream("Who leads the board and what did sales do?", agent=True))[-1].answer
+    finally:
+        answerer.close()
+    assert answer is not None
+    assert answer.model == "gguf:tiny.gguf"
+    assert [step.tool for step in answer.trace.steps][:3] == ["plan", "search", "search"]
+    assert len(answer.hits) == len(HITS)
+
+
+def test_a_model_plans_reads_reflects_and_searches_again() -> None:
+    model = Scripted(
+        reply("", "both", ("search", "sales 2018"), ("search", "adult fare")),
+        reply("Sales rose.", "the change of the fare", ("read_table", "1"), ("calculate", "15.80 − 12.40")),
+        reply("All is known.", ""),
+        "Sales rose by 12 percent [1]. An adult pays 15.80 [2].",
+    )
+    pieces, answer, retriever = asked(model, "What did sales do, and by how much did the fare rise?", (*HITS, FARES))
+    tools = [step.tool for step in answer.trace.steps]
+    assert tools == ["plan", "search", "search", "plan", "read_table", "calculate", "plan"]
+    assert [step.round for step in answer.trace.steps] == [1, 1, 1, 2, 2, 2, 3]
+    assert retriever.asked == ["sales 2018", "adult fare"]
+    assert pieces[1].stage == "Planned: sales 2018; adult fare"
+    second, third, last = (request.messages[-1].text for request in model.requests[1:])
+    assert model.requests[0].json_schema is not None
+    assert '<passage number="1"' in second
+    assert "15.80 − 12.40 = 3.4" in third
+    assert "Worked out: 15.80 − 12.40 = 3.4" in last
+    assert answer.text.startswith("Sales rose by 12 percent [1].")
+    assert {citation.document_id for citation in answer.citations} == {"report", "fares"}
+
+
+def test_a_reply_of_another_form_gives_way_to_the_rules() -> None:
+    model = Scripted("I would search for it.", '{"calls": 3}', "Anna Berger leads the board [1].")
+    _, answer, retriever = asked(model, "Who leads the board and what did sales do?")
+    assert retriever.asked[:2] == ["Who leads the board?", "what did sales do?"]
+    assert answer.text == "Anna Berger leads the board [1]."
+
+
+def test_three_rounds_at_most_and_no_call_twice() -> None:
+    again = reply("", "all", ("search", "board"))
+    once = reply("", "all", ("search", "sales"))
+    model = Scripted(again, once, again, "Anna Berger leads the board [1].")
+    _, answer, retriever = asked(model, "Who leads the board?")
+    assert retriever.asked == ["board", "sales"]
+    assert max(step.round for step in answer.trace.steps) == 3
+
+
+def test_the_time_for_searching_ends() -> None:
+    model = Scripted("Anna Berger leads the board [1].")
+    _, answer, retriever = asked(model, "Who leads the board?", agent_s=1e-9)
+    assert retriever.asked == ["Who leads the board?"]
+    assert [step.text for step in answer.trace.steps] == ["The time for searching was over."]
+    assert answer.text == "Anna Berger leads the board [1]."
+
+
+def test_new_evidence_takes_the_place_of_old() -> None:
+    class Turned(ListRetriever):
+        """Finds what does not matter first."""
+
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Any]:
+            found = super()._get_relevant_documents(query, run_manager=run_manager)
+            return found[:2] if len(self.asked) > 1 else found[-2:]
+
+    noise = tuple(hit(f"Tea of kind {number} is grown on hills.", document=f"tea{number}") for number in range(8))
+    notebook = Notebook(Turned(hits=(*noise, SALES), asked=[]), encode_tokens)
+    question = "By how many percent did sales rise in 2018?"
+    notebook.search(question)
+    assert SALES.chunk_id not in {one.chunk_id for one in notebook.of(question)}
+    assert notebook.search("sales rise percent 2018")[1] > 0
+    assert notebook.best([question])[0].chunk_id == SALES.chunk_id
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (BOTH, ("When was Lake Ormen put in use?", "what does an adult pay to Tolsund?")),
+        ("When was the Petrel built and how fast is it?", ("When was the Petrel built?", "how fast is the Petrel?")),
+        (
+            "How high is the dam of Lake Ormen? And who looks at its crest?",
+            ("How high is the dam of Lake Ormen?", "And who looks at the dam of Lake Ormen's crest?"),
+        ),
+        ("Salt and pepper", ("Salt and pepper",)),
+    ],
+)
+def test_a_question_has_parts(question: str, parts: tuple[str, ...]) -> None:
+    assert questions_of(question) == parts
+
+
+def test_names_and_years_are_searched_one_by_one() -> None:
+    assert searches_of("What did sales do in 2018 and 2019?") == (
+        "What did sales do in 2018 and 2019?", "What did sales do in 2018?", "What did sales do in 2019?",
     )  # fmt: skip
-    with Library.open(settings) as library:
-        list(library.add([PROJECT / "data" / "samples"]))
-    yield settings
+    assert keywords("When was Lake Ormen put in use?") == "Lake Ormen put use"
 
 
-def write_models(folder: Path) -> Path:
-    write_tiny_gguf(folder / "tiny.gguf", chat_template=CHAT_TEMPLATE)
-    return folder
+@pytest.mark.parametrize(
+    ("text", "value"), [("(1,496.5 − 1,202.9) / 2", 146.8), ("-2 ** 2", -4.0), ("12.4 × 3 ÷ 2", 18.6)]
+)
+def test_sums_are_worked_out(text: str, value: float) -> None:
+    assert calculate(text) == pytest.approx(value)
 
 
-def test_without_a_model_both_parts_of_a_question_are_found(sample_settings: Settings) -> None:
-    with Library.open(sample_settings) as library:
-        pieces = list(library.stream(BOTH, agent=True))
-        answer = pieces[-1].answer
-        assert answer is not None
-        assert "1978" in answer.text
-        assert "15.80" in answer.text or "Tolsund" in answer.text
-        assert {citation.title for citation in answer.citations} >= {"Keeper's guide to the Veyra water works"}
-        assert len({citation.document_id for citation in answer.citations}) == 2
-        steps = [piece.step for piece in pieces if piece.step is not None]
-        assert [step.tool for step in steps][:3] == ["plan", "search", "search"]
-        assert all(piece.stage == piece.step.text for piece in pieces if piece.step is not None)
-        assert library.messages(answer.conversation)[-1].answer.trace.steps == tuple(steps)  # type: ignore[union-attr]
-
-
-def test_a_tiny_model_that_talks_nonsense_still_searches_and_ends(sample_settings: Settings) -> None:
-    with Library.open(sample_settings.changed("generation", max_tokens=16)) as library:
-        answer = library.ask("How high is the dam of Lake Ormen?", model="gguf:tiny", agent=True)
-    assert answer.model == "gguf:tiny"
-    assert any(step.tool == "search" for step in answer.trace.steps)
-    assert answer.hits
+@pytest.mark.parametrize(
+    "text",
+    ["", "1/0", "a + 1", "open('x')", "9**9**9**9", "(-8)**0.5", "True + 1", "1 if 2 else 3", "(" * 150, "1 " * 200],
+)
+def test_anything_else_is_no_sum(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        calculate(text)
