@@ -40,6 +40,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "sentences": [asdict(sentence) for sentence in answer.sentences],
         "citations": [{"cite": cite(citation), **asdict(citation)} for citation in answer.citations],
         "notes": list(answer.trace.notes),
+        "steps": [asdict(step) for step in answer.trace.steps],
         "query": answer.trace.query,
         "latency_ms": dict(answer.trace.latency_ms),
         "tokens": dict(answer.trace.tokens),

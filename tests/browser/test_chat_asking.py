@@ -73,3 +73,20 @@ def test_a_question_is_edited_and_what_it_replaced_comes_back(open_page: Open) -
     page.get_by_role("button", name="Bring it back").click()
     expect(page.locator(".exchange")).to_have_count(2)
     expect(page.locator(".exchange .body").first).to_contain_text("90 minutes late")
+
+
+def test_an_agent_shows_its_steps_and_is_kept_chosen(open_page: Open) -> None:
+    page = open_page("chat")
+    page.locator(".st-key-chat_agent label").click()
+    expect(page.get_by_role("switch", name="Agent")).to_be_checked()
+    ask(page, "When was Lake Ormen put in use and what does an adult pay to Tolsund?")
+    expect(page.locator(".exchange")).to_have_attribute("data-state", "done")
+    expect(page.locator(".body")).to_contain_text("1978")
+    steps = page.locator(".notes", has_text="3 steps")
+    steps.locator("summary").click()
+    expect(steps.locator("li")).to_have_count(3)
+    expect(steps.locator("li").nth(1)).to_contain_text("Searched for “When was Lake Ormen put in use?”")
+    page.reload()
+    expect(page.get_by_role("switch", name="Agent")).to_be_checked()
+    page.locator(".st-key-chat_agent label").click()
+    expect(page.get_by_role("switch", name="Agent")).not_to_be_checked()

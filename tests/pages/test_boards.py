@@ -14,7 +14,7 @@ from pages.parts.asking import AskingBoard
 from pages.parts.jobs import Job, JobBoard
 from pages.parts.opening import Opening
 from pages.parts.tasks import Task, TaskBoard
-from rag_core.domain import AddEvent, Piece, Progress
+from rag_core.domain import AddEvent, Piece, Progress, Step
 from rag_core.errors import (
     EncryptedDocument,
     LecternError,
@@ -196,12 +196,17 @@ def questions(library: FakeLibrary) -> AskingBoard:
 
 
 def test_an_answer_grows_and_ends(questions: AskingBoard, library: FakeLibrary) -> None:
-    library.pieces = [Piece(stage="answering"), Piece("Bridges "), Piece("are"), Piece(answer=an_answer())]
-    questions.ask("c", "Why?", "extractive")
+    step = Step(1, "search", "Searched for “bridges”: 6 passages")
+    library.pieces = [
+        Piece(stage=step.text, step=step), Piece(stage="answering"), Piece("Bridges "), Piece("are"),
+        Piece(answer=an_answer()),
+    ]  # fmt: skip
+    questions.ask("c", "Why?", "extractive", agent=True)
     until(lambda: (asking := questions.of("c")) and asking.finished)
     asking = questions.of("c")
     assert asking is not None
     assert (asking.text, asking.stage, asking.answer) == ("Bridges are", "answering", an_answer())
+    assert asking.steps == (step.text,)
     questions.dismiss("c")
     assert questions.of("c") is None
 
