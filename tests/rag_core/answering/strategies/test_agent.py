@@ -15,6 +15,7 @@ from rag_core.answering.planning.calculating import calculate
 from rag_core.answering.planning.notebook import Notebook
 from rag_core.answering.planning.parts import keywords, questions_of, searches_of
 from rag_core.domain import Answer, Hit, Piece
+from rag_core.errors import StoreUnavailable
 from rag_core.models import ChatModel
 from rag_core.models.messages import Request, Usage
 from rag_core.settings import GenerationSettings
@@ -158,6 +159,21 @@ def test_the_time_for_searching_ends() -> None:
     assert retriever.asked == ["Who leads the board?"]
     assert [step.text for step in answer.trace.steps] == ["The time for searching was over."]
     assert answer.text == "Anna Berger leads the board [1]."
+
+
+def test_a_stop_and_a_failing_search_come_through() -> None:
+    answerer = Answerer(Settings(_env_file=None), lambda: ListRetriever(hits=HITS, asked=[]), encode, encode_tokens)
+    seen: list[Piece] = []
+    for piece in answerer.stream(BOTH, agent=True, cancelled=lambda: any(one.step for one in seen)):
+        seen.append(piece)
+    assert seen[-1].answer is not None
+    assert seen[-1].answer.stopped
+    with pytest.raises(StoreUnavailable):
+        list(
+            answerer.stream(
+                BOTH, agent=True, retriever=ListRetriever(hits=HITS, asked=[], failure=StoreUnavailable("gone"))
+            )
+        )
 
 
 def test_new_evidence_takes_the_place_of_old() -> None:
