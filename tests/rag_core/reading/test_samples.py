@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pages.parts import samples as samples_of_the_page
-from rag_core.domain import Document
 from rag_core.evaluation.files.importing import read_questions
 from rag_core.reading import Reader
 from rag_core.text.numbers import numbers
@@ -65,16 +64,6 @@ def test_the_page_and_the_importer_read_the_same_questions() -> None:
     assert list(report.questions) == QUESTIONS
     assert not report.problems
     assert not report.notes
-
-
-def test_suggestions_are_those_of_the_documents_at_hand() -> None:
-    everything = [Document(name, name, "x", 1, "ready", sources=(name,)) for name in NAMES]
-    assert samples_of_the_page.suggestions(everything) == [question.text for question in QUESTIONS[:4]]
-    (first,) = samples_of_the_page.suggestions([everything[2]], 1)
-    assert first == "How high did the sea rise in the storm of November 2019?"
-    other = samples_of_the_page.suggestions([Document("x", "A title", "x", 1, "ready")])
-    assert other[0] == "What is “A title” about?"
-    assert samples_of_the_page.suggestions([]) == []
 
 
 def plain(text: str) -> str:

@@ -365,7 +365,8 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
         "chunk_clusters", "document_memberships", "document_clusters",
     )  # fmt: skip
     columns = {
-        "messages": ("rating",), "embedding_profiles": ("model",), "chunks": ("pieces",), "conversations": ("scope",),
+        "messages": ("rating", "reason", "replaced_by"), "embedding_profiles": ("model",), "chunks": ("pieces",),
+        "conversations": ("scope", "pinned"), "citations": ("instructs",),
         "documents": ("generation", "title_read", "title_by_user", "card", "card_version"),
     }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])
