@@ -43,7 +43,7 @@ _RIDGE_RANK, _RIDGE_TRUST = 15.0, 20.0
 _RANK_WEIGHTS = {"people": 1.0, "cell": 1.0, "xquad": 0.3, "tatqa": 0.3}
 _TRUST_WEIGHTS = {"people": 1.0, "cell": 0.7, "near": 1.0, "removed": 0.4, "xquad": 0.3, "absent": 0.1, "tatqa": 0.1}
 _CELL_WEIGHTS = {"people": 1.0, "cell": 1.0, "tatqa": 0.3}
-_ANSWER_FROM, _CLOSEST_FROM = 0.35, 0.3
+_ANSWER_FROM, _CLOSEST_FROM = 0.32, 0.3
 
 Floats = NDArray[np.float64]
 Label = Callable[[str], list[float]]
