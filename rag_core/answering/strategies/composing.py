@@ -25,6 +25,7 @@ _PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.I
 _LONGEST_LEAD_IN = 120  # characters of the sentence before that are quoted along with "It ..." and "They ..."
 _SAME = 0.6  # sentences that share this much of their terms say the same thing
 _CLEARLY = 0.5  # of a row's cells, the share of probability that the best must have to be said
+_ADDS = 0.04  # of the question's words that a further quote must match
 _BEHIND_LEAD = 2  # quotes that support a lead
 _NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
 
@@ -55,11 +56,19 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
     lead, cells = (result.text, result.cells) if result else ("", ())
     if not result and not asks_for_words(question):
         lead, cells = _cell(evidence, chosen[0])
-    chosen = chosen[: min(most, _BEHIND_LEAD)] if lead else chosen
+    chosen = _behind_lead(evidence, chosen, result is None)[: min(most, _BEHIND_LEAD)] if lead else chosen
     first = _lead_in(evidence, chosen[0], chosen)
     others = (evidence.units[index].quote for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
+
+
+def _behind_lead(evidence: Evidence, chosen: Sequence[int], is_cell: bool) -> list[int]:
+    """What supports a lead: where it says one figure, its row and what matches words that the row does not."""
+    matched = counted(evidence.near)
+    first = matched[chosen[0]]
+    gains = [float(np.maximum(matched[one] - first, 0) @ evidence.weights) for one in chosen]
+    return [one for one, gain in zip(chosen, gains, strict=True) if one == chosen[0] or not is_cell or gain > _ADDS]
 
 
 def scored(evidence: Evidence) -> Floats:
