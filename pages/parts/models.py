@@ -123,26 +123,27 @@ def _more(library: Library, statuses: Sequence[ModelStatus]) -> None:
 
 def _gemini_form(prefix: str) -> None:
     with st.form(f"{prefix}_gemini_form", border=False):
-        key = st.text_input("Gemini key", type="password", key=f"{prefix}_gemini_key", autocomplete="off")
-        agreed = st.checkbox("Passages of my documents may leave this machine", key=f"{prefix}_gemini_agreed")
-        keep = st.checkbox("Keep the key in .env", key=f"{prefix}_gemini_keep")
-        used = st.form_submit_button("Use Gemini", icon=":material/cloud_upload:")
-    if used:
-        _use(key, agreed=agreed, keep=keep)
+        st.text_input("Gemini key", type="password", key=f"{prefix}_gemini_key", autocomplete="off")
+        st.checkbox("Passages of my documents may leave this machine", key=f"{prefix}_gemini_agreed")
+        st.checkbox("Keep the key in .env", key=f"{prefix}_gemini_keep")
+        # In a callback: what a run's body does with a click is lost where another run takes its place before.
+        st.form_submit_button("Use Gemini", icon=":material/cloud_upload:", on_click=_use, args=(prefix,))
+    if refusal := st.session_state.pop(f"{prefix}_gemini_refusal", ""):
+        st.caption(refusal)
 
 
-def _use(key: str, *, agreed: bool, keep: bool) -> None:
-    if not key.strip() or not agreed:
-        st.caption(":red[Enter a key and tick the first box.]")
+def _use(prefix: str) -> None:
+    state = st.session_state
+    key = state[f"{prefix}_gemini_key"].strip()
+    if not key or not state[f"{prefix}_gemini_agreed"]:
+        state[f"{prefix}_gemini_refusal"] = ":red[Enter a key and tick the first box.]"
         return
     library = resources.library()
     try:
-        library.use_gemini(key.strip(), keep=keep)
+        library.use_gemini(key, keep=state[f"{prefix}_gemini_keep"])
         library.set_preference(PREFERENCE, "gemini")
     except LecternError as error:
-        st.caption(f":red[{words.plain(str(error))}] {words.plain(error.help)}")
-        return
-    st.rerun()
+        state[f"{prefix}_gemini_refusal"] = f":red[{words.plain(str(error))}] {words.plain(error.help)}"
 
 
 def _forget() -> None:
