@@ -174,6 +174,20 @@ def filled(open_page: Callable[..., Page], server: Server) -> None:
     server.filled = True
 
 
+def idle(page: Page) -> None:
+    """Wait until no run was under way for 0.8 s, at most five: Streamlit can forget a click that falls amid another."""
+    page.evaluate(
+        """async () => {
+            const state = () => document.querySelector("[data-testid=stApp]").dataset.testScriptState;
+            const until = Date.now() + 5000;
+            for (let since = Date.now(); Date.now() - since < 800 && Date.now() < until; ) {
+                if (state() !== "notRunning") since = Date.now();
+                await new Promise((done) => setTimeout(done, 20));
+            }
+        }"""
+    )
+
+
 def ask(page: Page, question: str) -> None:
     """Type a question and send it."""
     page.locator(".st-key-chat_question textarea").fill(question)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask
+from tests.browser.conftest import ask, idle
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -25,6 +25,7 @@ def download(page: Page, name: str) -> bytes:
 def test_a_conversation_is_exported_and_copied(open_page: Open, filled: None) -> None:
     page = open_page("chat")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    idle(page)
     ask(page, "When is a ticket refunded in full?")
     page.locator(".source").first.wait_for()
     page.get_by_role("button", name="Copy answer").click()
@@ -33,6 +34,8 @@ def test_a_conversation_is_exported_and_copied(open_page: Open, filled: None) ->
     page.get_by_role("button", name="What was searched").click()
     expect(page.get_by_text("The answer: ")).to_contain_text("in all")
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    idle(page)
     page.locator(".st-key-chat_menu button").click()
     page.get_by_text("Export", exact=True).click()
     assert CITED in download(page, "Markdown").decode().replace("\\", "")

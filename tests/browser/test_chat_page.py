@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, boxes
+from tests.browser.conftest import ask, boxes, idle
 from tests.rag_core.models.gemini_server import Script
 
 pytestmark = pytest.mark.browser
@@ -28,9 +28,7 @@ def remote(open_page: Open, gemini: Script) -> Iterator[Page]:
     page = open_page("chat")
     page.get_by_role("radiogroup").get_by_text("Quotes").wait_for()
     if not page.get_by_role("radiogroup").get_by_text("Gemini").count():
-        # With them the page stops looking for suggestions; a click amid its last look can be forgotten by Streamlit.
-        page.locator(".st-key-chat_suggestions button").first.wait_for()
-        page.wait_for_timeout(1000)
+        idle(page)
         page.locator(".st-key-chat_more_models summary").click()
         page.get_by_label("Gemini key").fill("AIza-a-key-for-tests")
         page.get_by_text("may leave this machine").click()
