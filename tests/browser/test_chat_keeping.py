@@ -43,5 +43,5 @@ def test_a_conversation_is_exported_and_copied(open_page: Open, filled: None) ->
     assert json.loads(download(page, "JSON"))["documents"][0]["title"] == "Handbook of the Veyra Ferry"
     assert b"title = {{Handbook of the Veyra Ferry}}" in download(page, "BibTeX")
     page.get_by_role("button", name="Copy all of it").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()").startswith("# When is a ticket refunded")
