@@ -47,27 +47,19 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
 
     weights: how much each of the question's words counts, (words,).
     """
-    cells = [cell for number, passage in enumerate(passages) for cell in cells_of(passage, number)]
+    cells = [
+        cell
+        for number, passage in enumerate(passages)
+        for cell in cells_of(passage, number)
+        if _is_quoted(cell, matches)
+    ]
     if not cells:
         return None
-    seen: dict[tuple[int, int, int], tuple[Floats, float]] = {}
-    nothing = np.zeros(len(matches.words))
-
-    def matched(cell: Cell, parts: Sequence[Part]) -> tuple[Floats, float]:
-        found = []
-        for part in parts:
-            key = (cell.passage, part.start, part.end)
-            if key not in seen:
-                seen[key] = matches.between(*key)
-            found.append(seen[key])
-        if not found:
-            return nothing, 0.0
-        return np.max([row for row, _ in found], axis=0), max(back for _, back in found)
-
-    label, label_back = _stacked([matched(cell, cell.label) for cell in cells])
-    head, head_back = _stacked([matched(cell, cell.heads) for cell in cells])
-    group, _ = _stacked([matched(cell, [cell.group] if cell.group else []) for cell in cells])
-    about, _ = _stacked([matched(cell, cell.about) for cell in cells])
+    matched = _Matched(matches)
+    label, label_back = _stacked([matched.of(cell, cell.label) for cell in cells])
+    head, head_back = _stacked([matched.of(cell, cell.heads) for cell in cells])
+    group, _ = _stacked([matched.of(cell, [cell.group] if cell.group else []) for cell in cells])
+    about, _ = _stacked([matched.of(cell, cell.about) for cell in cells])
     first = {quote.passage: place for place, quote in reversed(list(enumerate(matches.every)))}
     prefix = np.array([matches.prefix[first[cell.passage]] for cell in cells])
     full = np.maximum.reduce([label, head, group, about, prefix])
@@ -95,6 +87,32 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
         "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
     }  # fmt: skip
     return Asked(tuple(cells), np.stack([known[name] for name in CELL_FEATURES], axis=1), label, head, full)
+
+
+class _Matched:
+    """How well the question's words are matched in parts of tables; each part is compared once."""
+
+    def __init__(self, matches: Matches) -> None:
+        self._matches = matches
+        self._seen: dict[tuple[int, int, int], tuple[Floats, float]] = {}
+
+    def of(self, cell: Cell, parts: Sequence[Part]) -> tuple[Floats, float]:
+        """The best matches among a cell's parts, (words,), and the other way round."""
+        found = []
+        for part in parts:
+            key = (cell.passage, part.start, part.end)
+            if key not in self._seen:
+                self._seen[key] = self._matches.between(*key)
+            found.append(self._seen[key])
+        if not found:
+            return np.zeros(len(self._matches.words)), 0.0
+        return np.max([row for row, _ in found], axis=0), max(back for _, back in found)
+
+
+def _is_quoted(cell: Cell, matches: Matches) -> bool:
+    """Whether its line can be quoted: the numbers of pages cannot."""
+    start = cell.part.start
+    return any(quote.passage == cell.passage and quote.start <= start < quote.end for quote in matches.every)
 
 
 def years_of(text: str) -> set[str]:

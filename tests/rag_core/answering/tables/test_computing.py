@@ -53,6 +53,12 @@ def test_a_figure_that_is_printed_is_not_computed(real_tokens: EncodeTokens) -> 
     assert not made.is_computed
 
 
+def test_the_number_of_a_page_is_no_figure(real_tokens: EncodeTokens) -> None:
+    found = gather("Page 3?", [hit("Page 3 of 12\nSales 10 12\nCost 4 5\n")], real_tokens)
+    assert found is not None and found.asked is not None
+    assert [cell.name for cell in found.asked.cells] == ["Sales", "Sales", "Cost", "Cost"]
+
+
 def test_what_asks_for_a_reason_or_a_name_asks_for_no_sum() -> None:
     assert operation("Why did Mac sales increase between 2018 and 2019?") is None
     assert operation("Who approved the change?") is None
