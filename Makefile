@@ -66,10 +66,10 @@ llama:
 	@rm -f $(VENV)/.llama
 	@$(MAKE) $(VENV)/.llama
 
-$(VENV)/.model: $(VENV)/.product
-	@echo "Preparing the embedding model (half a minute, once) ..."
-	@$(BIN)/python -c 'from rag_core.embedding import open_embedder; from rag_core.settings import Settings; \
-		s = Settings.load(); open_embedder(s.embedding, s.models_dir).close()'
+$(VENV)/.model: $(VENV)/.product rag_core/embedding/reader.npz
+	@echo "Preparing the embedding model and the reader (a minute, once) ..."
+	@$(BIN)/python -c 'from rag_core.embedding import open_embedder, open_reader; from rag_core.settings import Settings; \
+		s = Settings.load(); open_embedder(s.embedding, s.models_dir).close(); open_reader(s.embedding, s.models_dir).close()'
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.product

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from rag_core.answering import Answerer
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
@@ -42,6 +43,7 @@ class Asking:
     def warm(self) -> None:
         """Load what the first question needs. Raises ModelUnavailable."""
         self._embedding.get()
+        self._embedding.reader()
         self._answers().warm()
         self._instructions.warm()
         self._rerankers.warm(self._choices.settings.retrieval.rerank)
@@ -182,7 +184,10 @@ class Asking:
                     self._choices.settings,
                     make_retriever=lambda: LecternRetriever(find=self._passages),
                     encode=lambda texts: self._embedding.get().encode(texts),
-                    encode_tokens=lambda texts: self._embedding.get().encode_tokens(texts),
+                    encoder=Encoder(
+                        tokens=lambda texts: self._embedding.get().encode_tokens(texts),
+                        read=lambda question, passages: self._embedding.reader().read(question, passages),
+                    ),
                 )
             return self._answerer
 

@@ -1,11 +1,11 @@
-"""The embedding model of an open library, loaded when it is first needed."""
+"""The embedding model of an open library and the reader, loaded when they are first needed."""
 
 from __future__ import annotations
 
 import threading
 
 from rag_core.choices import Choices
-from rag_core.embedding import Embedder, open_embedder
+from rag_core.embedding import Embedder, Reader, open_embedder, open_reader
 from rag_core.reembedding import open_for
 from rag_core.storage import Storage
 
@@ -22,6 +22,8 @@ class EmbeddingInUse:
         self._lock = threading.Lock()
         self._noted = ""
         self.embedder: Embedder | None = None
+        self._reader: Reader | None = None
+        self._opening_reader = threading.Lock()
 
     def get(self) -> Embedder:
         """The model. Raises ModelUnavailable."""
@@ -35,6 +37,14 @@ class EmbeddingInUse:
                     noted = self._storage.new_vectors.model_of(profile)
                     self.embedder = open_for(profile, noted, settings)
             return self.embedder
+
+    def reader(self) -> Reader:
+        """The trained reader. Raises ModelUnavailable."""
+        with self._opening_reader:
+            if self._reader is None:
+                settings = self._choices.settings
+                self._reader = open_reader(settings.embedding, settings.models_dir)
+            return self._reader
 
     def for_new_documents(self) -> Embedder:
         """The same. Where it was found is kept, for when the settings name another."""
@@ -51,8 +61,11 @@ class EmbeddingInUse:
         self._choices.embed_with(embedder.model, embedder.profile)
 
     def close(self) -> None:
-        """Let the model go."""
+        """Let the models go."""
         with self._lock:
             embedder, self.embedder = self.embedder, None
-        if embedder is not None:
-            embedder.close()
+        with self._opening_reader:
+            reader, self._reader = self._reader, None
+        for model in (embedder, reader):
+            if model is not None:
+                model.close()

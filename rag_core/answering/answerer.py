@@ -10,7 +10,7 @@ from rag_core.answering.conversation import earlier_turns, standalone_question
 from rag_core.answering.courtesy import COURTESY, Courtesy
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.draft import Draft
-from rag_core.answering.encoding import Encode, EncodeTokens
+from rag_core.answering.encoding import Encode, Encoder
 from rag_core.answering.questions import check_question
 from rag_core.answering.strategies.extractive import believed
 from rag_core.answering.strategies.summary import Summarist
@@ -41,7 +41,7 @@ class Answerer:
     """Answers questions through one chain for every model. Thread-safe.
 
     `make_retriever()` gives a fresh LangChain retriever whose documents carry `metadata["hit"]`; `encode` turns texts
-    into vectors of unit length, float32 (n, d), `encode_tokens` into those of their tokens.
+    into vectors of unit length, float32 (n, d), `encoder` looks at passages.
     """
 
     def __init__(
@@ -49,15 +49,15 @@ class Answerer:
         settings: Settings,
         make_retriever: Callable[..., BaseRetriever],
         encode: Encode,
-        encode_tokens: EncodeTokens,
+        encoder: Encoder,
     ) -> None:
         self._settings = settings
         self._make_retriever = make_retriever
-        self._encode_tokens = encode_tokens
+        self._encoder = encoder
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
         self._dialogues = Dialogues()
-        self._summarist = Summarist(encode_tokens, self._models.get)
+        self._summarist = Summarist(encoder.tokens, self._models.get)
 
     def warm(self) -> None:
         """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
@@ -156,8 +156,8 @@ class Answerer:
             return draft.abstention(0.0, stopped=stopped)
         if draft.model == EXTRACTIVE:
             return draft.quoted(stopped)
-        found = believed(draft.query, draft.hits, self._encode_tokens, draft.meant).answerable
-        return draft.written(writer, self._encode_tokens, found, stopped)
+        found = believed(draft.query, draft.hits, self._encoder, draft.meant).answerable
+        return draft.written(writer, self._encoder.tokens, found, stopped)
 
     def _answer(self, draft: Draft, search: Search | None, emit: Callable[[Event], None], stopping: Stop) -> None:
         """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""
@@ -204,7 +204,7 @@ class Answerer:
             if stopping():
                 raise Cancelled("The answer was stopped.")
             hits = [document.metadata["hit"] for document in draft.retriever.invoke(query)]
-            sure[query] = believed(query, hits, self._encode_tokens, draft.meant).right
+            sure[query] = believed(query, hits, self._encoder, draft.meant).right
         return max(sure, key=lambda query: sure[query])
 
     def _chain(self, draft: Draft, stopping: Stop, on_widened: Callable[[tuple[Hit, ...]], None]) -> Any:
@@ -214,7 +214,7 @@ class Answerer:
         settings = draft.settings
         if draft.model == EXTRACTIVE:
             return chains.extractive_chain(
-                draft.retriever, self._encode_tokens, settings.answering.max_sentences, lambda: draft.meant, draft.parts
+                draft.retriever, self._encoder, settings.answering.max_sentences, lambda: draft.meant, draft.parts
             )
         model = self._models.get(draft.model, settings)
         # An answer may take at most half of the context, or there is no room for passages.
@@ -234,7 +234,7 @@ class Answerer:
             from rag_core.answering.strategies.agent import Agent
 
             model = None if draft.model == EXTRACTIVE else self._models.get(draft.model, draft.settings)
-            Agent(draft, self._encode_tokens, model, contents, on_step, stopping).run()
+            Agent(draft, self._encoder, model, contents, on_step, stopping).run()
 
         return search
 

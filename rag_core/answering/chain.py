@@ -27,7 +27,7 @@ from pydantic import PrivateAttr
 
 from rag_core.answering.chat import LangChainModel, from_langchain, to_langchain
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.extractive import Extraction, extract, extract_parts
 from rag_core.answering.widening import text_of, widened
@@ -69,7 +69,7 @@ class ExtractiveChain(BaseCombineDocumentsChain):
     questions that it consists of, each with its own passages, where these are known.
     """
 
-    encode_tokens: EncodeTokens
+    encoder: Encoder
     max_sentences: int
     meant: Callable[[], Mapping[str, float]]
     parts: Mapping[str, Sequence[Hit]] = {}
@@ -95,10 +95,10 @@ class ExtractiveChain(BaseCombineDocumentsChain):
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
         meant, most = self.meant(), self.max_sentences
-        found, missing = extract_parts(self.parts, self.encode_tokens, meant=meant, max_sentences=most)
+        found, missing = extract_parts(self.parts, self.encoder, meant=meant, max_sentences=most)
         self._missing = missing if found is not None else ()
         self._extraction = found or extract(
-            kwargs["question"], hits_of(docs), self.encode_tokens, meant=meant, max_sentences=most
+            kwargs["question"], hits_of(docs), self.encoder, meant=meant, max_sentences=most
         )
         return quoted(self._extraction)[0], {}
 
@@ -207,15 +207,13 @@ def fitting(texts: Sequence[str], room: int, count: Callable[[str], int]) -> Ite
 
 def extractive_chain(
     retriever: BaseRetriever,
-    encode_tokens: EncodeTokens,
+    encoder: Encoder,
     max_sentences: int,
     meant: Callable[[], Mapping[str, float]] = dict,
     parts: Mapping[str, Sequence[Hit]] | None = None,
 ) -> RetrievalQA:
     """RetrievalQA that quotes; see `ExtractiveChain`."""
-    combine = ExtractiveChain(
-        encode_tokens=encode_tokens, max_sentences=max_sentences, meant=meant, parts=dict(parts or {})
-    )
+    combine = ExtractiveChain(encoder=encoder, max_sentences=max_sentences, meant=meant, parts=dict(parts or {}))
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
 
 

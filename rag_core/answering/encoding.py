@@ -1,8 +1,9 @@
-"""How answering sees the embedding model: two functions, so that it needs to know no more of it."""
+"""How answering sees the embedding model and the reader: functions, so that it needs to know no more of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,3 +13,16 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 EncodeTokens = Callable[[Sequence[str]], Sequence[tuple[NDArray[np.float32], NDArray[np.int64]]]]
 """Texts to the vectors of their tokens, float32 (t, h), rows of unit length, and their spans, int64 (t, 2)."""
+
+Read = Callable[[str, Sequence[tuple[str, Sequence[str]]]], Sequence[NDArray[np.float64]]]
+"""A question and passages, each with its context and its sentences, to what each sentence says to the question,
+float64 (sentences, 5) for each passage: log odds of the sentence and of its best span, that span's characters, log odds
+of yes against no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """What passages are looked at with."""
+
+    tokens: EncodeTokens
+    read: Read

@@ -37,7 +37,7 @@ def exported_model(source: ModelSource, precision: str, models_dir: Path) -> Pat
         return target
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _clear(target)
+        clear(target)
     except OSError as error:
         raise ModelUnavailable(
             f"The models folder cannot be written: {error}", help="Choose another models_dir in the settings."
@@ -59,7 +59,7 @@ def is_whole(folder: Path) -> bool:
 
 def publish(work: Path, target: Path) -> bool:
     """Write the manifest of `work` and move it to `target`; False where another process was first. Raises OSError."""
-    sizes = {path.name: path.stat().st_size for path in work.iterdir()}
+    sizes = {path.name: path.stat().st_size for path in work.iterdir() if path.is_file()}
     write_atomically(work / MANIFEST, [json.dumps({"files": sizes}).encode()])
     return publish_folder(work, target)
 
@@ -86,8 +86,8 @@ def _export(source: ModelSource, precision: str, target: Path) -> None:
         raise ModelUnavailable(f"The embedding model could not be exported to OpenVINO: {reason}")
 
 
-def _clear(target: Path) -> None:
-    """Remove a damaged export, and what exporters that were killed long ago left."""
+def clear(target: Path) -> None:
+    """Remove a damaged folder, and what programs that were killed long ago left beside it."""
     aside = work_path(target)
     with contextlib.suppress(FileNotFoundError):  # nothing there, or another process was first
         target.rename(aside)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -135,12 +136,21 @@ def _pooling_mode(config: dict[str, Any]) -> str:
 
 def _revision(folder: Path) -> str:
     """Hash of all files that shape the vectors."""
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".json", ".txt", ".model", ".safetensors", ".bin")
+        and "onnx" not in str(path.relative_to(folder))
+    ]
+    return _hashed(folder, tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
+
+
+@lru_cache(maxsize=16)
+def _hashed(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
+    """The hash of files as they were at some size and time: a tenth of a second for a model, so it is kept."""
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        if path.suffix not in (".json", ".txt", ".model", ".safetensors", ".bin") or "onnx" in str(relative):
-            continue
-        digest.update(str(relative).encode())
+    for path, _, _ in files:
+        digest.update(str(path.relative_to(folder)).encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:12]

@@ -14,8 +14,8 @@ _ALONE = [
     ["recovery", "--files", "10000"], ["evaluate", "--questions", "500", "--chunks", "10000"],
 ]  # fmt: skip
 _WITH_SHARED = [
-    ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["answering"], ["people"],
-    ["grounding"],    ["retrieval"], ["scan", "--rows", "10000", "100000"],
+    ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["prose"], ["people"],
+    ["tables"], ["grounding"], ["retrieval"], ["scan", "--rows", "10000", "100000"],
 ]  # fmt: skip
 
 

@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from rag_core import Hit, Library, Settings
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder, EncodeTokens
 from rag_core.answering.strategies.composing import compose
 from rag_core.answering.strategies.evidence import FEATURES, Evidence, gather, with_cells
 from rag_core.answering.strategies.trust import SIGNS, signs
 from rag_core.answering.strategies.weights import PATH
 from rag_core.answering.tables.asking import CELL_FEATURES
 from rag_core.domain import Scope
-from rag_core.embedding import open_embedder
+from rag_core.embedding import open_embedder, open_reader
 from rag_core.text.terms import coverage, terms
-from tests.benchmarks.answering import Encoder, Shelf, _holds, xquad
+from tests.benchmarks import prose
 from tests.benchmarks.measure import emit
 from tests.benchmarks.retrieval_sets import QUESTIONS, SAMPLES, _plain, _rows, _stands, name_of, people
 from tests.benchmarks.tables import contexts, is_right, opened
@@ -76,12 +76,26 @@ class Example:
         return (shares >= shares.max() - 1e-9).astype(float) if shares.max(initial=0) > 0 else None
 
 
+class Remembering:
+    """Remembers the token vectors of texts: the same passages come up for many questions."""
+
+    def __init__(self, encode_tokens: EncodeTokens) -> None:
+        self._encode_tokens = encode_tokens
+        self._known: dict[str, tuple[NDArray[np.float32], NDArray[np.int64]]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+        """The vectors and spans of tokens."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(new, self._encode_tokens(new), strict=True))
+        return [self._known[text] for text in texts]
+
+
 def example(
-    kind: str, name: str, question: str, hits: Sequence[Hit], encode: EncodeTokens, label: Label,
+    kind: str, name: str, question: str, hits: Sequence[Hit], encoder: Encoder, label: Label,
     documents: Sequence[str] = (), right: Callable[[str], bool] | None = None, **values: object,
 ) -> Iterator[Example]:  # fmt: skip
     """The question over its passages, where they hold anything; parts count in the named documents alone."""
-    evidence = gather(question, hits, encode, **values)  # type: ignore[arg-type]
+    evidence = gather(question, hits, encoder, **values)  # type: ignore[arg-type]
     if evidence is None:
         return
     nothing = [0.0] * len(label(""))
@@ -100,7 +114,7 @@ def example(
     yield Example(name, kind, question, evidence, np.array(held).reshape(shape), right or is_right, np.array(cells))
 
 
-def everyday(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
+def everyday(libraries: Path, encoder: Encoder) -> Iterator[Example]:
     """The tuning half of `people`, near misses, and the others without the passages that answer them."""
     chosen = people()
     with Library.open(Settings(_env_file=None, data_dir=libraries / chosen.name)) as library:
@@ -111,18 +125,18 @@ def everyday(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
             by_id = {row["id"]: row for row in _rows(QUESTIONS / f"{name}.jsonl")}
             for row in by_id.values():
                 if row["split"] == "tune":
-                    yield from _asked(library, row, by_id, encode)
+                    yield from _asked(library, row, by_id, encoder)
         for row in _rows(SAMPLES / "questions.jsonl"):
-            yield from _of_samples(library, row, encode)
+            yield from _of_samples(library, row, encoder)
 
 
-def _asked(library: Library, row: dict, by_id: dict[str, dict], encode: EncodeTokens) -> Iterator[Example]:
+def _asked(library: Library, row: dict, by_id: dict[str, dict], encoder: Encoder) -> Iterator[Example]:
     question = f"{by_id[row['after']]['question']} {row['question']}" if row.get("after") else row["question"]
     question = library._asking._library.spelt(question)
     found = library._asking._passages(question)
     meant = found.trace.searched.understood.documents if found.trace.searched else {}
     if row["refuse"]:
-        yield from example("near", row["id"], question, found.hits, encode, lambda _: [], meant=meant)
+        yield from example("near", row["id"], question, found.hits, encoder, lambda _: [], meant=meant)
         return
     documents = [side["document"] for side in row["gold"]]
 
@@ -132,11 +146,11 @@ def _asked(library: Library, row: dict, by_id: dict[str, dict], encode: EncodeTo
 
     rest = [hit for hit in found.hits if name_of(hit) not in documents or not any(label(hit.text))]
     kind = "cell" if "row" in row else "people"
-    yield from example(kind, row["id"], question, found.hits, encode, label, documents, meant=meant)
-    yield from example("removed", row["id"], question, rest, encode, lambda _: [], meant=meant)
+    yield from example(kind, row["id"], question, found.hits, encoder, label, documents, meant=meant)
+    yield from example("removed", row["id"], question, rest, encoder, lambda _: [], meant=meant)
 
 
-def _of_samples(library: Library, row: dict, encode: EncodeTokens) -> Iterator[Example]:
+def _of_samples(library: Library, row: dict, encoder: Encoder) -> Iterator[Example]:
     """A question of the sample library, asked in the larger one; its answer is where half of the excerpt stands."""
     found = library._asking._passages(row["question"])
     meant = found.trace.searched.understood.documents if found.trace.searched else {}
@@ -148,25 +162,28 @@ def _of_samples(library: Library, row: dict, encode: EncodeTokens) -> Iterator[E
 
     documents = [side["document"] for side in row.get("gold", ())]
     kind = "people" if excerpts else "near"
-    yield from example(kind, row["id"], row["question"], found.hits, encode, label, documents, meant=meant)
+    yield from example(kind, row["id"], row["question"], found.hits, encoder, label, documents, meant=meant)
 
 
-def articles(encoder: Encoder) -> Iterator[Example]:
+def articles(libraries: Path, encoder: Encoder) -> Iterator[Example]:
     """XQuAD's even articles, each question with its article and without it."""
-    texts, questions = xquad()
-    shelf = Shelf(texts, encoder)
-    for number, one in enumerate(question for question in questions if question.group == "dev"):
+    texts = prose.articles()
+    with prose.opened(libraries, texts) as library:
+        known = prose.ids(library)
+        for number, one in enumerate(texts.questions["tune"]):
 
-        def label(text: str, gold: Sequence[str] = one.gold) -> list[float]:
-            return [float(_holds(text, gold, True))]
+            def label(text: str, gold: Sequence[str] = one.golds) -> list[float]:
+                return [float(prose.holds(text, gold))]
 
-        name = f"xquad {number}"
-        yield from example("xquad", name, one.text, shelf.search(one.text), encoder.tokens, label)
-        others = shelf.search(one.text, one.document)
-        yield from example("absent", name, one.text, others, encoder.tokens, lambda _: [])
+            name = f"xquad {number}"
+            found = library._asking._passages(one.text)
+            yield from example("xquad", name, one.text, found.hits, encoder, label)
+            others = Scope(documents=tuple(key for file, key in known.items() if file != one.document))
+            found = library._asking._passages(one.text, others)
+            yield from example("absent", name, one.text, found.hits, encoder, lambda _: [])
 
 
-def statements(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
+def statements(libraries: Path, encoder: Encoder) -> Iterator[Example]:
     """What is asked of tables beside text: the first half of TAT-QA's development set."""
     with opened(libraries, "tune") as library:
         ids = {Path(document.sources[0]).name: document.id for document in library.documents()}
@@ -183,7 +200,7 @@ def statements(libraries: Path, encode: EncodeTokens) -> Iterator[Example]:
                 found = library._asking._passages(one["question"], Scope(documents=(ids[name],)))
                 meant = found.trace.searched.understood.documents if found.trace.searched else {}
                 yield from example(
-                    "tatqa", f"tatqa {place}", one["question"], found.hits, encode, label, right=right, meant=meant
+                    "tatqa", f"tatqa {place}", one["question"], found.hits, encoder, label, right=right, meant=meant
                 )
 
 
@@ -250,11 +267,12 @@ def main() -> None:
     parser.add_argument("--libraries", type=Path, help="keep the library in this folder, as the benchmark people does")
     options = parser.parse_args()
     settings = Settings()
-    encoder = Encoder(open_embedder(settings.embedding, settings.models_dir))
+    reader = open_reader(settings.embedding, settings.models_dir)
+    embedder = open_embedder(settings.embedding, settings.models_dir)
+    encoder = Encoder(Remembering(embedder.encode_tokens), reader.read)
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
         libraries = options.libraries or Path(folder)
-        examples = [*everyday(libraries, encoder.tokens), *statements(libraries, encoder.tokens)]
-    examples += articles(encoder)
+        examples = [one for made in (everyday, statements, articles) for one in made(libraries, encoder)]
     made = fitted(examples)
     PATH.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     emit(benchmark="fit_reader", questions=len(examples), written=PATH.name)

@@ -1,6 +1,6 @@
 """What speaks for and against a sentence: its words, names, figures and negations held to some passages.
 
-A word's match is that of late interaction (see rag_core.answering.strategies.matching). A figure or a name that the
+A word's match is that of late interaction (see rag_core.answering.matching). A figure or a name that the
 passages have is compared with the others of its kind there: where one of those stands in surroundings that match the
 sentence better, the sentence may have taken it from another row, column or clause.
 """
@@ -18,8 +18,8 @@ from rag_core.answering.claims.agreement import agrees
 from rag_core.answering.claims.measures import Mention, currencies_of, mentions, rates_of
 from rag_core.answering.claims.negation import negations
 from rag_core.answering.claims.source import Context, Occurrence, Source, stems, words_of
+from rag_core.answering.matching import Word, content_words, counted
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.matching import Word, content_words, counted
 from rag_core.text.terms import terms
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.composing import scored
 from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.extractive import believed
@@ -25,9 +25,10 @@ MORE = 2
 class Notebook:
     """Passages of several searches by one retriever. Thread-safe."""
 
-    def __init__(self, retriever: Any, encode_tokens: EncodeTokens) -> None:
+    def __init__(self, retriever: Any, encoder: Encoder) -> None:
         self._retriever = retriever
-        self._encode_tokens = encode_tokens
+        self._encode_tokens = encoder.tokens
+        self._encoder = Encoder(self._encode, encoder.read)
         self._encoded: dict[str, TokenVectors] = {}
         self._lock = threading.RLock()
         self._hits: dict[str, Hit] = {}
@@ -86,7 +87,7 @@ class Notebook:
 
     def answers(self, question: str) -> bool:
         """Whether the passages answer a question surely enough."""
-        return believed(question, self.of(question), self._encode, self._meant).enough
+        return believed(question, self.of(question), self._encoder, self._meant).enough
 
     def best(self, questions: Sequence[str]) -> tuple[Hit, ...]:
         """The passages that go into an answer: all of them ranked anew for each question, the best of each in turn.
@@ -102,7 +103,7 @@ class Notebook:
     def _ranked(self, question: str) -> list[Hit]:
         """All passages by the best that any sentence or row of them says to a question."""
         hits = self.of(question)
-        evidence = gather(question, hits, self._encode, self._meant)
+        evidence = gather(question, hits, self._encoder, self._meant)
         if evidence is None:
             return hits
         best: dict[str, float] = {}

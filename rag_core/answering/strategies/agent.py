@@ -23,7 +23,7 @@ from langsmith.run_helpers import tracing_context
 from pydantic import BaseModel, ValidationError
 
 from rag_core.answering.draft import Draft
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.planning.calculating import calculate
 from rag_core.answering.planning.notebook import Notebook
@@ -97,7 +97,7 @@ class Agent:
     def __init__(
         self,
         draft: Draft,
-        encode_tokens: EncodeTokens,
+        encoder: Encoder,
         model: ChatModel | None,
         contents: Contents | None,
         on_step: Callable[[Step], None],
@@ -108,7 +108,7 @@ class Agent:
         self._contents = contents
         self._on_step = on_step
         self._stopping = stopping
-        self._notebook = Notebook(draft.retriever, encode_tokens)
+        self._notebook = Notebook(draft.retriever, encoder)
         joined = draft.query != draft.question and draft.query.endswith(draft.question)
         # Joined with the question before it, a follow-up is one question still.
         self._questions = (draft.query,) if joined else questions_of(draft.query)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rag_core.answering.cues import AnswerType, answer_type, asks_for_words, holds_answer
+from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.cues import asks_for_words
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
-from rag_core.answering.strategies.matching import Floats, counted
+from rag_core.answering.strategies.leading import lead_of
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.computing import Computed, computed
 from rag_core.answering.tables.saying import said
@@ -55,11 +56,13 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
     chosen = chosen or choose(evidence, scores, most)
     lead, cells = (result.text, result.cells) if result else ("", ())
     if not result and not asks_for_words(question):
-        lead, cells = _cell(evidence, chosen[0])
+        lead, cells = _cell(evidence, chosen[0], answer_type(question))
     chosen = _behind_lead(evidence, chosen, result is None)[: min(most, _BEHIND_LEAD)] if lead else chosen
     first = _lead_in(evidence, chosen[0], chosen)
     others = (evidence.units[index].quote for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
+    if not lead and (lead := lead_of(question, evidence, chosen[0])):
+        lead_quotes = (first,)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 
 
@@ -104,8 +107,11 @@ def choose(evidence: Evidence, scores: Floats, most: int) -> list[int]:
     return chosen
 
 
-def _cell(evidence: Evidence, index: int) -> tuple[str, tuple[int, ...]]:
-    """What the figure asked for in a row says, and its place; "" where it is not clear which one it is."""
+def _cell(evidence: Evidence, index: int, kind: AnswerType) -> tuple[str, tuple[int, ...]]:
+    """What the figure asked for in a row says, and its place; "" where it is not clear which one it is.
+
+    A question for a date or a time is answered by such a figure alone.
+    """
     places = evidence.cells_in(index)
     if not evidence.units[index].tabular or not places or evidence.asked is None:
         return "", ()
@@ -114,6 +120,8 @@ def _cell(evidence: Evidence, index: int) -> tuple[str, tuple[int, ...]]:
     if chances.max() < _CLEARLY * chances.sum():
         return "", ()
     text = said(evidence.asked.cells[best])
+    if kind == "date" and not holds_answer(kind, evidence.asked.cells[best].part.text):
+        return "", ()
     return (text, (best,)) if text else ("", ())
 
 

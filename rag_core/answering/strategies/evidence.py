@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rag_core.answering.encoding import EncodeTokens
-from rag_core.answering.passages import Quote, merge_hits, quotes, with_heads
-from rag_core.answering.strategies.cues import answer_type, asks_for_words, holds_answer
-from rag_core.answering.strategies.matching import Floats, Matches, counted, matched
+from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
+from rag_core.answering.encoding import Encoder
+from rag_core.answering.matching import Floats, Matches, counted, matched
+from rag_core.answering.passages import Passage, Quote, merge_hits, quotes, with_heads
 from rag_core.answering.strategies.units import Unit, units
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import CELL_FEATURES, Asked, asked_cells
 from rag_core.domain import Hit
 from rag_core.text.bm25 import Bm25
+from rag_core.text.context import context_of
 from rag_core.text.terms import terms
 
 FEATURES = (
@@ -24,7 +25,7 @@ FEATURES = (
     "nearness", "answers", "answers_anew", "hit", "first", "meant", "cut", "question", "short", "fragment", "tabular",
     "tabular_figure", "tabular_own", "tabular_near", "tabular_nearness", "tabular_first", "tabular_meant",
     "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score",
-    "cell", "worded_table",
+    "cell", "worded_table", "read", "read_share", "span", "span_share", "tabular_read", "tabular_span",
 )  # fmt: skip
 """Columns of `Evidence.features`.
 
@@ -32,10 +33,12 @@ own, near, all: mean match of the question's words, weighted by rarity, in the u
 its document's title and section; the shares count matches. worst: the least matched word. answers: something of the
 kind asked for stands there; anew: that the question does not say itself. meant: how surely the question means its
 document. prose_table: a row where no figure is asked for; worded_table: where words are. cell: how probably its best
-figure is the one asked for.
+figure is the one asked for. read, span: log odds of the trained reader that the unit, and the best of its spans of
+words, answers; the shares set them against all units and none.
 """
 
 _FIGURES = ("number", "money", "percent", "date")
+_SUREST = 8.0  # log odds of the reader that are no surer than so much
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Evidence:
 
     every: all quotes, `places` where each unit's stands there. matches: rows as `every`. full: each unit's words
     matched with all that it leans on, title and section, (units, words). asked: the figures of tables. cell_scores: the
-    logarithm of how probably each of them is the one asked for.
+    logarithm of how probably each of them is the one asked for. read: what the reader tells of each unit, (units, 5).
     """
 
     units: tuple[Unit, ...]
@@ -56,6 +59,7 @@ class Evidence:
     matches: Matches
     asked: Asked | None
     cell_scores: Floats
+    read: Floats
 
     @property
     def asked_terms(self) -> set[str]:
@@ -78,7 +82,7 @@ class Evidence:
 
 
 def gather(
-    question: str, hits: Sequence[Hit], encode_tokens: EncodeTokens, meant: Mapping[str, float] | None = None
+    question: str, hits: Sequence[Hit], encoder: Encoder, meant: Mapping[str, float] | None = None
 ) -> Evidence | None:
     """Read the passages for a question; None where they hold nothing to quote.
 
@@ -90,7 +94,7 @@ def gather(
     found = units(every)
     if not found:
         return None
-    matches = matched(question, passages, every, encode_tokens)
+    matches = matched(question, passages, every, encoder.tokens)
     starts = {quote.passage: place for place, quote in reversed(list(enumerate(every)))}
     places = [starts[unit.quote.passage] + unit.quote.position for unit in found]
     near = np.array(
@@ -101,9 +105,10 @@ def gather(
     )
     full = np.maximum(near, matches.prefix[places])
     weights = _rarities(matches, found)
-    features = _features(question, found, hits, matches, places, near, full, weights, meant or {})
+    read = _read(question, passages, every, encoder)[places]
+    features = _features(question, found, hits, matches, places, near, full, weights, meant or {}, read)
     asked = asked_cells(question, passages, matches, weights)
-    evidence = Evidence(tuple(found), features, tuple(every), near, full, weights, matches, asked, np.zeros(0))
+    evidence = Evidence(tuple(found), features, tuple(every), near, full, weights, matches, asked, np.zeros(0), read)
     return with_cells(evidence, reader().cell)
 
 
@@ -138,6 +143,7 @@ def _features(
     full: Floats,
     weights: Floats,
     meant: Mapping[str, float],
+    read: Floats,
 ) -> Floats:
     own = matches.own[places]
     numbers = np.array([word.is_number for word in matches.words], dtype=bool)
@@ -170,10 +176,28 @@ def _features(
         "figures_asked": figure * np.array([min(_figures(text), 3) / 3 for text in texts]),
         "prose_table": tabular * (1 - figure), "cell": np.zeros(len(found)),
         "worded_table": tabular * float(asks_for_words(question)),
+        "read": np.clip(read[:, 0], -_SUREST, _SUREST), "read_share": _shares(read[:, 0]),
+        "span": np.clip(read[:, 1], -_SUREST, _SUREST), "span_share": _shares(read[:, 1]),
     }  # fmt: skip
-    for name in ("own", "near", "nearness", "first", "meant", "asked", "near_numbers"):
+    for name in ("own", "near", "nearness", "first", "meant", "asked", "near_numbers", "read", "span"):
         known[f"tabular_{name}"] = tabular * known[name]
     return np.stack([known[name] for name in FEATURES], axis=1)
+
+
+def _read(question: str, passages: Sequence[Passage], every: Sequence[Quote], encoder: Encoder) -> Floats:
+    """What the reader tells of every quote, (quotes, 5)."""
+    texts: list[list[str]] = [[] for _ in passages]
+    for quote in every:
+        texts[quote.passage].append(quote.text)
+    contexts = [context_of(passage.hits[0].document.title, passage.section) for passage in passages]
+    return np.concatenate(encoder.read(question, list(zip(contexts, texts, strict=True))))
+
+
+def _shares(odds: Floats) -> Floats:
+    """Log odds against none as probabilities of each to be the one, or none."""
+    raised = np.exp(np.clip(odds, -_SUREST, _SUREST))
+    found: Floats = raised / (1 + raised.sum())
+    return found
 
 
 def _least(matches: Floats, which: np.ndarray) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.composing import compose, scored
 from rag_core.answering.strategies.evidence import gather
@@ -39,7 +39,7 @@ class Extraction:
 def extract(
     question: str,
     hits: Sequence[Hit],
-    encode_tokens: EncodeTokens,
+    encoder: Encoder,
     *,
     meant: Mapping[str, float] | None = None,
     max_sentences: int = 3,
@@ -48,7 +48,7 @@ def extract(
 
     meant: documents that the question means, by id, with how surely, 0..1.
     """
-    evidence = gather(question, hits, encode_tokens, meant)
+    evidence = gather(question, hits, encoder, meant)
     if evidence is None:
         return Extraction((), 0.0, True)
     made = compose(question, evidence, scored(evidence), max_sentences)
@@ -61,7 +61,7 @@ def extract(
 
 def extract_parts(
     parts: Mapping[str, Sequence[Hit]],
-    encode_tokens: EncodeTokens,
+    encoder: Encoder,
     *,
     meant: Mapping[str, float] | None = None,
     max_sentences: int = 3,
@@ -71,7 +71,7 @@ def extract_parts(
     None instead of an extraction where no part is answered. The confidence is the least of the answers'.
     """
     most = max(1, max_sentences // max(len(parts), 1))
-    found = {part: extract(part, hits, encode_tokens, meant=meant, max_sentences=most) for part, hits in parts.items()}
+    found = {part: extract(part, hits, encoder, meant=meant, max_sentences=most) for part, hits in parts.items()}
     missing = tuple(part for part, one in found.items() if one.abstained)
     answers = [one for one in found.values() if not one.abstained]
     if not answers:
@@ -80,11 +80,9 @@ def extract_parts(
     return replace(answers[0], confidence=least, others=tuple(answers[1:])), missing
 
 
-def believed(
-    question: str, hits: Sequence[Hit], encode_tokens: EncodeTokens, meant: Mapping[str, float] | None = None
-) -> Trust:
+def believed(question: str, hits: Sequence[Hit], encoder: Encoder, meant: Mapping[str, float] | None = None) -> Trust:
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
-    evidence = gather(question, hits, encode_tokens, meant)
+    evidence = gather(question, hits, encoder, meant)
     if evidence is None:
         return Trust(0.0, 0.0, False)
     return trust(evidence, compose(question, evidence, scored(evidence), 1))

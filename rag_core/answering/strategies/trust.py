@@ -12,24 +12,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.answering.matching import counted
 from rag_core.answering.strategies.composing import Composition
 from rag_core.answering.strategies.evidence import Evidence
-from rag_core.answering.strategies.matching import counted
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import CELL_FEATURES
 from rag_core.text.terms import terms
 
-_OF_FIRST = ("near_share", "all_share", "all_names", "nearness", "asked", "first", "meant")
+_OF_FIRST = (
+    "near_share", "all_share", "all_names", "nearness", "asked", "first", "meant", "read", "span", "read_share",
+)  # fmt: skip
 _OF_CELLS = ("cells_all", "cells_worst", "cells_period", "cells_other_period")
 SIGNS = (
     *_OF_FIRST, *_OF_CELLS, "share", "log_share", "together", "lead", "computed", "new_words", "best", "margin",
-    "best_document",
+    "best_document", "read_best", "span_best",
 )  # fmt: skip
 """What is looked at. The first are features of the first unit. cells: of the figures that the lead says, the question's
 words that they match with all that names them, on average and at least, and whether they are of its period. share: of
 the first unit in the softmax of scores; margin: how far its score is above the second. together: the question's words
 matched by all quotes; best: by the unit that matches most. new_words: what the answer says that the question does not.
-best_document: whether it is of the first passage's document. More of them fitted no better on questions kept out."""
+best_document: whether it is of the first passage's document. read_best,
+span_best: the most that the reader says of any unit. More of them fitted no better on questions kept out."""
 
 _NEW_WORDS, _MARGIN = 12, 5.0  # what is more counts as so much
 
@@ -62,12 +65,14 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
         "share": share,
         "log_share": math.log(share + 1e-3),
         "together": float(together @ evidence.weights),
-        "lead": float(bool(made.lead) and not made.is_computed),
+        "lead": float(bool(made.cells) and not made.is_computed),
         "computed": float(made.is_computed),
         "new_words": min(len(set(terms(made.quotes[0].text)) - evidence.asked_terms), _NEW_WORDS) / _NEW_WORDS,
         "best": float((counted(evidence.full) @ evidence.weights).max()),
         "margin": float(min(best[0] - best[1], _MARGIN)) if len(best) > 1 else _MARGIN,
         "best_document": float(document == evidence.units[0].quote.hit.document.id),
+        "read_best": float(evidence.column("read").max()),
+        "span_best": float(evidence.column("span").max()),
     }  # fmt: skip
 
 

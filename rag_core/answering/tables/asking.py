@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.answering.matching import Floats, Matches, counted
 from rag_core.answering.passages import Passage
-from rag_core.answering.strategies.matching import Floats, Matches, counted
 from rag_core.answering.tables.layout import Part
 from rag_core.answering.tables.tables import Cell, cells_of
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from rag_core.answering.strategies.cues import answer_type
-from rag_core.answering.strategies.matching import Floats, counted
+from rag_core.answering.cues import answer_type
+from rag_core.answering.matching import Floats, counted
 from rag_core.answering.tables.asking import Asked, said_by, years_of
 from rag_core.answering.tables.tables import Cell
 

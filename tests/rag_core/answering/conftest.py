@@ -1,4 +1,4 @@
-"""The real embedding model, opened once."""
+"""The real embedding model and the reader, opened once."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from rag_core.answering.encoding import EncodeTokens
-from rag_core.embedding import open_embedder
+from rag_core.answering.encoding import Encoder
+from rag_core.embedding import open_embedder, open_reader
 from rag_core.settings import Settings
 
 
 @pytest.fixture(scope="session")
-def real_tokens() -> Iterator[EncodeTokens]:
-    """The token vectors of the packaged model."""
+def real_encoder() -> Iterator[Encoder]:
+    """The token vectors of the packaged model, and the trained reader."""
     settings = Settings()
     with open_embedder(settings.embedding, settings.models_dir) as embedder:
-        yield embedder.encode_tokens
+        reader = open_reader(settings.embedding, settings.models_dir)
+        yield Encoder(embedder.encode_tokens, reader.read)
+        reader.close()

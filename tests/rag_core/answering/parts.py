@@ -15,6 +15,7 @@ from langchain_core.retrievers import BaseRetriever
 from numpy.typing import NDArray
 from pydantic import Field
 
+from rag_core.answering.encoding import Encoder
 from rag_core.domain import Box, Document, Hit, Trace
 from rag_core.text.terms import terms
 
@@ -36,6 +37,16 @@ def encode_tokens(texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArr
         vectors = encode([text[start:end] for start, end in spans])
         found.append((vectors, np.array(spans, dtype=np.int64)))
     return found
+
+
+def read(question: str, passages: Sequence[tuple[str, Sequence[str]]]) -> list[NDArray[np.float64]]:
+    """Each sentence answers as far as it has the question's stems."""
+    asked = set(terms(question))
+    odds = [[8 * len(asked & set(terms(text))) / max(len(asked), 1) - 4 for text in texts] for _, texts in passages]
+    return [np.array([(one, one, 0, 0, 0) for one in found], dtype=float).reshape(-1, 5) for found in odds]
+
+
+ENCODER = Encoder(encode_tokens, read)
 
 
 def hit(text: str, *, document: str = "report", page: int = 1, start: int = 0, index: int = 0, **values: Any) -> Hit:

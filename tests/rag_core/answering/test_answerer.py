@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from rag_core.answering import Answerer
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder
 from rag_core.domain import Answer, Hit, Message, Piece, Trace
 from rag_core.errors import InvalidQuestion, ModelUnavailable, StoreUnavailable
 from rag_core.settings import AnsweringSettings, GenerationSettings, Settings
-from tests.rag_core.answering.parts import HITS, SALES, TEA, ListRetriever, encode, encode_tokens, hit
+from tests.rag_core.answering.parts import ENCODER, HITS, SALES, TEA, ListRetriever, encode, hit
 from tests.rag_core.models.gemini_server import Script, gemini_server
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
@@ -34,7 +34,7 @@ def answerer_of(
     hits: tuple[Hit, ...] = HITS, settings: Settings | None = None, **retriever: Any
 ) -> tuple[Answerer, ListRetriever]:
     made = ListRetriever(hits=hits, asked=[], **retriever)
-    return Answerer(settings or Settings(), lambda: made, encode, encode_tokens), made
+    return Answerer(settings or Settings(), lambda: made, encode, ENCODER), made
 
 
 def gemini_settings(script: Script, **values: Any) -> Settings:
@@ -80,8 +80,8 @@ def test_trace_tells_engine_stages_and_notes() -> None:
     assert trace.notes == ("from a list",)
 
 
-def test_nothing_fits(real_tokens: EncodeTokens) -> None:
-    answerer = Answerer(Settings(), lambda: ListRetriever(hits=HITS, asked=[]), encode, real_tokens)
+def test_nothing_fits(real_encoder: Encoder) -> None:
+    answerer = Answerer(Settings(), lambda: ListRetriever(hits=HITS, asked=[]), encode, real_encoder)
     _, text, answer = read(answerer.stream("Which football club won the cup in Lisbon?"))
     assert text == answer.text == "Not found in these documents."
     assert answer.abstained

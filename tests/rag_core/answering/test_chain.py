@@ -12,7 +12,7 @@ from rag_core.answering import chain as chains
 from rag_core.domain import Hit
 from rag_core.models import ChatMessage, ChatModel, Usage
 from rag_core.models.messages import Request
-from tests.rag_core.answering.parts import HITS, ListRetriever, encode_tokens, hit
+from tests.rag_core.answering.parts import ENCODER, HITS, ListRetriever, hit
 
 
 class Parrot(ChatModel):
@@ -50,7 +50,7 @@ def model_chain(model: ChatModel, hits: tuple[Hit, ...] = HITS, **values: Any) -
 
 
 def test_every_model_is_asked_through_retrieval_qa_with_sources() -> None:
-    quoting = chains.extractive_chain(ListRetriever(hits=HITS), encode_tokens, 3)
+    quoting = chains.extractive_chain(ListRetriever(hits=HITS), ENCODER, 3)
     writing = model_chain(Parrot())
     for chain in (quoting, writing):
         assert isinstance(chain, RetrievalQA)

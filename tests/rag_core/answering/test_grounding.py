@@ -6,17 +6,17 @@ import pytest
 
 from rag_core.answering import confidence
 from rag_core.answering.citations import CitationWriter, Passages, sentences_of
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.grounding import Grounding
 from rag_core.domain import Sentence
 from tests.rag_core.answering.parts import HITS
 
 
-def check(text: str, real_tokens: EncodeTokens) -> list[Sentence]:
+def check(text: str, real_encoder: Encoder) -> list[Sentence]:
     writer = CitationWriter(Passages(HITS))
     writer.feed(text)
     writer.finish()
-    return Grounding(writer.passages, real_tokens).check(sentences_of(writer.text), writer.register)
+    return Grounding(writer.passages, real_encoder.tokens).check(sentences_of(writer.text), writer.register)
 
 
 @pytest.mark.parametrize(
@@ -45,22 +45,22 @@ def check(text: str, real_tokens: EncodeTokens) -> list[Sentence]:
         ("In summary:", True),
     ],
 )
-def test_one_sentence(text: str, supported: bool, real_tokens: EncodeTokens) -> None:
-    assert [sentence.supported for sentence in check(text, real_tokens)] == [supported]
+def test_one_sentence(text: str, supported: bool, real_encoder: Encoder) -> None:
+    assert [sentence.supported for sentence in check(text, real_encoder)] == [supported]
 
 
-def test_an_uncited_sentence_is_looked_for_everywhere(real_tokens: EncodeTokens) -> None:
-    found = check("Tea is grown on hills. It comes from Mars and Venus.", real_tokens)
+def test_an_uncited_sentence_is_looked_for_everywhere(real_encoder: Encoder) -> None:
+    found = check("Tea is grown on hills. It comes from Mars and Venus.", real_encoder)
     assert [(one.supported, one.citations) for one in found] == [(True, (1,)), (False, ())]
 
 
-def test_nothing_to_compare_with(real_tokens: EncodeTokens) -> None:
+def test_nothing_to_compare_with(real_encoder: Encoder) -> None:
     empty = Passages(())
     writer = CitationWriter(empty)
     writer.feed("Sales rose.")
     writer.finish()
     assert [
-        one.supported for one in Grounding(empty, real_tokens).check(sentences_of(writer.text), writer.register)
+        one.supported for one in Grounding(empty, real_encoder.tokens).check(sentences_of(writer.text), writer.register)
     ] == [False]
 
 

@@ -12,7 +12,7 @@ from rag_core.answering import chain as chains
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.settings import GenerationSettings, Settings
-from tests.rag_core.answering.parts import TEA, ListRetriever, encode, encode_tokens, hit
+from tests.rag_core.answering.parts import ENCODER, TEA, ListRetriever, encode, hit
 from tests.rag_core.answering.test_chain import Parrot, model_chain
 from tests.rag_core.models.gemini_server import Script, gemini_server
 
@@ -82,7 +82,7 @@ def test_a_sentence_of_a_neighbour_is_cited_where_it_stands(script: Script) -> N
     script.texts = ("The deputy is Karl Ott [1]. The board met in May [1].",)
     generation = GenerationSettings(model="gemini", gemini_endpoint=script.url, timeout_s=5)
     settings = Settings(generation=generation, google_api_key="key", allow_remote=True)
-    answerer = Answerer(settings, lambda: ListRetriever(hits=(WIDE, TEA)), encode, encode_tokens)
+    answerer = Answerer(settings, lambda: ListRetriever(hits=(WIDE, TEA)), encode, ENCODER)
     pieces = list(answerer.stream("Who leads the board, and who is the deputy?"))
     answer = pieces[-1].answer
     assert [piece.stage for piece in pieces if piece.stage] == ["searching", "answering"]
@@ -95,7 +95,7 @@ def test_a_sentence_of_a_neighbour_is_cited_where_it_stands(script: Script) -> N
 
 
 def test_quotes_are_of_the_passages_alone() -> None:
-    answerer = Answerer(Settings(), lambda: ListRetriever(hits=(WIDE, TEA)), encode, encode_tokens)
+    answerer = Answerer(Settings(), lambda: ListRetriever(hits=(WIDE, TEA)), encode, ENCODER)
     answer = list(answerer.stream("Who is the deputy of Anna Berger, who leads the board?"))[-1].answer
     assert answer is not None
     assert {citation.chunk_id for citation in answer.citations} <= {MIDDLE.chunk_id, TEA.chunk_id}

@@ -20,7 +20,7 @@ from rag_core.models import ChatModel
 from rag_core.models.messages import Request, Usage
 from rag_core.settings import GenerationSettings
 from tests.conftest import PROJECT
-from tests.rag_core.answering.parts import HITS, SALES, ListRetriever, encode, encode_tokens, hit
+from tests.rag_core.answering.parts import ENCODER, HITS, SALES, ListRetriever, encode, hit
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 BOTH = "When was Lake Ormen put in use and what does an adult pay to Tolsund?"
@@ -59,7 +59,7 @@ def asked(
 ) -> tuple[list[Piece], Answer, ListRetriever]:
     retriever = ListRetriever(hits=hits, asked=[])
     settings = Settings(_env_file=None).changed("answering", **answering)
-    answerer = Answerer(settings, lambda: retriever, encode, encode_tokens)
+    answerer = Answerer(settings, lambda: retriever, encode, ENCODER)
     if model is not None:
         answerer.models.get = lambda *_: model  # type: ignore[method-assign]
     pieces = list(answerer.stream(question, model="extractive" if model is None else model.id, agent=True))
@@ -104,7 +104,7 @@ def test_a_tiny_model_that_talks_nonsense_still_searches_and_ends(
     write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE)
     generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=2048, max_tokens=16)
     settings = Settings(_env_file=None, models_dir=tmp_path, generation=generation)
-    answerer = Answerer(settings, lambda: ListRetriever(hits=HITS, asked=[]), encode, encode_tokens)
+    answerer = Answerer(settings, lambda: ListRetriever(hits=HITS, asked=[]), encode, ENCODER)
     try:
         answer = list(answerer.stream("Who leads the board and what did sales do?", agent=True))[-1].answer
     finally:
@@ -162,7 +162,7 @@ def test_the_time_for_searching_ends() -> None:
 
 
 def test_a_stop_and_a_failing_search_come_through() -> None:
-    answerer = Answerer(Settings(_env_file=None), lambda: ListRetriever(hits=HITS, asked=[]), encode, encode_tokens)
+    answerer = Answerer(Settings(_env_file=None), lambda: ListRetriever(hits=HITS, asked=[]), encode, ENCODER)
     seen: list[Piece] = []
     for piece in answerer.stream(BOTH, agent=True, cancelled=lambda: any(one.step for one in seen)):
         seen.append(piece)
@@ -185,7 +185,7 @@ def test_new_evidence_takes_the_place_of_old() -> None:
             return found[:2] if len(self.asked) > 1 else found[-2:]
 
     noise = tuple(hit(f"Tea of kind {number} is grown on hills.", document=f"tea{number}") for number in range(8))
-    notebook = Notebook(Turned(hits=(*noise, SALES), asked=[]), encode_tokens)
+    notebook = Notebook(Turned(hits=(*noise, SALES), asked=[]), ENCODER)
     question = "By how many percent did sales rise in 2018?"
     notebook.search(question)
     assert SALES.chunk_id not in {one.chunk_id for one in notebook.of(question)}

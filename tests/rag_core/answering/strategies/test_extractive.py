@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.composing import MOST_WORDS, choose, scored
 from rag_core.answering.strategies.evidence import FEATURES, gather
@@ -19,16 +19,16 @@ PAGE = (
 )
 
 
-def test_quotes_the_sentence_with_its_exact_span(real_tokens: EncodeTokens) -> None:
-    found = extract("How many people did the company employ?", HITS, real_tokens)
+def test_quotes_the_sentence_with_its_exact_span(real_encoder: Encoder) -> None:
+    found = extract("How many people did the company employ?", HITS, real_encoder)
     quote = found.quotes[0]
     assert not found.abstained
     assert quote.text == "The company employed 2,310 people at the end of 2018."
     assert quote.hit.text[quote.start : quote.end] == quote.text == quote.exact
 
 
-def test_a_quote_that_leans_back_brings_what_it_leans_on(real_tokens: EncodeTokens) -> None:
-    found = extract("When was the bridge built, by which architect?", [hit(PAGE, start=500)], real_tokens)
+def test_a_quote_that_leans_back_brings_what_it_leans_on(real_encoder: Encoder) -> None:
+    found = extract("When was the bridge built, by which architect?", [hit(PAGE, start=500)], real_encoder)
     first = found.quotes[0]
     assert first.text == (
         "The Old Bridge crosses the river at Mostar. It was built in 1566 by the architect Hayruddin."
@@ -36,12 +36,12 @@ def test_a_quote_that_leans_back_brings_what_it_leans_on(real_tokens: EncodeToke
     assert first.start == 500 + PAGE.index("The Old")
 
 
-def test_overlapping_chunks_give_each_sentence_once(real_tokens: EncodeTokens) -> None:
+def test_overlapping_chunks_give_each_sentence_once(real_encoder: Encoder) -> None:
     first, second = hit(PAGE[:160], start=0), hit(PAGE[100:], start=100, index=1)
     merged = merge_hits([second, first])
     assert [passage.text for passage in merged] == [PAGE]
     assert len(quotes(merged)) == len(quotes(merge_hits([hit(PAGE)])))
-    found = extract("When was the Old Bridge built?", [second, first], real_tokens)
+    found = extract("When was the Old Bridge built?", [second, first], real_encoder)
     assert len({quote.text for quote in found.quotes}) == len(found.quotes)
 
 
@@ -58,18 +58,18 @@ def test_a_span_belongs_to_the_hit_that_holds_most_of_it() -> None:
     assert by_text["The Old Bridge crosses the river at Mostar."].hit == first
 
 
-def test_a_heading_is_never_an_answer(real_tokens: EncodeTokens) -> None:
+def test_a_heading_is_never_an_answer(real_encoder: Encoder) -> None:
     found = extract(
-        "What are the results of sales?", [hit("Results of sales\n\nSales results were fine.")], real_tokens
+        "What are the results of sales?", [hit("Results of sales\n\nSales results were fine.")], real_encoder
     )
     assert [quote.text for quote in found.quotes] == ["Sales results were fine."]
-    assert extract("Results of sales?", [hit("Results of Sales")], real_tokens).abstained
+    assert extract("Results of sales?", [hit("Results of Sales")], real_encoder).abstained
 
 
-def test_the_heading_counts_as_what_a_sentence_leans_on(real_tokens: EncodeTokens) -> None:
+def test_the_heading_counts_as_what_a_sentence_leans_on(real_encoder: Encoder) -> None:
     alike = "Opening in spring, closing in autumn, with guided tours."
     hits = [hit(f"# Castle\n{alike}", document="a"), hit(f"# Museum\n{alike}", document="b")]
-    evidence = gather("When does the museum open?", hits, real_tokens)
+    evidence = gather("When does the museum open?", hits, real_encoder)
     assert evidence is not None
     near = {
         unit.quote.hit.document.id: value for unit, value in zip(evidence.units, evidence.column("near"), strict=True)
@@ -77,13 +77,13 @@ def test_the_heading_counts_as_what_a_sentence_leans_on(real_tokens: EncodeToken
     assert near["b"] > near["a"]
 
 
-def test_documents_that_differ_are_both_quoted(real_tokens: EncodeTokens) -> None:
+def test_documents_that_differ_are_both_quoted(real_encoder: Encoder) -> None:
     hits = [
         hit("The notice period is four weeks.", document="old-contract"),
         hit("The notice period is six weeks.", document="new-contract"),
         hit("The notice period is six weeks.", document="copy"),
     ]
-    found = extract("How long is the notice period?", hits, real_tokens)
+    found = extract("How long is the notice period?", hits, real_encoder)
     assert sorted(quote.text for quote in found.quotes) == [
         "The notice period is four weeks.",
         "The notice period is six weeks.",
@@ -91,23 +91,23 @@ def test_documents_that_differ_are_both_quoted(real_tokens: EncodeTokens) -> Non
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_never_more_than_asked_for(most: int, real_tokens: EncodeTokens) -> None:
+def test_never_more_than_asked_for(most: int, real_encoder: Encoder) -> None:
     hits = [hit(f"Sales in region {n} rose by {n} percent.", index=n, document=f"d{n}") for n in range(9)]
-    found = extract("How did sales rise?", hits, real_tokens, max_sentences=most)
+    found = extract("How did sales rise?", hits, real_encoder, max_sentences=most)
     assert 1 <= len(found.quotes) <= most
 
 
-def test_an_answer_is_short(real_tokens: EncodeTokens) -> None:
+def test_an_answer_is_short(real_encoder: Encoder) -> None:
     long = [hit(f"The mill of {n} stands " + "by the river and turns its wheel " * 6 + ".", index=n) for n in range(4)]
-    evidence = gather("Where does the mill stand?", long, real_tokens)
+    evidence = gather("Where does the mill stand?", long, real_encoder)
     assert evidence is not None
     chosen = choose(evidence, scored(evidence), 3)
     assert sum(len(evidence.units[one].quote.text.split()) for one in chosen) <= MOST_WORDS
 
 
-def test_a_further_quote_is_of_what_the_first_leaves_out(real_tokens: EncodeTokens) -> None:
+def test_a_further_quote_is_of_what_the_first_leaves_out(real_encoder: Encoder) -> None:
     text = "The Halcyon carries 34 cars.\nThe Halcyon carries 280 people and 34 cars in all.\nThe Tern carries 10 cars."
-    found = extract("Which ship carries more cars, the Halcyon or the Tern?", [hit(text)], real_tokens)
+    found = extract("Which ship carries more cars, the Halcyon or the Tern?", [hit(text)], real_encoder)
     assert "The Tern carries 10 cars." in [quote.text for quote in found.quotes[:2]]
 
 
@@ -115,29 +115,29 @@ def test_a_further_quote_is_of_what_the_first_leaves_out(real_tokens: EncodeToke
     "question",
     ["Which club won the football cup in Lisbon?", "How deep is the Pacific Ocean?", "Who painted Guernica?"],
 )
-def test_abstains_from_what_is_not_there(question: str, real_tokens: EncodeTokens) -> None:
-    found = extract(question, HITS, real_tokens)
+def test_abstains_from_what_is_not_there(question: str, real_encoder: Encoder) -> None:
+    found = extract(question, HITS, real_encoder)
     assert found.abstained
     assert len(found.quotes) <= 1
     assert found.confidence < 0.3
 
 
 @pytest.mark.parametrize("question", ["How many people did Acme employ in 2011?", "Who leads the museum?"])
-def test_another_year_or_thing_is_believed_less(question: str, real_tokens: EncodeTokens) -> None:
-    known = believed("How many people did the company employ at the end of 2018?", HITS, real_tokens)
-    assert believed(question, HITS, real_tokens).right < known.right
+def test_another_year_or_thing_is_believed_less(question: str, real_encoder: Encoder) -> None:
+    known = believed("How many people did the company employ at the end of 2018?", HITS, real_encoder)
+    assert believed(question, HITS, real_encoder).right < known.right
 
 
-def test_nothing_to_quote_from(real_tokens: EncodeTokens) -> None:
-    assert extract("What?", [], real_tokens).abstained
-    assert extract("What?", [hit("  \n ")], real_tokens).abstained
-    assert gather("What?", [], real_tokens) is None
-    assert believed("What?", [], real_tokens).answerable == 0
+def test_nothing_to_quote_from(real_encoder: Encoder) -> None:
+    assert extract("What?", [], real_encoder).abstained
+    assert extract("What?", [hit("  \n ")], real_encoder).abstained
+    assert gather("What?", [], real_encoder) is None
+    assert believed("What?", [], real_encoder).answerable == 0
 
 
-def test_same_input_same_answer_whatever_stands_beside(real_tokens: EncodeTokens) -> None:
+def test_same_input_same_answer_whatever_stands_beside(real_encoder: Encoder) -> None:
     question = "What did sales do in 2018?"
-    one, other = extract(question, HITS, real_tokens), extract(question, HITS, real_tokens)
+    one, other = extract(question, HITS, real_encoder), extract(question, HITS, real_encoder)
     assert one == other
     assert SALES.chunk_id == one.quotes[0].hit.chunk_id
 

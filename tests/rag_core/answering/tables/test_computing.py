@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.encoding import EncodeTokens
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.composing import Composition, compose, scored
 from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.tables.computing import operation
@@ -20,8 +20,8 @@ PAGE = (
 )
 
 
-def answer(question: str, real_tokens: EncodeTokens, text: str = PAGE) -> Composition:
-    evidence = gather(question, [hit(text)], real_tokens)
+def answer(question: str, real_encoder: Encoder, text: str = PAGE) -> Composition:
+    evidence = gather(question, [hit(text)], real_encoder)
     assert evidence is not None
     return compose(question, evidence, scored(evidence), 3)
 
@@ -39,22 +39,22 @@ def answer(question: str, real_tokens: EncodeTokens, text: str = PAGE) -> Compos
         ("What percentage of the total net sales were Services in 2020?", "19.6 %: 53,768 ÷ $274,515"),
     ],
 )
-def test_figures_that_are_named_are_computed_with(question: str, said: str, real_tokens: EncodeTokens) -> None:
-    made = answer(question, real_tokens)
+def test_figures_that_are_named_are_computed_with(question: str, said: str, real_encoder: Encoder) -> None:
+    made = answer(question, real_encoder)
     assert made.is_computed
     assert said in made.lead
     assert {quote.text for quote in made.lead_quotes} == {made.lead_quotes[0].text, made.lead_quotes[-1].text}
 
 
-def test_a_figure_that_is_printed_is_not_computed(real_tokens: EncodeTokens) -> None:
-    made = answer("What were Mac net sales in 2019?", real_tokens)
+def test_a_figure_that_is_printed_is_not_computed(real_encoder: Encoder) -> None:
+    made = answer("What were Mac net sales in 2019?", real_encoder)
     assert made.lead == "Mac, 2019: 25,740 million"
     assert [quote.exact for quote in made.lead_quotes] == ["25,740"]
     assert not made.is_computed
 
 
-def test_the_number_of_a_page_is_no_figure(real_tokens: EncodeTokens) -> None:
-    found = gather("Page 3?", [hit("Page 3 of 12\nSales 10 12\nCost 4 5\n")], real_tokens)
+def test_the_number_of_a_page_is_no_figure(real_encoder: Encoder) -> None:
+    found = gather("Page 3?", [hit("Page 3 of 12\nSales 10 12\nCost 4 5\n")], real_encoder)
     assert found is not None and found.asked is not None
     assert [cell.name for cell in found.asked.cells] == ["Sales", "Sales", "Cost", "Cost"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.strategies.cues import answer_type, holds_answer
+from rag_core.answering.cues import answer_type, holds_answer
 
 
 @pytest.mark.parametrize(

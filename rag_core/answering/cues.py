@@ -60,7 +60,8 @@ _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
 _CAPITALISED = re.compile(r"(?<=[a-z,;'’)] )(?:[A-Z][\w'’.-]+)|^(?:[A-Z][\w'’-]+ ){1,3}[A-Z][\w'’-]+")
 _HOLDS: dict[AnswerType, re.Pattern[str]] = {
     "date": _pattern(rf"""\b(?:1\d{{3}}|20\d\d)s?\b | \b{_MONTH}\b | \bcentury\b
-        | \b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b"""),
+        | \b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b | \b\d{{1,2}}:\d\d\b | \b\d{{1,2}}\s?[ap]\.?m\b
+        | \b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b | \b(?:noon|midnight)\b"""),
     "money": _pattern(r"[$€£¥]\s*\d | \d\s*(?:dollars|euros?|pounds|usd|eur|gbp|million|billion)\b"),
     "percent": _pattern(r"\d\s*(?:%|per\s?cent) | \bpercent\b | \b(?:half|third|quarter|fifth|majority)\b"),
     "number": _pattern(

@@ -1,0 +1,382 @@
+"""Trains the reader, rag_core/embedding/reader.npz: `python -m tests.benchmarks.train_reader [--epochs N]`.
+
+The packaged encoder's upper layers and a head learn from questions of invented documents (`questions/reading`), and of
+the even ones of PolicyQA's policies where these are there, which sentence answers, which of its words, whether a yes or
+a no, or that nothing does: what is not told, and what was taken out. No document of any benchmark's reported half is
+among them. One in ten invented documents is kept out and reported on. Half an hour on two cores with bfloat16.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from transformers import AutoModel
+
+from rag_core.embedding.reader import MOST_TOKENS, WEIGHTS, joined
+from rag_core.embedding.source import PACKAGED, find_source
+from rag_core.text.context import context_of
+from tests.benchmarks.drafted import drafted
+from tests.benchmarks.measure import SHARED, emit
+
+START, END, SUPPORT, YES, NO = range(5)
+_TRAINED_FROM = 2  # layers below keep the packaged weights
+_RATE, _HEAD_RATE, _WARM_UP = 6e-5, 6e-4, 0.08
+_BATCH_TOKENS = 4096
+_FEWEST, _MOST = 3, 8  # sentences around an answer
+_WITHOUT = 0.35  # of the answered questions are also asked without the sentences that answer
+_WITH_CONTEXT = 0.8
+_POLICIES = 700  # questions of PolicyQA, which are all alike
+_RANK = 64
+_SEPARATOR = 102
+_NEVER = -1e4
+
+Sentences = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is read at once. ranges: the tokens of each sentence; null: the token that speaks for no answer. where: the
+    sentences that answer; spans: tokens of the answer's words. polar: 0 yes, 1 no, -1 neither."""
+
+    ids: Sequence[int]
+    null: int
+    ranges: Sequence[tuple[int, int]]
+    where: Sequence[int]
+    spans: Sequence[tuple[int, int]]
+    polar: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a document, with the places of the sentences that answer it and the answer's parts."""
+
+    title: str
+    sentences: Sentences
+    text: str
+    where: tuple[int, ...]
+    answer: tuple[str, ...] = ()
+
+
+class Model(nn.Module):
+    """The packaged encoder with a head on its tokens' vectors of unit length."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        folder = str(find_source(PACKAGED).folder)
+        # With chance in its attention it would take twice as long.
+        self.bert = AutoModel.from_pretrained(folder, add_pooling_layer=False, attention_probs_dropout_prob=0.0)
+        self.heads = nn.Linear(self.bert.config.hidden_size, 5)
+        nn.init.normal_(self.heads.weight, std=0.4)
+        nn.init.zeros_(self.heads.bias)
+        self.bert.embeddings.requires_grad_(False)
+        for place, layer in enumerate(self.bert.encoder.layer):
+            layer.requires_grad_(place >= _TRAINED_FROM)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Token numbers and mask (n, t) to logits (n, t, 5)."""
+        vectors = self.bert(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+        units = nn.functional.normalize(vectors, dim=-1)
+        found: Tensor = nn.functional.linear(units, self.heads.weight.float(), self.heads.bias.float())
+        return found
+
+
+def questions() -> tuple[list[Question], list[Question]]:
+    """Those to train on, and those of one in ten invented documents."""
+    kept: tuple[list[Question], list[Question]] = ([], [])
+    for document in drafted():
+        out = zlib.crc32(document.title.encode()) % 10 == 0
+        for one in document.questions:
+            kept[out].append(Question(document.title, document.sentences, one.text, one.where, one.answer))
+    return kept
+
+
+def policies() -> Iterator[Question]:
+    """Of the even policies of PolicyQA; none where the shared data is not there."""
+    path = SHARED / "data" / "policyqa_dev.json"
+    for policy in json.loads(path.read_text(encoding="utf-8"))["data"][::2] if path.exists() else ():
+        for paragraph in policy["paragraphs"]:
+            text = paragraph["context"]
+            cuts = [0, *(match.end() for match in re.finditer(r"[.;!?:]\s+", text)), len(text)]
+            spans = [(start, end) for start, end in pairwise(cuts) if end > start]
+            golds: dict[str, list[tuple[int, int]]] = {}
+            for one in paragraph["qas"]:
+                places = [(gold["answer_start"], gold["answer_start"] + len(gold["text"])) for gold in one["answers"]]
+                golds.setdefault(one["question"], []).extend(places)
+            sentences = [(text[start:end].strip(), "") for start, end in spans]
+            for asked, gold in golds.items():
+                where = tuple(place for place, span in enumerate(spans) if any(_held(span, one) for one in gold))
+                if where:
+                    yield Question(f"{policy['title']} privacy policy", sentences, asked, where)
+
+
+def _held(span: tuple[int, int], gold: tuple[int, int]) -> bool:
+    return min(span[1], gold[1]) - max(span[0], gold[0]) > min(20, (gold[1] - gold[0]) / 2)
+
+
+class Sampler:
+    """Makes samples of questions, other ones each time."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = random.Random(seed)
+        self._tokenizer = Tokenizer.from_file(str(find_source(PACKAGED).folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MOST_TOKENS)
+
+    def samples(self, asked: Sequence[Question], *, whole: bool = False) -> list[Sample]:
+        """Each question amid some of its document's sentences, or all of them, and some without what answers them."""
+        found = []
+        for one in asked:
+            found.append(self._sample(one, list(range(len(one.sentences))), one.where, whole))
+            if one.where and self._chance.random() < _WITHOUT:
+                rest = [place for place in range(len(one.sentences)) if place not in one.where]
+                found.append(self._sample(one, rest, (), whole))
+        return [one for one in found if one is not None]
+
+    def _sample(self, one: Question, places: list[int], where: tuple[int, ...], whole: bool) -> Sample | None:
+        if not places:
+            return None
+        places = places if whole else self._some(places, where)
+        section = one.sentences[places[0]][1]
+        context = context_of(one.title, section) if self._chance.random() < _WITH_CONTEXT else ""
+        texts = []
+        for place in places:
+            text, own = one.sentences[place]
+            texts.append(f"{own}\n{text}" if own and own != section else text)
+            section = own
+        text, starts = joined(one.text, context, texts)
+        read = self._tokenizer.encode(text)
+        begins = np.array([-1, *(start for start, _ in read.offsets[1:-1]), len(text)])
+        ranges = [
+            tuple(map(int, np.searchsorted(begins, (start, start + len(said)))))
+            for start, said in zip(starts, texts, strict=True)
+        ]
+        told = [places.index(place) for place in where]
+        if any(ranges[place][1] - ranges[place][0] < 2 for place in told):
+            return None  # it is behind what is read at once
+        spans = [span for part in one.answer if (span := _span(part, told, texts, starts, read.offsets, ranges))]
+        polar = {("yes",): 0, ("no",): 1}.get(one.answer, -1) if told else -1
+        return Sample(read.ids, read.ids.index(_SEPARATOR), ranges, told, spans if polar < 0 else (), polar)
+
+    def _some(self, places: list[int], where: tuple[int, ...]) -> list[int]:
+        """Some neighbouring places, those that answer among them."""
+        size = self._chance.randint(min(_FEWEST, len(places)), min(len(places), _MOST))
+        low, high = 0, len(places) - size
+        if where:
+            first, last = places.index(min(where)), places.index(max(where))
+            size = max(size, last - first + 1)
+            low, high = max(0, last - size + 1), min(first, len(places) - size)
+        start = self._chance.randint(low, high)
+        return places[start : start + size]
+
+    def batches(self, samples: Sequence[Sample]) -> list[list[Sample]]:
+        """Samples of about the same length together, in any order."""
+        made: list[list[Sample]] = [[]]
+        for one in sorted(samples, key=lambda one: len(one.ids) + self._chance.random() * 20):
+            if len(one.ids) * (len(made[-1]) + 1) > _BATCH_TOKENS:
+                made.append([])
+            made[-1].append(one)
+        self._chance.shuffle(made)
+        return made
+
+
+def _span(
+    part: str, told: Sequence[int], texts: Sequence[str], starts: Sequence[int],
+    offsets: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]],
+) -> tuple[int, int] | None:  # fmt: skip
+    """The first and last token of an answer's words in the sentences that answer."""
+    for place in told:
+        at = texts[place].lower().find(part.lower())
+        if part and at >= 0:
+            low, high = starts[place] + at, starts[place] + at + len(part)
+            within = [token for token in range(*ranges[place]) if offsets[token][0] < high and offsets[token][1] > low]
+            if within:
+                return within[0], within[-1]
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Of a batch (n, t) whose samples have at most s sentences; the last column of (n, s + 1) is for no answer."""
+
+    ids: Tensor
+    mask: Tensor
+    null: Tensor
+    sentence: Tensor  # (n, t): of each token, s for none
+    real: Tensor  # (n, s + 1)
+    answering: Tensor  # (n, s + 1)
+    readable: Tensor  # (n, t): tokens of sentences, and null
+    starts: Tensor
+    ends: Tensor
+    polar: Tensor
+
+
+def targets(batch: Sequence[Sample]) -> Targets:
+    """The batch as tensors."""
+    count, width = len(batch), max(len(one.ids) for one in batch)
+    most = max(len(one.ranges) for one in batch)
+    ids, mask = torch.zeros(count, width, dtype=torch.long), torch.zeros(count, width, dtype=torch.long)
+    sentence = torch.full((count, width), most)
+    real, answering = torch.zeros(count, most + 1, dtype=torch.bool), torch.zeros(count, most + 1)
+    readable, starts, ends = (torch.zeros(count, width, dtype=torch.bool) for _ in range(3))
+    for row, one in enumerate(batch):
+        ids[row, : len(one.ids)] = torch.tensor(one.ids)
+        mask[row, : len(one.ids)] = 1
+        for place, (first, last) in enumerate(one.ranges):
+            sentence[row, first:last], readable[row, first:last], real[row, place] = place, True, last > first
+        real[row, most] = readable[row, one.null] = True
+        answering[row, list(one.where) or [most]] = 1
+        spans = one.spans if one.where else [(one.null, one.null)]
+        for first, last in spans:
+            starts[row, first] = ends[row, last] = True
+    null, polar = torch.tensor([one.null for one in batch]), torch.tensor([one.polar for one in batch])
+    return Targets(ids, mask, null, sentence, real, answering, readable, starts, ends, polar)
+
+
+def supports(logits: Tensor, known: Targets) -> Tensor:
+    """The score of each sentence, the mean over its tokens, and of no answer, (n, s + 1)."""
+    count, columns = known.real.shape
+    places = (known.sentence + torch.arange(count)[:, None] * columns).reshape(-1)
+    sums = torch.zeros(count * columns).index_add(0, places, logits[..., SUPPORT].reshape(-1))
+    tokens = torch.zeros(count * columns).index_add(0, places, torch.ones(len(places)))
+    means = (sums / tokens.clamp(min=1)).reshape(count, columns)
+    null = logits[torch.arange(count), known.null, SUPPORT]
+    return torch.cat([means[:, :-1], null[:, None]], 1).masked_fill(~known.real, _NEVER)
+
+
+def loss_of(logits: Tensor, known: Targets) -> Tensor:
+    """Cross-entropies of the sentence, of the span's start and end, and of yes against no."""
+    shares = torch.log_softmax(supports(logits, known), 1)
+    any_of_them = torch.logsumexp(shares.masked_fill(known.answering == 0, _NEVER), 1)
+    each_of_them = (shares * known.answering).sum(1) / known.answering.sum(1)
+    total = -(any_of_them + each_of_them) / 2
+    for column, right in ((START, known.starts), (END, known.ends)):
+        shares = torch.log_softmax(logits[..., column].masked_fill(~known.readable, _NEVER), 1)
+        found = torch.logsumexp(shares.masked_fill(~right, _NEVER), 1)
+        total = total - 0.35 * torch.where(right.any(1), found, 0.0)
+    rows = torch.arange(len(total))
+    polar = torch.log_softmax(logits[rows, known.null][:, [YES, NO]], 1)[rows, known.polar.clamp(min=0)]
+    return (total - 0.5 * torch.where(known.polar >= 0, polar, 0.0)).mean()
+
+
+def train(model: Model, asked: Sequence[Question], epochs: int, sampler: Sampler) -> None:
+    """Train in bfloat16, with the weights' own copies in float32."""
+    named = [(name, weight) for name, weight in model.named_parameters() if weight.requires_grad]
+    masters = [weight.detach().clone() for _, weight in named]
+    heads = [master for master, (name, _) in zip(masters, named, strict=True) if name.startswith("heads")]
+    rest = [master for master, (name, _) in zip(masters, named, strict=True) if not name.startswith("heads")]
+    steps = epochs * len(sampler.batches(sampler.samples(asked)))
+    optimiser = torch.optim.AdamW([{"params": rest, "lr": _RATE}, {"params": heads, "lr": _HEAD_RATE}])
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: min(1, (step + 1) / (_WARM_UP * steps)) * max(0.0, 1 - step / steps)
+    )
+    model.bfloat16().train()
+    for epoch in range(epochs):
+        losses = []
+        for batch in sampler.batches(sampler.samples(asked)):
+            known = targets(batch)
+            loss = loss_of(model(known.ids, known.mask), known)
+            model.zero_grad()
+            loss.backward()
+            for master, (_, weight) in zip(masters, named, strict=True):
+                master.grad = weight.grad.float() if weight.grad is not None else None
+            nn.utils.clip_grad_norm_(masters, 1.0)
+            optimiser.step()
+            schedule.step()
+            _copy(masters, named)
+            losses.append(float(loss.detach()))
+        emit(benchmark="train_reader", epoch=epoch, loss=round(float(np.mean(losses)), 3))
+    model.float().eval()
+    _copy(masters, named)
+
+
+def _copy(masters: Sequence[Tensor], named: Sequence[tuple[str, Tensor]]) -> None:
+    with torch.no_grad():
+        for master, (_, weight) in zip(masters, named, strict=True):
+            weight.copy_(master)
+
+
+@torch.no_grad()
+def report(model: Model, asked: Sequence[Question], **values: object) -> None:
+    """Over whole documents: how often the best sentence answers, and how well the answered are told from the rest."""
+    right, answered, odds, polar = [], [], [], []
+    sampler = Sampler(0)
+    for batch in sampler.batches(sampler.samples(asked, whole=True)):
+        known = targets(batch)
+        logits = model(known.ids, known.mask)
+        scores = supports(logits, known)
+        odds += (torch.logsumexp(scores[:, :-1], 1) - scores[:, -1]).tolist()
+        best = scores[:, :-1].argmax(1)
+        for row, one in enumerate(batch):
+            answered.append(bool(one.where))
+            if one.where:
+                right.append(int(best[row]) in one.where)
+            if one.polar >= 0:
+                polar.append(int(logits[row, one.null, NO] > logits[row, one.null, YES]) == one.polar)
+    emit(
+        benchmark="train_reader", questions=len(answered), best_sentence=round(float(np.mean(right)), 3),
+        answerable_auc=round(float(roc_auc_score(answered, odds)), 3), yes_or_no=round(float(np.mean(polar)), 3),
+        **values,
+    )  # fmt: skip
+
+
+def factored(change: Tensor) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
+    """The nearest matrix of low rank as two thin ones (Eckart and Young 1936)."""
+    left, values, right = torch.linalg.svd(change, full_matrices=False)
+    root = values[:_RANK].sqrt()
+    return (left[:, :_RANK] * root).half().numpy(), (root[:, None] * right[:_RANK]).half().numpy()
+
+
+@torch.no_grad()
+def packed(model: Model) -> dict[str, NDArray[np.floating]]:
+    """What ships: what training added to the packaged weights, and the head; the model is given the same."""
+    before = Model().bert.state_dict()
+    found: dict[str, NDArray[np.floating]] = {
+        "heads.weight": model.heads.weight.numpy().copy(), "heads.bias": model.heads.bias.numpy().copy()
+    }  # fmt: skip
+    for name, weight in model.bert.named_parameters():
+        change = weight - before[name]
+        if not weight.requires_grad:
+            weight.copy_(before[name])  # it was rounded to bfloat16
+        elif change.ndim == 2:
+            left, right = factored(change)
+            found |= {f"{name}.left": left, f"{name}.right": right}
+            weight.copy_(before[name] + torch.from_numpy(left.astype(np.float32) @ right.astype(np.float32)))
+        else:
+            found[name] = change.half().numpy()
+            weight.copy_(before[name] + torch.from_numpy(found[name].astype(np.float32)))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--epochs", type=int, default=3)
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    asked, kept = questions()
+    chance = random.Random(0)
+    more = list(policies())
+    asked += chance.sample(more, min(_POLICIES, len(more)))
+    model = Model()
+    train(model, asked, options.epochs, Sampler(0))
+    report(model, kept, weights="as trained")
+    found = packed(model)
+    report(model, kept, weights="as shipped")
+    np.savez(WEIGHTS, **found)
+    emit(benchmark="train_reader", written=WEIGHTS.name, bytes=WEIGHTS.stat().st_size)
+
+
+if __name__ == "__main__":
+    main()
