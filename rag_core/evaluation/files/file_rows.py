@@ -35,6 +35,8 @@ def decode(data: bytes) -> tuple[str, list[str]]:
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError:
         text, notes = data.decode("cp1252", errors="replace"), ["Read as Windows-1252, as it is not UTF-8."]
+    if not text.strip():
+        raise Unreadable("The file is empty.")
     if "\x00" in text:
         raise Unreadable("The file is no text. Questions are read from CSV and JSON: save a spreadsheet as CSV first.")
     return text, notes
@@ -61,13 +63,13 @@ def _csv_rows(text: str) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            wrong = f"cannot be read as a row: is a quotation mark missing, or not doubled? ({error})"
-            yield Row(number, {}, f"What stands in the lines {begin} to {reader.line_num} {wrong}")
+            wrong = f"no row can be read: is a quotation mark missing, or not doubled? ({error})"
+            yield Row(number, {}, f"From line {begin} to line {reader.line_num} {wrong}")
             continue
-        if head and any(cells[len(head) :]):
-            yield Row(number, {}, "The row has more cells than there are columns: are quotation marks missing?")
-        elif head and any(cells):
-            yield Row(number, dict(zip(head, map(original, cells), strict=False)))
+        if head and any(cells):
+            surplus = "The row has more cells than there are columns: are quotation marks missing?"
+            values = dict(zip(head, map(original, cells), strict=False))
+            yield Row(number, values, surplus if any(cells[len(head) :]) else "")
         elif any(cells):
             head = _head(cells)
 
@@ -77,10 +79,9 @@ def _head(cells: list[str]) -> list[str]:
     if ("question", 1) not in map(column_of, cells):
         named = ", ".join(map(shown, filter(None, cells[:12])))
         raise Unreadable(f"No column is called “question”. The first row names the columns; it holds: {named}.")
-    times = Counter(name.casefold() for name in cells if name)
-    if twice := next((name for name in times if times[name] > 1), ""):
-        wrong = f"Two columns are called “{shown(twice)}”: call the second answer or place “answer_2”, “document_2” ..."
-        raise Unreadable(wrong)
+    twice, times = Counter(name.casefold() for name in cells if name).most_common(1)[0]
+    if times > 1:
+        raise Unreadable(f"Two columns are called “{shown(twice)}”: call a second place “document_2”, “page_2” ...")
     return cells
 
 
@@ -105,7 +106,7 @@ def _loaded(text: str) -> tuple[Any, str]:
     except RecursionError:
         return None, "This is nested too deeply."
     except ValueError as error:
-        return None, f"This is not valid JSON: {error}."
+        return None, f"This is not valid JSON: {str(error).replace('line 1 ', '')}."
 
 
 def _items(value: object) -> Iterator[object]:

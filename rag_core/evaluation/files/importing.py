@@ -1,7 +1,4 @@
-"""Reading files of questions: whatever a file holds, a report of what can be used and what is wrong with the rest.
-
-One row is one question; `HELP_TEXT` says how it is written. The same id twice is a fault.
-"""
+"""Reading files of questions: whatever a file holds, a report of what can be used and what is wrong with the rest."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from rag_core.evaluation.files.row_questions import MAX_QUESTION_CHARS, column_o
 MAX_BYTES = 32 * 1024 * 1024
 MAX_ROWS = 10_000
 """Most rows that are read, whether there is a question in them or not."""
-MAX_UNUSED = 12
 
 HELP_TEXT = f"""\
 One row for each question. The first row of a **CSV** file names the columns, in any order; commas, semicolons or tabs
@@ -65,8 +61,7 @@ def read_questions(name: str, data: bytes) -> ImportReport:
     except Unreadable as error:
         problems.append(RowProblem(0, "", str(error)))
     if unused:
-        more = f" and {len(unused) - MAX_UNUSED:,} more" if len(unused) > MAX_UNUSED else ""
-        notes.append(f"Not used: {', '.join(map(shown, islice(unused, MAX_UNUSED)))}{more}.")
+        notes.append(f"Not used: {', '.join(map(shown, islice(unused, 12)))}{', ...' if len(unused) > 12 else '.'}")
     questions, lines = zip(*taken.values(), strict=True) if taken else ((), ())
     return ImportReport(questions, tuple(problems), rows, tuple(notes), lines)
 

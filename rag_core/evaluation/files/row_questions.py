@@ -1,7 +1,6 @@
 """One row of a file to a Question, or to what is wrong with it.
 
-A row with a fault that would change what is measured is left out: no question, a page that is none, text of the wrong
-type. What can do no harm is taken and told: a place without a document.
+A row with a fault that would change what is measured is left out; what can do no harm is taken and told.
 """
 
 from __future__ import annotations
@@ -123,8 +122,8 @@ def _problem(number: int, location: tuple[int | str, ...], message: str, value: 
     """What a row is left out for, with the beginning of what stands there."""
     column = [part for part in location if isinstance(part, str)][-1]
     told = f"There should be {_WANTED[column]} here" if column in _WANTED else message
-    held = shown(value) if isinstance(value, str) else shown(repr(value)) if isinstance(value, int | float) else ""
-    return RowProblem(number, column, f"{told}, not “{held}”." if held else f"{told}.")
+    held = str(value) if isinstance(value, str | int | float) else f"a {type(value).__name__}"
+    return RowProblem(number, column, f"{told}, not “{shown(held)}”.")
 
 
 def _remarks(row: _Row, question: Question) -> Iterator[tuple[str, str]]:
