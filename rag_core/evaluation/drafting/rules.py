@@ -61,8 +61,7 @@ _RULES = [
         (rf"(?P<answer>{_NUMBER} ?(?:%|per ?cent)) of (?P<what>.+ {_BE} .+)", "What percentage of {what}?", "a number"),
         (rf"(?!An? |.* (?:after|before|that) )(?P<np>.+?) {_BE} {_DONE}(?: [^,]+?)?) (?:in|on) (?P<answer>{_DATE})",
          "When {be} {np} {done}?", "a date"),
-        (rf"(?P<np>.+?) {_BE} {_DONE}(?: in {_DATE})?) by (?:the )?(?P<answer>{_NAME})\b.*",
-         "Who {be} {np} {done} by?", "a name"),
+        (rf"(?P<np>.+?) {_BE} {_DONE}) by (?:the )?(?P<answer>{_NAME})\b.*", "Who {be} {np} {done} by?", "a name"),
         (rf"(?P<np>.+?) {_BE} (?P<done>located|situated|headquartered|held|stored|kept|born|buried|found) "
          r"(?P<answer>(?:in|at|on|near|between|under) (?!the (?:same|following|form)|\d).{4,80})",
          "Where {be} {np} {done}?", "a place"),
@@ -70,7 +69,7 @@ _RULES = [
         (r"(?P<np>.+?) (?P<verb>includes?|contains?|comprises?|means) (?P<answer>[^\d].{12,140})",
          "What {do} {np} {base}?", "a statement"),
         (rf"(?P<np>{_NAME}) (?P<be>is|was) (?P<answer>(?:an?|the) (?:[\w-]+ ){{0,3}}?"
-         r"(?:\w*ist|\w*ian|king|queen|president|author|writer|engineer|player)\b.*)", "Who {be} {np}?", "a definition"),
+         r"(?:\w*ist|\w*ian|king|queen|president|author|writer|engineer)\b.*)", "Who {be} {np}?", "a definition"),
         (r"(?P<np>.+?) (?P<be>is|are) (?P<answer>(?:an?|the) (?!(?:result|part|number|lot|example|same|only)\b).{12,})",
          "What {be} {np}?", "a definition"),
     )
@@ -81,7 +80,7 @@ _ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]")
 # Where a main clause ends and a remark on it begins.
 _LATER = re.compile(r"; |: | [–—-] |,?(?: in| of| for)? (?:which|who|whose|where|while)\b|, (?:but|so|as|with)\b")
 _LINKS = frozenset("a an the of in on at for to from and with".split())  # noqa: SIM905
-_POINTING = frozenset("this these those such it its they their we our us here another other following company".split())  # noqa: SIM905
+_POINTING = frozenset("this these those such it its they their we our us another other following company".split())  # noqa: SIM905
 _RULE_LINE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*")
 _YEAR_LINE = re.compile(r"\s*(?:(?:19|20)\d\d(?:\s+Change)?\s*){2,}")
 _MEASURE = re.compile(r"(?i)\b(?:sales|revenues?|income|expenses?|costs?|assets|earnings|debt|profit|tax)\b")
@@ -124,9 +123,9 @@ class Names:
         """A subject as it stands within a question; None for one that does not say by itself what is meant."""
         words = phrase.split()
         inner = [word.lower() for word in words if word.lower() not in _LINKS]
-        if not re.fullmatch(r"[\w .'’&/-]+", phrase) or STOP_WORDS.intersection(inner) or len(set(inner)) < len(inner):
+        if len(words) > 8 or not re.fullmatch(r"(?!(?i:of|in|on|at|for|to|from|and|with) )[\w .'’&/-]+", phrase):
             return None
-        if len(words) > 8 or words[0].lower() in _LINKS - {"a", "an", "the"} or words[-1].lower() in _LINKS:
+        if STOP_WORDS.intersection(inner) or len(set(inner)) < len(inner) or words[-1].lower() in _LINKS:
             return None
         named = any(word in self._names for word in re.findall(r"\w+", phrase))
         return self.within(phrase) if named or len(set(terms(phrase))) >= 2 else None
@@ -140,8 +139,7 @@ def make(sentence: str, names: Names) -> Made | None:
     clause = _LATER.split(whole)[0]
     for pattern, question, kind in _RULES if _SOUND.fullmatch(plain) else ():
         found = pattern.fullmatch(whole if kind in _OF_WHOLE else clause)
-        made = found and _filled(found, question, kind, names)
-        if made and made.answer in sentence:
+        if found and (made := _filled(found, question, kind, names)) and made.answer in sentence:
             return made
     return None
 
@@ -167,7 +165,7 @@ def rows(text: str, title: str, names: Names) -> Iterator[tuple[Made, int, int]]
     """Questions for the cells of a page's tables, with the spans of their rows: Markdown, and figures below years."""
     head, before = list[str](), list[str]()
     for line in re.finditer(r"[^\n]+", text):
-        cells = [cell.strip(" *_`") for cell in line[0].strip("| \r").split("|")]
+        cells = [cell.replace("**", "").strip(" *_`") for cell in line[0].strip("| \r").split("|")]
         if _RULE_LINE.fullmatch(line[0]):
             head = before
         elif _YEAR_LINE.fullmatch(line[0]):
