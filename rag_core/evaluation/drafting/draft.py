@@ -76,7 +76,7 @@ def draft(
             answers.setdefault(question.id, set()).add(question.references)
     turns = chain.from_iterable(zip_longest(*by_page))
     once = {question.id: question for question in turns if question and len(answers[question.id]) == 1}
-    yield from islice(once.values(), count)
+    yield from islice(sorted(once.values(), key=lambda question: question.note == _LAST[1]), count)
 
 
 def _of_page(document: Document, page: Page, names: Names) -> Iterator[Question]:

@@ -81,7 +81,6 @@ _ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]")
 _LATER = re.compile(r"; |: | [–—-] |,?(?: in| of| for)? (?:which|who|whose|where|while)\b|, (?:but|so|as|with)\b")
 _LINKS = frozenset("a an the of in on at for to from and with".split())  # noqa: SIM905
 _POINTING = frozenset("this these those such it its they their we our us another other following company".split())  # noqa: SIM905
-_RULE_LINE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*")
 _YEAR_LINE = re.compile(r"\s*(?:(?:19|20)\d\d(?:\s+Change)?\s*){2,}")
 _MEASURE = re.compile(r"(?i)\b(?:sales|revenues?|income|expenses?|costs?|assets|earnings|debt|profit|tax)\b")
 
@@ -166,7 +165,7 @@ def rows(text: str, title: str, names: Names) -> Iterator[tuple[Made, int, int]]
     head, before = list[str](), list[str]()
     for line in re.finditer(r"[^\n]+", text):
         cells = [cell.replace("**", "").strip(" *_`") for cell in line[0].strip("| \r").split("|")]
-        if _RULE_LINE.fullmatch(line[0]):
+        if len(cells) > 1 and all(re.fullmatch(":?-{2,}:?", cell) for cell in cells):
             head = before
         elif _YEAR_LINE.fullmatch(line[0]):
             head = (
