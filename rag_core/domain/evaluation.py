@@ -65,8 +65,8 @@ class QuestionSet:
 class RowProblem:
     """What is wrong with one row of a file of questions, or with one question of a set.
 
-    `row` counts from 1 as the file's lines or a spreadsheet's rows do; 0 where the whole file is meant. `kept` says
-    whether the row was taken nevertheless.
+    `row` counts from 1 as the file's lines, a spreadsheet's rows or the members of a JSON list do; 0 where the whole
+    file is meant. `kept` says whether the row was taken nevertheless.
     """
 
     row: int

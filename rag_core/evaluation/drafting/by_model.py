@@ -17,6 +17,7 @@ from itertools import pairwise
 from rag_core.domain import Document, Gold, Page, Question
 from rag_core.errors import Cancelled
 from rag_core.evaluation.asking import fitted, replies
+from rag_core.evaluation.drafting.checks import points_out
 from rag_core.evaluation.files.row_questions import given_id
 from rag_core.models import ChatModel, prompts
 from rag_core.text.sentences import split_sentences, tidy
@@ -34,12 +35,6 @@ TRIES = 3
 _LABELLED = re.compile(
     r"^\W*(?:\d+[.)]\s*)?(?P<kind>q(?:uestion)?|a(?:nswer)?)\W{0,3}\d{0,2}\s*[:.)]\**\s*(?P<text>.*)$", re.IGNORECASE
 )
-_POINTS_OUT = re.compile(
-    r"\b(?:(?:this|these|those|above|below|given|following|the) (?:text|document|paragraph|article|section|author"
-    r"|writer|table|list|sentence|page|chapter|speaker)s?|according to (?:the|this)|mentioned|passages?|excerpts?)\b",
-    re.IGNORECASE,
-)
-_OPEN = frozenset(("it", "he", "she", "they", "this", "these", "those", "its", "his", "her", "their", "we", "our"))
 _MOST_ANSWER = 300
 
 
@@ -107,7 +102,7 @@ def checked(text: str, answer: str, passage: _Passage) -> Question | None:
     """The question with its gold, or None where it does not hold."""
     text, answer = " ".join(text.split()), " ".join(answer.split())
     asked = terms(text)
-    if not text.endswith("?") or not 4 <= len(text.split()) <= 40 or len(set(asked)) < 2 or _points_out(text):
+    if not text.endswith("?") or not 4 <= len(text.split()) <= 40 or len(set(asked)) < 2 or points_out(text):
         return None
     if not 1 <= len(answer) <= _MOST_ANSWER or not words(answer) or _stands(words(answer), words(text)):
         return None
@@ -117,13 +112,6 @@ def checked(text: str, answer: str, passage: _Passage) -> Question | None:
         return None
     gold = Gold(passage.document.id, passage.page.number, passage.page.text[place[0] : place[1]])
     return Question(given_id(text), text, (answer,), (gold,), True, "drafted", "Drafted by a model.")
-
-
-def _points_out(question: str) -> bool:
-    """Whether a question points at what its reader does not see."""
-    spoken = re.findall(r"[a-z']+", question.lower())
-    # "its" and the like may point back within the question: they are wrong at its beginning alone.
-    return bool(_POINTS_OUT.search(question)) or any(word in _OPEN for word in spoken[:4])
 
 
 def _passages(

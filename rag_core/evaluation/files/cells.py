@@ -15,7 +15,6 @@ SEPARATOR = " || "
 
 # Full-width forms count as the plain ones in East Asian spreadsheets.
 _FORMULA = re.compile(r"'*\s*[=+\-@\t\r\n＝＋－＠]")
-_DEFUSED = re.compile(r"'+\s*[=+\-@\t\r\n＝＋－＠]")
 
 
 def defused(text: str) -> str:
@@ -25,7 +24,7 @@ def defused(text: str) -> str:
 
 def original(cell: str) -> str:
     """The text of a cell that `defused` wrote; any other cell as it is."""
-    return cell[1:] if _DEFUSED.match(cell) else cell
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def joined(answers: Sequence[str]) -> str:

@@ -1,191 +1,136 @@
-"""The bytes of a file of questions to its text, and the rows of a CSV file.
-
-What cannot be read as a row is a RowProblem in its place; nothing here raises for what a file holds. Time is linear in
-the file's size.
-"""
+"""The bytes of a file of questions to its rows, by the standard library's CSV and JSON."""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
 
-from rag_core.domain import RowProblem
-
-MOST_COLUMNS = 1_000
-"""Columns of a row that are looked at."""
-MOST_MISREAD = 10
-"""How often a file is read on after a quotation mark that nothing closes."""
-
-LAST_ROW = 1_048_576
-"""Lines of a file that are looked at; no spreadsheet has more rows."""
-
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_KINDS = (
-    (b"PK\x03\x04", "a spreadsheet or an archive: save it as CSV first"),
-    (b"\xd0\xcf\x11\xe0", "an old spreadsheet: save it as CSV first"),
-    (b"%PDF", "a PDF document"),
-    (b"\x1f\x8b", "a packed file: unpack it first"),
-)
-_CONTROLS = bytes({*range(32), 0x7F} - {9, 10, 12, 13})
-_SEPARATORS = ",;\t|"
-_SEP_LINE = re.compile(r"sep=([,;\t|])\r?\n", re.IGNORECASE)
-# What no file holds as its last line: where it comes out inside a field, that field was never closed.
-_END = "\x00end of the file\x00\n"
+from rag_core.evaluation.files.cells import original
+from rag_core.evaluation.files.row_questions import column_of, shown
+from rag_core.text.sentences import split_sentences
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row: its number in the file and its values by column name, as they are written there.
-
-    `cells` says that the values are the texts of a CSV file's cells, and `surplus` how many of them had no column.
-    """
+class Row(NamedTuple):
+    """One row: its number in the file, its values by column name, and why it cannot be read, if so."""
 
     number: int
     values: Mapping[str, object]
-    cells: bool = False
-    surplus: int = 0
+    fault: str = ""
 
 
-Rows = Iterator[Row | RowProblem]
+class Unreadable(Exception):
+    """Why no question can be read from a file."""
 
 
-class Table(NamedTuple):
-    """The rows of a file, and for a CSV file its columns and the row that names them; 0 where there is none."""
-
-    rows: Rows
-    columns: tuple[str, ...] = ()
-    head: int = 0
-
-
-def decode(data: bytes) -> tuple[str, str, str]:
-    """The text of a file, a note on how it was read (or ""), and why it is no text (or "")."""
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            text = data.decode(encoding, errors="replace")
-            return text, _damage(text), ""
-    if kind := _not_text(data):
-        return "", "", f"The file is {kind}. Questions are read from CSV, JSON Lines and JSON files."
-    if guessed := _utf16(data[:4096]):
-        return data.decode(guessed, errors="replace"), "Read as UTF-16 without a byte order mark.", ""
+def decode(data: bytes) -> tuple[str, list[str]]:
+    """The text of a file, and notes on how it was read. Raises Unreadable for what is no text."""
+    notes: list[str] = []
     try:
-        return data.decode("utf-8"), "", ""
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError:
-        text = data.decode("utf-8", errors="replace")
-    damaged = text.count("\ufffd")
-    if len(text.encode("utf-8")) - len(text) > 8 * damaged:
-        return text, _damage(text), ""
-    return data.decode("cp1252", errors="replace"), "Read as Windows-1252, as it is not UTF-8.", ""
+        text, notes = data.decode("cp1252", errors="replace"), ["Read as Windows-1252, as it is not UTF-8."]
+    if not text.strip():
+        raise Unreadable("The file is empty.")
+    if "\x00" in text:
+        raise Unreadable("The file is no text. Questions are read from CSV and JSON: save a spreadsheet as CSV first.")
+    return text, notes
 
 
-def _damage(text: str) -> str:
-    damaged = text.count("\ufffd")
-    return f"{damaged:,} damaged characters were replaced." if damaged else ""
+def rows_of(name: str, text: str) -> Iterator[Row]:
+    """The rows of a file in their order; `name` is the file's own. Raises Unreadable."""
+    if name.lower().endswith((".json", ".jsonl")) or text.lstrip()[:1] in ("{", "["):
+        return _json_rows(text, lines=name.lower().endswith(".jsonl"))
+    return _csv_rows(text)
 
 
-def _not_text(data: bytes) -> str:
-    """What a file is that is no text, or "". UTF-16 without a mark is half zeros and no binary file."""
-    for signature, kind in _KINDS:
-        if data.startswith(signature):
-            return kind
-    sample = data[:65536]
-    controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    return "no text file" if controls > max(16, len(sample) * 0.02) and not _utf16(data[:4096]) else ""
-
-
-def _utf16(sample: bytes) -> str:
-    """The byte order of text whose every other byte is mostly zero, or ""."""
-    even, odd = sample[0::2], sample[1::2]
-    if not odd:
-        return ""
-    zeros_even, zeros_odd = even.count(0) / len(even), odd.count(0) / len(odd)
-    if zeros_odd > 0.4 and zeros_even < 0.05:
-        return "utf-16-le"
-    return "utf-16-be" if zeros_even > 0.4 and zeros_odd < 0.05 else ""
-
-
-def csv_table(text: str) -> Table:
-    """Rows of a CSV file below its head, numbered as a spreadsheet numbers them."""
-    text = text.lstrip("\ufeff")
-    told = _SEP_LINE.match(text)
-    body = text[told.end() :] if told else text
-    records = _records(body, told[1] if told else _separator(body), 2 if told else 1)
-    before: list[RowProblem] = []
-    for number, record in records:
-        if isinstance(record, str):
-            before.append(RowProblem(number, "", record))
-        elif any(map(str.strip, record)):
-            head = _told_apart([cell.strip() for cell in record[:MOST_COLUMNS]])
-            return Table(chain(before, _below(head, records)), tuple(head), number)
-    return Table(iter(before))
-
-
-def _told_apart(head: Sequence[str]) -> list[str]:
-    """Column names, those that come again numbered: a second "answer" is another answer."""
-    seen: Counter[str] = Counter()
-    named = []
-    for name in head:
-        seen[name.casefold()] += 1
-        named.append(f"{name} {seen[name.casefold()]}" if name and seen[name.casefold()] > 1 else name)
-    return named
-
-
-def _below(head: Sequence[str], records: Iterator[tuple[int, list[str] | str]]) -> Rows:
-    """The rows below a head; those without anything in them are left out."""
-    for number, record in records:
-        if isinstance(record, str):
-            yield RowProblem(number, "", record)
-            continue
-        cells = enumerate(record[: len(head) + MOST_COLUMNS])
-        filled = [(place, cell) for place, cell in cells if cell and not cell.isspace()]
-        if filled:
-            values = {head[place]: cell for place, cell in filled if place < len(head)}
-            yield Row(number, values, cells=True, surplus=sum(place >= len(head) for place, _ in filled))
-
-
-def _separator(text: str) -> str:
-    """The separator that cuts the first line that holds anything into most columns; a comma where none does."""
-    line = next((line for line in io.StringIO(text[:65536], newline="") if line.strip()), "")
-    return max(_SEPARATORS, key=lambda mark: (line.count(mark), -_SEPARATORS.index(mark)))
-
-
-def _records(text: str, separator: str, first: int) -> Iterator[tuple[int, list[str] | str]]:
-    """Records with their numbers, or in place of one what is wrong with it."""
-    lines = list(islice(io.StringIO(text, newline=""), LAST_ROW))
-    number, line = first, 0
-    for _ in range(MOST_MISREAD):
-        reader = csv.reader(chain(islice(lines, line, None), (_END,)), delimiter=separator)
-        began = 0
-        for record in _lenient(reader):
-            if record == [_END.rstrip("\n")]:
-                return
-            if not isinstance(record, str) and _END in "".join(record[-1:]):
-                break
-            yield number, record
-            began, number = reader.line_num, number + 1
-        yield number, "A quotation mark is opened in this row and never closed."
-        line, number = line + began + 1, number + 1
-    yield number, "The rest of the file was not read: too many quotation marks are not closed."
-
-
-def _lenient(reader: Iterator[list[str]]) -> Iterator[list[str] | str]:
-    """What a CSV reader gives, and for a row that it refuses the reason."""
-    while True:
+def _csv_rows(text: str) -> Iterator[Row]:
+    """Rows below the first, which names the columns, numbered as a spreadsheet numbers them."""
+    first = re.search(r"\S.*", text)
+    separator = max(",;\t|", key=first[0].count) if first else ","
+    # Strict, so that a quotation mark that nothing closes is told and does not swallow the rest in silence.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    head: list[str] = []
+    for number in count(1):
+        begin = reader.line_num + 1
         try:
-            yield next(reader)
+            cells = [cell.strip() for cell in next(reader)]
         except StopIteration:
             return
         except csv.Error as error:
-            yield f"The row cannot be read: {error}."
+            wrong = f"no row can be read: is a quotation mark missing, or not doubled? ({error})"
+            yield Row(number, {}, f"From line {begin} to line {reader.line_num} {wrong}")
+            continue
+        if head and any(cells):
+            surplus = "The row has more cells than there are columns: are quotation marks missing?"
+            values = dict(zip(head, map(original, cells), strict=False))
+            yield Row(number, values, surplus if any(cells[len(head) :]) else "")
+        elif any(cells):
+            head = _head(cells)
+
+
+def _head(cells: list[str]) -> list[str]:
+    """The columns' names. Raises Unreadable where none is the question's, and where two are the same."""
+    if ("question", 1) not in map(column_of, cells):
+        named = ", ".join(map(shown, filter(None, cells[:12])))
+        raise Unreadable(f"No column is called “question”. The first row names the columns; it holds: {named}.")
+    twice, times = Counter(name.casefold() for name in cells if name).most_common(1)[0]
+    if times > 1:
+        raise Unreadable(f"Two columns are called “{shown(twice)}”: call a second place “document_2”, “page_2” ...")
+    return cells
+
+
+def _json_rows(text: str, lines: bool) -> Iterator[Row]:
+    """Rows of JSON Lines, numbered by line, or of a list, numbered by their place in it, counted from 1."""
+    value, wrong = _loaded(text)
+    if not wrong:
+        found = [(number, item, "") for number, item in enumerate(_items(value), 1)]
+    elif lines or "Extra data" in wrong:
+        found = [(number, *_loaded(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    else:
+        raise Unreadable(wrong)
+    for number, item, fault in found:
+        values: dict[str, object] = item if isinstance(item, dict) else {}
+        yield Row(number, values, fault or ("" if values else "This is no object with a question in it."))
+
+
+def _loaded(text: str) -> tuple[Any, str]:
+    """A value of JSON and what is wrong with it, or ""."""
+    try:
+        return json.loads(text), ""
+    except RecursionError:
+        return None, "This is nested too deeply."
+    except ValueError as error:
+        return None, f"This is not valid JSON: {str(error).replace('line 1 ', '')}."
+
+
+def _items(value: object) -> Iterator[object]:
+    """The members of a list or of an object's list, or the one value; articles of SQuAD's form are opened."""
+    if isinstance(value, dict):
+        value = next((value[key] for key in ("data", "questions") if isinstance(value.get(key), list)), value)
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict) and "paragraphs" in item:
+            yield from _squad(item)
+        else:
+            yield item
+
+
+def _squad(article: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+    """Questions of an article in SQuAD's form (Rajpurkar et al. 2016), each with the sentence that answers it."""
+    try:
+        for paragraph in article["paragraphs"]:
+            context = paragraph["context"]
+            spans = split_sentences(context)
+            for asked in paragraph["qas"]:
+                answers = asked.get("answers", [])
+                start = answers[0]["answer_start"] if answers else -1
+                excerpt = next((context[span.start : span.end] for span in spans if span.start <= start < span.end), "")
+                place = {"document": article.get("title"), "excerpt": excerpt} if excerpt else {}
+                yield {**asked, "answers": [answer["text"] for answer in answers], **place}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Unreadable("An article is not in SQuAD's form.") from error
