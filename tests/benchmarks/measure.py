@@ -83,9 +83,9 @@ def _resident(process: psutil.Process) -> int:
 
 
 @contextmanager
-def library_of(chunks: int, folder: Path) -> Iterator[Library]:
-    """A library of about `chunks` chunks of prose in documents of 50, really embedded."""
-    with Library.open(Settings(_env_file=None, data_dir=folder)) as library:
+def library_of(chunks: int, folder: Path, **settings: Any) -> Iterator[Library]:
+    """A library of about `chunks` chunks of prose in documents of 50, really embedded; `settings` beside its folder."""
+    with Library.open(Settings(_env_file=None, data_dir=folder, **settings)) as library:
         missing = chunks - library.status().chunks
         if missing > 0:
             for event in library.add(_documents(missing)):
