@@ -2,11 +2,11 @@
 
 A model of the shape of one of 0.5 billion parameters with random weights, see `random_gguf`, answers questions through
 `Library.stream`, in turn with a bare loop of llama.cpp over the same prompt tokens, for as many new tokens, with the
-same context and threads, in a second context of its own. Each first question is read from its beginning by both, and
-has a follow-up in its conversation. One JSON object with medians: tokens a second after the first token
-(`tokens_per_s`) and with reading the prompt, for the chain from the question to the last text, search included
-(`whole_tokens_per_s`), each with the chain's share of the bare loop's; seconds to the first token, and the follow-up's
-share of the first question's; tokens read for each.
+same context and threads, in a second context of its own. Each first question is read from its beginning by both and
+has two follow-ups in its conversation: one for more of it, one for something else. One JSON object with medians: tokens
+a second after the first token (`tokens_per_s`) and with reading the prompt, for the chain from the question to the last
+text, search included (`whole_tokens_per_s`), each with the chain's share of the bare loop's; seconds to the first
+token, for follow-ups also as a share of the first question's; `read_tokens` of the three questions of each round.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from rag_core.settings import GenerationSettings
 from tests.benchmarks.measure import emit, library_of, sentences
 from tests.benchmarks.random_gguf import QUANTISATIONS, write_random_gguf
 
+MORE, OTHER = "And what else is known of it?", "And what of its {} {}?"
 _NAME = "random-0.5b.gguf"
 
 
@@ -109,17 +110,18 @@ def measure(library: Library, path: Path, rounds: int, quantisation: str) -> Non
         str(path), n_ctx=settings.context_tokens, n_gpu_layers=settings.gpu_layers, n_threads=chain.llm.n_threads,
         n_threads_batch=chain.llm.n_threads_batch, verbose=False,
     )  # fmt: skip
-    asked = [" ".join(sentence.split()[1:5]) for sentence in sentences()]
-    firsts, follows, bares, read, read_after = [], [], [], [], []
-    for subject in asked[: rounds + 1]:
+    firsts, bares, more, others, read = [], [], [], [], []
+    for words in islice((words for words in map(str.split, sentences()) if len(words) > 7), rounds + 1):
         chain.begin()
-        firsts.append(chain.ask(f"What is known of {subject}?"))
-        read.append(chain.read)
+        firsts.append(chain.ask(f"What is known of {' '.join(words[1:5])}?"))
+        reads = [chain.read]
         bares.append(bare(llm, chain.prompt, firsts[-1].tokens, settings.temperature))
-        follows.append(chain.ask("And what else is known of it?"))
-        read_after.append(chain.read)
+        for follow_ups, question in ((more, MORE), (others, OTHER.format(*words[5:7]))):
+            follow_ups.append(chain.ask(question))
+            reads.append(chain.read)
+        read.append(reads)
     llm.close()
-    firsts, follows, bares = firsts[1:], follows[1:], bares[1:]
+    firsts, bares, more, others = firsts[1:], bares[1:], more[1:], others[1:]
     emit(
         benchmark="generation", quantisation=quantisation, threads=chain.llm.n_threads, rounds=rounds,
         answer_tokens=_median(one.tokens for one in firsts),
@@ -130,10 +132,15 @@ def measure(library: Library, path: Path, rounds: int, quantisation: str) -> Non
         bare_whole_tokens_per_s=_median(one.whole_tokens_per_s for one in bares),
         whole_share=_median(a.whole_tokens_per_s / b.whole_tokens_per_s for a, b in zip(firsts, bares, strict=True)),
         first_token_s=_median(one.first_s for one in firsts), bare_first_token_s=_median(one.first_s for one in bares),
-        follow_up_first_token_s=_median(one.first_s for one in follows),
-        follow_up_share=_median(a.first_s / b.first_s for a, b in zip(follows, firsts, strict=True)),
-        read_tokens=_median(read[1:]), follow_up_read_tokens=_median(read_after[1:]),
+        more_first_token_s=_median(one.first_s for one in more), more_share=_median(_shares(more, firsts)),
+        other_first_token_s=_median(one.first_s for one in others), other_share=_median(_shares(others, firsts)),
+        other_shares=_shares(others, firsts), read_tokens=read[1:],
     )  # fmt: skip
+
+
+def _shares(follow_ups: Sequence[Written], firsts: Sequence[Written]) -> list[float]:
+    """The follow-ups' seconds to the first token, as shares of the first questions'."""
+    return [round(after.first_s / first.first_s, 3) for after, first in zip(follow_ups, firsts, strict=True)]
 
 
 def _median(values: Iterable[float]) -> float:
