@@ -17,11 +17,10 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
-
-import llama_cpp
 
 from rag_core import Library, Settings
 from rag_core.models.llama import LlamaModel
@@ -105,6 +104,8 @@ class Chain:
 
 def measure(library: Library, path: Path, rounds: int, quantisation: str) -> None:
     """Ask and compare; the first round warms up and does not count."""
+    import llama_cpp
+
     settings, chain = library.settings.generation, Chain(library)
     llm = llama_cpp.Llama(
         str(path), n_ctx=settings.context_tokens, n_gpu_layers=settings.gpu_layers, n_threads=chain.llm.n_threads,
@@ -154,6 +155,9 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=128, help="of an answer")
     parser.add_argument("--quantisation", default="IQ4_NL", choices=list(QUANTISATIONS))
     options = parser.parse_args()
+    if find_spec("llama_cpp") is None:
+        emit(benchmark="generation", skipped="llama-cpp-python is not installed")
+        return
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
         models = Path(folder) / "models"
         models.mkdir()
