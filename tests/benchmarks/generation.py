@@ -153,6 +153,7 @@ def main() -> None:
     parser.add_argument("--chunks", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tokens", type=int, default=128, help="of an answer")
+    parser.add_argument("--threads", type=int, default=0, help="0 for what Lectern chooses")
     parser.add_argument("--quantisation", default="IQ4_NL", choices=list(QUANTISATIONS))
     options = parser.parse_args()
     if find_spec("llama_cpp") is None:
@@ -166,7 +167,9 @@ def main() -> None:
             (models / "embedding").symlink_to(exported)
         words = sorted({word for sentence in sentences() for word in sentence.split()})
         path = write_random_gguf(models / _NAME, words, quantisation=options.quantisation)
-        generation = GenerationSettings(model=f"gguf:{_NAME}", max_tokens=options.tokens, idle_s=0)
+        generation = GenerationSettings(
+            model=f"gguf:{_NAME}", max_tokens=options.tokens, threads=options.threads, idle_s=0
+        )
         data_dir = Path(folder) / "library"
         with library_of(options.chunks, data_dir, models_dir=models, generation=generation) as library:
             for _ in library.update_clusters():
