@@ -52,7 +52,8 @@ class Reader:
 
         passages: what is to be known of each (`context_of`), and its sentences in order. Columns: SUPPORT and SPAN, the
         log odds that the sentence, and its best span of words, answer, against that nothing in what was read with it
-        does; START and END, that span's characters in the sentence; YES, the log odds of yes against no.
+        does; START and END, that span's characters in the sentence; YES, the log odds of yes against no, which it has
+        not learnt well enough to be relied on (right for .55 of what it was not trained on).
         Raises ModelUnavailable.
         """
         asked = _clean(question)[:_LONGEST_QUESTION]

@@ -61,7 +61,7 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
     first = _lead_in(evidence, chosen[0], chosen)
     others = (evidence.units[index].quote for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
-    if not lead and (lead := lead_of(question, evidence, chosen[0])):
+    if not lead and (lead := lead_of(evidence, chosen[0])):
         lead_quotes = (first,)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 

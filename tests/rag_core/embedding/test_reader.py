@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rag_core.embedding import Reader, open_reader
-from rag_core.embedding.reader import END, SPAN, START, SUPPORT, YES
+from rag_core.embedding.reader import END, SPAN, START, SUPPORT
 from rag_core.errors import ModelUnavailable
 from rag_core.settings import Settings
 
@@ -45,12 +45,6 @@ def test_the_sentence_that_answers_and_its_words(reader: Reader, question: str, 
     assert int(np.argmax(told[:, SUPPORT])) == place
     assert told[place, SPAN] == told[:, SPAN].max()
     assert words in RULES[place][int(told[place, START]) : int(told[place, END])]
-
-
-def test_yes_and_no(reader: Reader) -> None:
-    (no,) = reader.read("May I take my dog into the garden?", [("House rules. ", RULES)])
-    (yes,) = reader.read("Can I put my bike in the cellar?", [("House rules. ", RULES)])
-    assert no[2, YES] < 0 < yes[4, YES]
 
 
 def test_what_is_not_told_gets_less(reader: Reader) -> None:
