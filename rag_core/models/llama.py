@@ -50,7 +50,6 @@ class LlamaModel(ChatModel):
         self._asked_to_stop: Callable[[], bool] = never
         # Kept on the object: llama.cpp holds a bare pointer to it.
         self._abort = _abort_callback(lambda: self._asked_to_stop())
-        _set_abort_callback(self._llm, self._abort)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text by the model's own vocabulary."""
@@ -124,6 +123,9 @@ class LlamaModel(ChatModel):
         """The tokens that the model draws after `tokens`, each added to `written`."""
         grammar = _grammar(json_schema) if json_schema else None
         for token in islice(self._llm.generate(tokens, temp=self._temperature, grammar=grammar), most):
+            if not written:
+                # llama.cpp asks for each step of a token, hundreds of times, and waits for Python's lock each time.
+                _set_abort_callback(self._llm, None)
             if self._is_end(token):
                 return
             written.append(token)
@@ -147,6 +149,7 @@ class LlamaModel(ChatModel):
     def _stoppable(self, cancelled: Callable[[], bool]) -> Iterator[None]:
         """Let a stop reach llama.cpp while it reads the prompt, which takes longer than any token."""
         self._asked_to_stop = cancelled
+        _set_abort_callback(self._llm, self._abort)
         try:
             yield
         except RuntimeError as error:
@@ -261,10 +264,11 @@ def _abort_callback(asked: Callable[[], bool]) -> Any:
     return ggml_abort_callback(lambda _: asked())
 
 
-def _set_abort_callback(llm: Any, callback: Any) -> None:
-    from llama_cpp.llama_cpp import llama_set_abort_callback
+def _set_abort_callback(llm: Any, callback: Any | None) -> None:
+    """Let llama.cpp call `callback` while it computes, or nothing."""
+    from llama_cpp.llama_cpp import ggml_abort_callback, llama_set_abort_callback
 
-    llama_set_abort_callback(llm._ctx.ctx, callback, ctypes.c_void_p())
+    llama_set_abort_callback(llm._ctx.ctx, callback or ggml_abort_callback(), ctypes.c_void_p())
 
 
 def _open(model_id: str, settings: Settings) -> LlamaModel:

@@ -83,12 +83,11 @@ def _resident(process: psutil.Process) -> int:
 
 
 @contextmanager
-def library_of(chunks: int, folder: Path) -> Iterator[Library]:
-    """A library of about `chunks` chunks of prose in documents of 50, really embedded."""
-    with Library.open(Settings(_env_file=None, data_dir=folder)) as library:
-        missing = chunks - library.status().chunks
-        if missing > 0:
-            for event in library.add(_documents(missing)):
+def library_of(chunks: int, folder: Path, **settings: Any) -> Iterator[Library]:
+    """A library of about `chunks` chunks of prose in documents of 50, really embedded; `settings` beside its folder."""
+    with Library.open(Settings(_env_file=None, data_dir=folder, **settings)) as library:
+        if library.status().chunks < chunks:
+            for event in library.add(_documents(chunks)):  # those that are there already are known by their bytes
                 if event.error is not None:
                     raise event.error
             library._storage.settle()
