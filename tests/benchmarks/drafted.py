@@ -8,8 +8,10 @@ document does not tell.
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "questions" / "reading"
@@ -38,6 +40,20 @@ class Drafted:
     kind: str
     sentences: list[tuple[str, str]] = field(default_factory=list)
     questions: list[Asked] = field(default_factory=list)
+
+    @property
+    def is_kept_out(self) -> bool:
+        """Whether the reader does not learn from it: one in ten."""
+        return zlib.crc32(self.title.encode()) % 10 == 0
+
+    @property
+    def text(self) -> str:
+        """As a Markdown file, a paragraph for each section."""
+        parts = [f"# {self.title}"]
+        for section, group in groupby(self.sentences, key=lambda sentence: sentence[1]):
+            parts += [f"## {section}"] * bool(section)
+            parts.append(" ".join(text for text, _ in group))
+        return "\n\n".join(parts)
 
 
 def drafted(folder: Path = FOLDER) -> Iterator[Drafted]:

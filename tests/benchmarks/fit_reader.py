@@ -1,8 +1,8 @@
 """Makes rag_core/answering/strategies/reader.json: `python -m tests.benchmarks.fit_reader [--libraries DIR]`.
 
 Fitted on the halves that are not reported on: everyday questions (`people`, `abstention`, `cells`: "tune") and those
-of the samples over one library, XQuAD's even articles, and the first half of TAT-QA's development set, each context a
-page of a PDF. Which cell is asked for, and which unit answers, are conditional logits over the cells and units of a
+of the samples over one library, the invented documents that the reader did not learn from, XQuAD's even articles, and
+the first half of TAT-QA's development set, each context a page of a PDF. Which cell is asked for, and which unit answers, are conditional logits over the cells and units of a
 question's passages; whether the answer is right, and whether there is one, are logistic regressions over what a
 reader fitted without that question would have said. All are ridge regressions. Questions without an answer are the
 near misses, and the others with the passages that answer them taken out.
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from rag_core import Hit, Library, Settings
+from rag_core import Hit, Library, Settings, Upload
 from rag_core.answering.encoding import Encoder, EncodeTokens
 from rag_core.answering.strategies.composing import compose
 from rag_core.answering.strategies.evidence import FEATURES, Evidence, gather, with_cells
@@ -34,14 +34,18 @@ from rag_core.domain import Scope
 from rag_core.embedding import open_embedder, open_reader
 from rag_core.text.terms import coverage, terms
 from tests.benchmarks import prose
+from tests.benchmarks.drafted import drafted
 from tests.benchmarks.measure import emit
 from tests.benchmarks.retrieval_sets import QUESTIONS, SAMPLES, _plain, _rows, _stands, name_of, people
 from tests.benchmarks.tables import contexts, is_right, opened
 
-_FOLDS, _WORDS, _HALF = 10, 40, 0.5
+_FOLDS, _WORDS, _HALF, _BEGINNING = 10, 40, 0.5, 40
 _RIDGE_RANK, _RIDGE_TRUST = 15.0, 20.0
-_RANK_WEIGHTS = {"people": 1.0, "cell": 1.0, "xquad": 0.3, "tatqa": 0.3}
-_TRUST_WEIGHTS = {"people": 1.0, "cell": 0.7, "near": 1.0, "removed": 0.4, "xquad": 0.3, "absent": 0.1, "tatqa": 0.1}
+_RANK_WEIGHTS = {"people": 1.0, "cell": 1.0, "invented": 0.3, "xquad": 0.3, "tatqa": 0.3}
+_TRUST_WEIGHTS = {
+    "people": 1.0, "cell": 0.7, "near": 1.0, "removed": 0.4, "invented": 0.3, "unsaid": 0.3, "xquad": 0.3,
+    "absent": 0.1, "tatqa": 0.1,
+}  # fmt: skip
 _CELL_WEIGHTS = {"people": 1.0, "cell": 1.0, "tatqa": 0.3}
 _ANSWER_FROM, _CLOSEST_FROM = 0.32, 0.3
 
@@ -183,6 +187,31 @@ def articles(libraries: Path, encoder: Encoder) -> Iterator[Example]:
             yield from example("absent", name, one.text, found.hits, encoder, lambda _: [])
 
 
+def invented(libraries: Path, encoder: Encoder) -> Iterator[Example]:
+    """The invented documents that the reader did not learn from, in one library: what they tell, and near misses."""
+    documents = [document for document in drafted() if document.is_kept_out]
+    files = {f"invented-{place}.md": document for place, document in enumerate(documents)}
+    with Library.open(Settings(_env_file=None, data_dir=libraries / "invented")) as library:
+        for _ in library.add([Upload(name, document.text.encode()) for name, document in files.items()]):
+            pass
+        library._storage.settle()
+        for name, document in files.items():
+            for place, one in enumerate(document.questions):
+                found = library._asking._passages(one.text)
+                sentences = [_plain(document.sentences[where][0]) for where in one.where]
+                said = _said_by(sentences, one.answer) if one.where else lambda _: []
+                kind = "invented" if one.where else "unsaid"
+                yield from example(
+                    kind, f"{name} {place}", one.text, found.hits, encoder, said, [name] * bool(one.where)
+                )
+
+
+def _said_by(sentences: Sequence[str], answer: Sequence[str]) -> Label:
+    """A text says the answer where its words stand there, or the sentence's beginning where these are yes or no."""
+    parts = [sentences[0][:_BEGINNING]] if answer in (("yes",), ("no",)) else list(answer)
+    return lambda text: [float(_stands(part, _plain(text))) for part in parts]
+
+
 def statements(libraries: Path, encoder: Encoder) -> Iterator[Example]:
     """What is asked of tables beside text: the first half of TAT-QA's development set."""
     with opened(libraries, "tune") as library:
@@ -272,7 +301,7 @@ def main() -> None:
     encoder = Encoder(Remembering(embedder.encode_tokens), reader.read)
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
         libraries = options.libraries or Path(folder)
-        examples = [one for made in (everyday, statements, articles) for one in made(libraries, encoder)]
+        examples = [one for made in (everyday, invented, statements, articles) for one in made(libraries, encoder)]
     made = fitted(examples)
     PATH.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     emit(benchmark="fit_reader", questions=len(examples), written=PATH.name)

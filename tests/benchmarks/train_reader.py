@@ -12,7 +12,6 @@ import argparse
 import json
 import random
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -97,9 +96,10 @@ def questions() -> tuple[list[Question], list[Question]]:
     """Those to train on, and those of one in ten invented documents."""
     kept: tuple[list[Question], list[Question]] = ([], [])
     for document in drafted():
-        out = zlib.crc32(document.title.encode()) % 10 == 0
         for one in document.questions:
-            kept[out].append(Question(document.title, document.sentences, one.text, one.where, one.answer))
+            kept[document.is_kept_out].append(
+                Question(document.title, document.sentences, one.text, one.where, one.answer)
+            )
     return kept
 
 
