@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Server
-from tests.browser.test_looks import CONTRAST, PHONE
+from tests.browser.test_looks import PHONE, faint
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -46,7 +46,7 @@ def test_from_the_samples_to_a_comparison_of_two_configurations(open_page: Open,
     for shown in (page, open_page(page.url.split("/", 3)[3], dark=True)):
         result(shown)
         shown.locator(".st-key-evaluation_history tbody tr").nth(1).wait_for()
-        assert shown.evaluate(CONTRAST) == []
+        assert faint(shown) == []
     with page.expect_download() as saved:
         page.get_by_role("button", name="Export").click()
         page.get_by_role("button", name="JSON, everything").click()
@@ -55,7 +55,7 @@ def test_from_the_samples_to_a_comparison_of_two_configurations(open_page: Open,
     page.get_by_role("button", name=QUESTION).click()
     expect(page.locator(".evidence").first).to_contain_text("holds the answer")
     page.locator(".evidence mark").first.wait_for()
-    assert page.evaluate(CONTRAST) == []
+    assert faint(page) == []
 
 
 def test_a_configuration_becomes_the_librarys_and_is_taken_back(open_page: Open, compared: None) -> None:
@@ -80,7 +80,7 @@ def test_on_a_phone_nothing_is_cut_off(open_page: Open, compared: None) -> None:
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.evaluate(CONTRAST) == []
+    assert faint(page) == []
 
 
 def test_drafted_questions_are_accepted_or_dropped(open_page: Open, filled: None) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from rag_core import Settings
 from tests.browser.conftest import Server, serve
-from tests.browser.test_looks import CONTRAST
+from tests.browser.test_looks import faint
 from tests.rag_core.models.hub_server import Hub, hub_server
 from tests.rag_core.models.openai_server import Script, openai_server
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
@@ -105,4 +105,4 @@ def test_text_can_be_read(open_page: Open, server: Server, dark: bool) -> None:
     (folder / "broken.gguf").write_bytes(b"<html>")
     page = open_page("models", dark=dark)
     expect(page.get_by_text("not a model in GGUF form")).to_be_visible()
-    assert page.evaluate(CONTRAST) == []
+    assert faint(page) == []

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ask, boxes
-from tests.browser.test_looks import CONTRAST
+from tests.browser.test_looks import faint
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -87,7 +87,7 @@ def test_a_day_of_adding_is_picked_from_a_calendar(open_page: Open, dark: bool) 
     scope = page.locator(".st-key-search_scope_menu button").first
     scope.click()
     page.get_by_text("Added from").hover()
-    assert page.evaluate(CONTRAST) == []
+    assert faint(page) == []
     page.get_by_role("group", name="Added from").get_by_role("spinbutton").first.click()
     page.locator("[role=gridcell] [role=button]", has_text="1").first.click()
     first = f"{date.today():%Y-%m}-01"
@@ -105,7 +105,7 @@ def test_the_search_page_can_be_read(open_page: Open, dark: bool) -> None:
     page.locator(".st-key-search_searched summary").click()
     page.locator(".result .open").first.click()
     page.locator(".passage .view").wait_for()
-    assert page.evaluate(CONTRAST) == []
+    assert faint(page) == []
 
 
 def test_on_a_phone_nothing_is_cut_off(open_page: Open) -> None:

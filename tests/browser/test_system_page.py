@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Server
-from tests.browser.test_looks import CONTRAST, PHONE
+from tests.browser.test_looks import PHONE, faint
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -34,7 +34,7 @@ def test_a_damaged_library_is_reported_and_mended(open_page: Open, filled: None,
     expect(page.locator(".st-key-system_outcome tbody tr")).to_have_count(3)
     for shown in (page, open_page("system", dark=True)):
         expect(shown.locator(".st-key-system_outcome tbody tr")).to_have_count(3)
-        assert shown.evaluate(CONTRAST) == []
+        assert faint(shown) == []
     page.get_by_role("button", name="Repair").click()
     expect(page.locator(".st-key-system_outcome")).to_contain_text(re.compile("mending|mended"))
     page.get_by_role("link", name="Library").click()
@@ -68,4 +68,4 @@ def test_a_backup_is_written_and_no_file_is_replaced_unasked(open_page: Open, fi
     page.get_by_role("button", name="Write backup").click()
     expect(part).to_contain_text("Backup written")
     assert place.stat().st_mtime_ns > written
-    assert page.evaluate(CONTRAST) == []
+    assert faint(page) == []
