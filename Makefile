@@ -44,8 +44,6 @@ setup: $(VENV)/.product $(VENV)/.llama $(VENV)/.model
 
 setup-dev: setup $(VENV)/.dev
 
-# llama-cpp-python is compiled on this machine; where that fails the rest works without it. Without AMX: GCC 12 leaves
-# most of the tiles' configuration out, and on processors that have them reading a quantised model's prompt then crashes.
 $(VENV)/.product: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Lectern needs Python 3.11 or newer. Install it, or name it: make run PYTHON=/path/to/python3.11"; exit 1; }
@@ -55,9 +53,13 @@ $(VENV)/.product: requirements.txt
 	$(BIN)/python -m pip install --quiet -r $(VENV)/product.txt
 	@touch $@
 
+# llama-cpp-python is compiled on this machine; where that fails the rest works without it. Without AMX: GCC 12 leaves
+# most of the tiles' configuration out, and on processors that have them reading a quantised model's prompt then crashes.
+# Without pip's cache, which would give what was compiled before that.
 $(VENV)/.llama: $(VENV)/.product
 	@echo "Compiling llama-cpp-python for local language models (about five minutes, once) ..."
-	@if CXXFLAGS="$(CXXFLAGS) -U__AMX_INT8__" $(BIN)/python -m pip install --quiet "$$(grep '^llama-cpp-python' requirements.txt | sed 's/ *#.*//')" \
+	@if CXXFLAGS="$(CXXFLAGS) -U__AMX_INT8__" $(BIN)/python -m pip install --quiet --no-cache-dir \
+		"$$(grep '^llama-cpp-python' requirements.txt | sed 's/ *#.*//')" \
 		> $(VENV)/llama.log 2>&1; then echo "Local language models can be used."; \
 	else echo "llama-cpp-python could not be compiled (see $(VENV)/llama.log). Lectern works without it;"; \
 		echo "for local language models install a C++ compiler and run: make llama"; fi
@@ -65,6 +67,7 @@ $(VENV)/.llama: $(VENV)/.product
 
 llama:
 	@rm -f $(VENV)/.llama
+	@$(BIN)/python -m pip uninstall --quiet --yes llama-cpp-python 2> /dev/null
 	@$(MAKE) $(VENV)/.llama
 
 $(VENV)/.model: $(VENV)/.product rag_core/embedding/reader.npz

@@ -11,7 +11,7 @@ from rag_core.errors import ModelUnavailable
 GGUF_PREFIX = "gguf:"
 GGUF_MAGIC = b"GGUF"
 INSTALL_LLAMA = (
-    "Install it with a C++ compiler at hand: .venv/bin/pip install llama-cpp-python (it compiles for some minutes)."
+    "Install it with a C++ compiler at hand: make llama, in the folder of Lectern (it compiles for some minutes)."
 )
 
 

@@ -47,7 +47,7 @@ def test_missing_package_says_how_to_install(tmp_path: Path, monkeypatch: pytest
     for module in (gguf_files, gemini):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     _, local, remote = model_statuses(settings_for(tmp_path))
-    assert "pip install llama-cpp-python" in local.reason
+    assert "make llama" in local.reason
     assert "pip install google-generativeai" in remote.reason
 
 
