@@ -2,10 +2,11 @@
 
 Fitted on the halves that are not reported on: everyday questions (`people`, `abstention`, `cells`: "tune") and those
 of the samples over one library, the invented documents that the reader did not learn from, XQuAD's even articles, and
-the first half of TAT-QA's development set, each context a page of a PDF. Which cell is asked for, and which unit answers, are conditional logits over the cells and units of a
-question's passages; whether the answer is right, and whether there is one, are logistic regressions over what a
-reader fitted without that question would have said. All are ridge regressions. Questions without an answer are the
-near misses, and the others with the passages that answer them taken out.
+the first half of TAT-QA's development set, each context a page of a PDF. Which cell is asked for, and which unit
+answers, are conditional logits over the cells and units of a question's passages; whether the answer is right, and
+whether there is one, are logistic regressions over what a reader fitted without that question would have said. All
+are ridge regressions. Questions without an answer are the near misses, and the others with the passages that answer
+them taken out.
 """
 
 from __future__ import annotations
