@@ -16,8 +16,7 @@ EncodeTokens = Callable[[Sequence[str]], Sequence[tuple[NDArray[np.float32], NDA
 
 Read = Callable[[str, Sequence[tuple[str, Sequence[str]]]], Sequence[NDArray[np.float64]]]
 """A question and passages, each with its context and its sentences, to what each sentence says to the question,
-float64 (sentences, 5) for each passage: log odds of the sentence and of its best span, that span's characters, log odds
-of yes against no."""
+float64 (sentences, 4) for each passage: log odds of the sentence and of its best span, that span's characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rag_core.text.sentences import Kind, split_sentences
 from rag_core.text.tables import begins_in_table
 
 _BLANKS_BETWEEN = 4
-_PART = re.compile(r"[^\t\r\n\v\f\u0085\u2028\u2029]+")  # a line, or a cell of one
+_PART = re.compile(r"[^\t\r\n\v\f\u0085\u2028\u2029\u00ad]+")  # a line, or a cell of one
 
 
 @dataclass(frozen=True, slots=True)

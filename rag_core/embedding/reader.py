@@ -30,7 +30,7 @@ WEIGHTS = Path(__file__).with_name("reader.npz")
 MOST_TOKENS = 384
 """Of a question with its sentences, marks and title."""
 
-SUPPORT, SPAN, START, END, YES = range(5)
+SUPPORT, SPAN, START, END = range(4)
 """Columns of what `Reader.read` tells of a sentence."""
 
 _SEPARATOR, _NO_SEPARATOR = "[SEP]", "(SEP)"  # as the tokenizer writes it, and the same length for who writes about it
@@ -48,12 +48,11 @@ class Reader:
         self._weight, self._bias = weight, bias
 
     def read(self, question: str, passages: Sequence[tuple[str, Sequence[str]]]) -> list[NDArray[np.float64]]:
-        """What each sentence of some passages says to a question, float64 (sentences, 5) for each passage.
+        """What each sentence of some passages says to a question, float64 (sentences, 4) for each passage.
 
         passages: what is to be known of each (`context_of`), and its sentences in order. Columns: SUPPORT and SPAN, the
         log odds that the sentence, and its best span of words, answer, against that nothing in what was read with it
-        does; START and END, that span's characters in the sentence; YES, the log odds of yes against no, which it has
-        not learnt well enough to be relied on (right for .55 of what it was not trained on).
+        does; START and END, that span's characters in the sentence.
         Raises ModelUnavailable.
         """
         asked = _clean(question)[:_LONGEST_QUESTION]
@@ -64,7 +63,7 @@ class Reader:
         ]
         texts = [joined(asked, context, group) for _, _, context, group in parts]
         read = self._embedder.encode_tokens([text for text, _ in texts])
-        found = [np.zeros((len(sentences), 5)) for _, sentences in passages]
+        found = [np.zeros((len(sentences), 4)) for _, sentences in passages]
         for (place, first, _, group), (_, starts), (vectors, spans) in zip(parts, texts, read, strict=True):
             logits = vectors @ self._weight.T + self._bias
             null = int(np.searchsorted(spans[:, 0], len(asked) + 1))
@@ -113,14 +112,14 @@ def joined(question: str, context: str, sentences: Sequence[str]) -> tuple[str, 
 
 def _told(logits: NDArray[np.float32], spans: NDArray[np.int64], null: NDArray[np.float32]) -> NDArray[np.float64]:
     if not len(logits):
-        return np.array([_NEVER, _NEVER, 0, 0, 0])
+        return np.array([_NEVER, _NEVER, 0, 0])
     pairs = logits[:, 0][:, None] + logits[:, 1][None]
     allowed = np.triu(np.ones(pairs.shape, bool)) & ~np.triu(np.ones(pairs.shape, bool), _LONGEST_SPAN)
     best = int(np.argmax(np.where(allowed, pairs, -np.inf)))
     first, last = divmod(best, len(logits))
     support = float(logits[:, 2].mean() - null[2])
     span = float(pairs[first, last] - null[0] - null[1])
-    return np.array([support, span, spans[first, 0], spans[last, 1], float(null[3] - null[4])])
+    return np.array([support, span, spans[first, 0], spans[last, 1]])
 
 
 def _clean(text: str) -> str:

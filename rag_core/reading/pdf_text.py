@@ -2,7 +2,8 @@
 
 Every place in the text is PDFium's index of that character, so that the boxes of any span can be asked for later.
 Unwanted characters are therefore replaced, never removed. A blank that is as wide as those between a table's columns
-is replaced by a tab, whether or not lines are drawn there: so a row keeps its cells, each with a box of its own.
+is replaced by a tab, whether or not lines are drawn there, and one at which PDFium runs two lines together by a line
+break: so a row keeps its cells, and each line and cell has one box.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -31,6 +31,8 @@ _DEVICE = 1 << 20
 
 # A gap between two words of a line that is wider than this many times their height sets cells apart.
 CELL_GAP = 1.1
+# Words whose baselines are further apart than this share of their size stand on two lines; raised notes are nearer.
+LINE_GAP = 0.5
 
 MAX_BOLD_CHARS = 120
 # Bit 19 of a font's flags (ISO 32000-1, table 123).
@@ -86,14 +88,14 @@ def page_text(textpage: Any) -> str:
     text = _text_at_once(textpage, count)
     if len(text) != count:
         text = _text_by_character(textpage, count)
-    return _cells_apart(textpage, _clean(text))
+    return _apart(textpage, _clean(text))
 
 
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
     """Yield the lines of a page with a box each; lines of blanks are left out."""
     for start, end in line_spans(text):
-        for first, last, rect in _parts(textpage, start, end):
-            yield Line(first, last, geometry.box(rect), tuple(_cells(textpage, text, first, last, geometry)))
+        if rects := _rects(textpage, start, end):
+            yield Line(start, end, geometry.box(_union(rects)), tuple(_cells(textpage, text, start, end, geometry)))
 
 
 def line_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -161,8 +163,8 @@ def _clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
 
 
-def _cells_apart(textpage: Any, text: str) -> str:
-    """The text with a tab for the first of the blanks between cells."""
+def _apart(textpage: Any, text: str) -> str:
+    """The text with a tab for the first of the blanks between cells, and a line break for that between lines."""
     characters = list(text)
     left, right, bottom, top, end, low, high, _ = boxes = [ctypes.c_double() for _ in range(8)]
     for blanks in _BLANKS.finditer(text):
@@ -172,7 +174,11 @@ def _cells_apart(textpage: Any, text: str) -> str:
         pdfium.FPDFText_GetCharBox(textpage, first - 1, boxes[7], end, low, high)
         height = max(high.value - low.value, top.value - bottom.value)
         gap = left.value - end.value
-        if gap <= CELL_GAP * height or min(high.value, top.value) <= max(low.value, bottom.value):
+        beside = min(high.value, top.value) > max(low.value, bottom.value)
+        if not beside and _turns(textpage, first - 1, last):
+            characters[first] = "\n"
+            continue
+        if gap <= CELL_GAP * height:
             continue
         line = text[text.rfind("\n", 0, first) + 1 : first]
         if _MARK_BEFORE.search(line) or _SIGN_AFTER.match(text, last):
@@ -181,6 +187,15 @@ def _cells_apart(textpage: Any, text: str) -> str:
             characters[first] = "\t"
     lines = "".join(characters).split("\n")
     return "\n".join(_AMOUNTS.sub("\t", line) if "\t" in line else line for line in lines)
+
+
+def _turns(textpage: Any, before: int, after: int) -> bool:
+    """Whether two characters stand on different lines, by their baselines."""
+    across, first, second = ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(textpage, before, across, first)
+    pdfium.FPDFText_GetCharOrigin(textpage, after, across, second)
+    size = max(_font_size(textpage, before), _font_size(textpage, after))
+    return abs(first.value - second.value) > LINE_GAP * size
 
 
 def _cells(textpage: Any, text: str, start: int, end: int, geometry: Geometry) -> Iterator[Line]:
@@ -200,40 +215,6 @@ def _font_size(textpage: Any, index: int) -> float:
     if pdfium.FPDFText_GetMatrix(textpage, index, matrix):
         size *= (float(matrix.c) ** 2 + float(matrix.d) ** 2) ** 0.5
     return size
-
-
-def _parts(textpage: Any, start: int, end: int) -> Iterator[tuple[int, int, Rect]]:
-    """Yield one part for an ordinary line, several where PDFium runs lines together without a break."""
-    rects = _rects(textpage, start, end)
-    if not rects:
-        return
-    whole = _union(rects)
-    tallest = max(top - bottom for _, top, _, bottom in rects)
-    if len(rects) == 1 or whole[1] - whole[3] < 1.8 * tallest:
-        yield start, end, whole
-        return
-    cuts = [start, *_turns(textpage, start, end), end]
-    for first, last in pairwise(cuts):
-        part = _rects(textpage, first, last)
-        if part:
-            yield first, last, _union(part)
-
-
-def _turns(textpage: Any, start: int, end: int) -> Iterator[int]:
-    """Yield the places where the text goes on in another line: no height in common with the characters before."""
-    box = [ctypes.c_double() for _ in range(4)]
-    low = high = None
-    for index in range(start, end):
-        if not pdfium.FPDFText_GetCharBox(textpage, index, *box) or box[3].value <= box[2].value:
-            continue
-        bottom, top = box[2].value, box[3].value
-        if low is None or high is None:
-            low, high = bottom, top
-        elif bottom > high or top < low:
-            yield index
-            low, high = bottom, top
-        else:
-            low, high = min(low, bottom), max(high, top)
 
 
 def _rects(textpage: Any, start: int, end: int) -> list[Rect]:

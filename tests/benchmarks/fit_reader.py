@@ -1,12 +1,12 @@
 """Makes rag_core/answering/strategies/reader.json: `python -m tests.benchmarks.fit_reader [--libraries DIR]`.
 
-Fitted on the halves that are not reported on: everyday questions (`people`, `abstention`, `cells`: "tune") and those
-of the samples over one library, the invented documents that the reader did not learn from, XQuAD's even articles, and
-the first half of TAT-QA's development set, each context a page of a PDF. Which cell is asked for, and which unit
-answers, are conditional logits over the cells and units of a question's passages; whether the answer is right, and
-whether there is one, are logistic regressions over what a reader fitted without that question would have said. All
-are ridge regressions. Questions without an answer are the near misses, and the others with the passages that answer
-them taken out.
+Fitted on what is not reported on: everyday questions (`people`, `abstention`, `cells`: "tune", and `fitting`, which
+is for this alone) and those of the samples over one library, the invented documents that the reader did not learn
+from, XQuAD's even articles, and the first half of TAT-QA's development set, each context a page of a PDF. Which cell
+is asked for, and which unit answers, are conditional logits over the cells and units of a question's passages;
+whether the answer is right, and whether there is one, are logistic regressions over what a reader fitted without that
+question would have said. All are ridge regressions. Questions without an answer are the near misses, and the others
+with the passages that answer them taken out.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def everyday(libraries: Path, encoder: Encoder) -> Iterator[Example]:
         for _ in library.add(chosen.documents):
             pass
         library._storage.settle()
-        for name in ("people", "abstention", "cells"):
+        for name in ("people", "abstention", "cells", "fitting"):
             by_id = {row["id"]: row for row in _rows(QUESTIONS / f"{name}.jsonl")}
             for row in by_id.values():
                 if row["split"] == "tune":
@@ -150,7 +150,7 @@ def _asked(library: Library, row: dict, by_id: dict[str, dict], encoder: Encoder
         return [float(any(_stands(one, plain) for one in part)) for part in row["parts"]]
 
     rest = [hit for hit in found.hits if name_of(hit) not in documents or not any(label(hit.text))]
-    kind = "cell" if "row" in row else "people"
+    kind = "cell" if row["kind"] == "table" else "people"
     yield from example(kind, row["id"], question, found.hits, encoder, label, documents, meant=meant)
     yield from example("removed", row["id"], question, rest, encoder, lambda _: [], meant=meant)
 

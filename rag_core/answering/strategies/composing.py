@@ -29,6 +29,7 @@ _CLEARLY = 0.5  # of a row's cells, the share of probability that the best must 
 _ADDS = 0.04  # of the question's words that a further quote must match
 _BEHIND_LEAD = 2  # quotes that support a lead
 _NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
+_FAR = 3.0  # behind the first quote: a further one that scores less says nothing of what was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ def scored(evidence: Evidence) -> Floats:
 def choose(evidence: Evidence, scores: Floats, most: int) -> list[int]:
     """Indices of the units to quote, best first: none that repeats another, together at most `MOST_WORDS`.
 
-    After the first, what matches words of the question that none before it has gains.
+    After the first, what matches words of the question that none before it has gains, and what is far behind is left
+    out.
     """
     matched = counted(evidence.near)
     have = np.zeros(matched.shape[1])
@@ -94,6 +96,8 @@ def choose(evidence: Evidence, scores: Floats, most: int) -> list[int]:
     while left and len(chosen) < most:
         gains = scores + (_NEW * (np.maximum(matched - have, 0) @ evidence.weights) if chosen else 0.0)
         index = max(left, key=lambda one: (gains[one], -one))
+        if chosen and gains[index] < scores[chosen[0]] - _FAR:
+            break
         left.remove(index)
         quote = evidence.units[index].quote
         length = len(quote.text.split())

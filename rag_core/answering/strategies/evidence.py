@@ -47,7 +47,7 @@ class Evidence:
 
     every: all quotes, `places` where each unit's stands there. matches: rows as `every`. full: each unit's words
     matched with all that it leans on, title and section, (units, words). asked: the figures of tables. cell_scores: the
-    logarithm of how probably each of them is the one asked for. read: what the reader tells of each unit, (units, 5).
+    logarithm of how probably each of them is the one asked for. read: what the reader tells of each unit, (units, 4).
     """
 
     units: tuple[Unit, ...]
@@ -185,7 +185,7 @@ def _features(
 
 
 def _read(question: str, passages: Sequence[Passage], every: Sequence[Quote], encoder: Encoder) -> Floats:
-    """What the reader tells of every quote, (quotes, 5)."""
+    """What the reader tells of every quote, (quotes, 4)."""
     texts: list[list[str]] = [[] for _ in passages]
     for quote in every:
         texts[quote.passage].append(quote.text)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rag_core.answering.passages import Passage, boxed_parts
-from rag_core.answering.tables.figures import figure, is_year
+from rag_core.answering.tables.figures import Figure, figure, is_year
+from rag_core.domain import Box
 
 _LINE = re.compile(r"[^\r\n\v\f\u0085\u2028\u2029]+")
 _RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
@@ -20,7 +21,7 @@ _LOOSE_FIGURE = re.compile(r"(?:[$€£¥]\s?)?\(?[-−–]?\d+(?:,\d{3})*(?:\.\
 class Part:
     """A cell, or a line that has none: its text, its span on the page, and from where to where it stands across.
 
-    The places are fractions of the page's width, or numbers of cells where nothing is known of the page.
+    The places are fractions of the page, or numbers of cells and lines where nothing is known of it.
     """
 
     text: str
@@ -28,39 +29,47 @@ class Part:
     end: int
     left: float
     right: float
+    top: float
+    bottom: float
+
+    @property
+    def value(self) -> Figure | None:
+        """What it is worth; None where it is no figure."""
+        return figure(self.text)
 
     @property
     def is_figure(self) -> bool:
         """Whether it is a figure that could be asked for; a year is none."""
-        return figure(self.text) is not None and not is_year(self.text)
+        return self.value is not None and not is_year(self.text)
 
 
 def lines_of(passage: Passage) -> Iterator[list[Part]]:
     """The parts of each line that has some, from left to right."""
     boxes = {
-        span: (box.left, box.right)
+        span: box
         for hit in passage.hits
         if (spans := boxed_parts(hit))
         for span, box in zip(spans, hit.boxes, strict=True)
     }
-    for line in _LINE.finditer(passage.text):
+    for number, line in enumerate(_LINE.finditer(passage.text), start=1):
         if _RULE.fullmatch(line[0]):
             continue
-        if parts := list(_parts(line[0], passage.start + line.start(), boxes)):
+        if parts := list(_parts(line[0], passage.start + line.start(), boxes, number)):
             yield parts
 
 
-def _parts(line: str, offset: int, boxes: dict[tuple[int, int], tuple[float, float]]) -> Iterator[Part]:
+def _parts(line: str, offset: int, boxes: Mapping[tuple[int, int], Box], number: int) -> Iterator[Part]:
     marked = "|" in line or "\t" in line or bool(re.search(r"\S {3,}\S", line))
     spans = list(_between_marks(line)) if marked else list(_loose(line))
     whole = boxes.get((offset + len(line) - len(line.lstrip()), offset + len(line.rstrip())))
     for place, (start, end) in enumerate(spans):
         span = (offset + start, offset + end)
+        box = boxes.get(span, whole)
         if span in boxes:
-            left, right = boxes[span]
+            left, right = boxes[span].left, boxes[span].right
         elif whole is not None:  # a line without wide gaps: about as far along as its characters
-            width = (whole[1] - whole[0]) / max(len(line.strip()), 1)
-            left, right = whole[0] + width * start, whole[0] + width * end
+            width = (whole.right - whole.left) / max(len(line.strip()), 1)
+            left, right = whole.left + width * start, whole.left + width * end
         elif marked and "|" not in line and "\t" not in line:
             left, right = float(start), float(end)
         elif marked:
@@ -70,7 +79,8 @@ def _parts(line: str, offset: int, boxes: dict[tuple[int, int], tuple[float, flo
             left = 1000.0 + place - len(spans) if len(spans) > 1 else 0.0
             right = left + 0.9
         text = " ".join(line[start:end].replace("**", "").split())
-        yield Part(text, *span, left, right)
+        if text.strip(":;,."):  # a mark behind a raised note stands apart as if it were a cell
+            yield Part(text, *span, left, right, *((box.top, box.bottom) if box else (number, number + 0.9)))
 
 
 def _between_marks(line: str) -> Iterator[tuple[int, int]]:
@@ -84,7 +94,7 @@ def _between_marks(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _loose(line: str) -> Iterator[tuple[int, int]]:
-    """A label and the figures at the line's end, or only figures and years; else the line as one part."""
+    """A label and the figures at the line's end, or only figures and years; else the line as one part, as a date is."""
     bare = line.strip()
     begin = len(line) - len(line.lstrip())
     figures: list[tuple[int, int]] = []
@@ -95,6 +105,8 @@ def _loose(line: str) -> Iterator[tuple[int, int]]:
                 break
             figures.append(found.span())
             end = found.start()
+    if len(figures) == 1 and is_year(line[slice(*figures[0])]):
+        figures = []
     first = figures[-1][0] if figures else begin + len(bare)
     if label := line[begin:first].strip():
         at = begin + line[begin:first].index(label)

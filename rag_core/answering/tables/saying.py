@@ -7,15 +7,24 @@ import re
 from rag_core.answering.tables.tables import Cell
 
 _FOOTNOTE = re.compile(r"\s*(?:\((?:\d{1,2}|[a-z])\)|[*†‡])+$")
-_LONGEST_HEAD = 60  # characters; what is longer is no column's head
+_LONGEST_HEAD = 80  # characters: of several heads over each other the nearest
 
 
 def said(cell: Cell) -> str:
     """The cell with what names it; "" where nothing does."""
     group = _bare(cell.group.text) if cell.group is not None else ""
-    name, head = _bare(cell.name), _bare(cell.head)
-    names = [group, name if name != group else "", head if len(head) <= _LONGEST_HEAD else ""]
+    name = _bare(cell.name)
+    names = [group, name if name != group else "", _bare(_head(cell))]
     return f"{', '.join(filter(None, names))}: {value(cell)}" if any(names) else ""
+
+
+def _head(cell: Cell) -> str:
+    found = ""
+    for part in cell.heads:
+        if len(found) + len(part.text) >= _LONGEST_HEAD:
+            break
+        found = f"{part.text} {found}"
+    return found
 
 
 def value(cell: Cell) -> str:

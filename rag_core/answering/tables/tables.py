@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.answering.passages import Passage
 from rag_core.answering.tables.figures import Figure, currency_of, figure, is_year, scale_of
+from rag_core.answering.tables.heads import heads_above, heads_over, is_row, is_text, slots
 from rag_core.answering.tables.layout import Part, lines_of
 
-_HEAD_LINES = 6
-_PROSE_WORDS = 14  # a line without cells that has as many words is text
 _LABEL_LINES = 2  # a label may run over so many lines before that of its figures
+
+_PER_SHARE = re.compile(r"\bper\b[\w ]* share\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,10 @@ class Cell:
 
     @property
     def scale(self) -> str:
-        """The scale its table names, nearest first; none for what is a share or has its own."""
-        if self.figure.percent:
+        """The scale its table names, nearest first; none for what is a share or has its own, nor for what one share
+        earns ("in millions, except per share amounts")."""
+        group = self.group.text if self.group and self.figure.decimals else ""
+        if self.figure.percent or _PER_SHARE.search(f"{self.name} {group}"):
             return ""
         return next((scale for part in (*self.heads, *self.about) if (scale := scale_of(part.text))), "")
 
@@ -63,45 +67,58 @@ def cells_of(passage: Passage, number: int) -> list[Cell]:
     """Every figure of the passage's tables, in reading order."""
     found: list[Cell] = []
     table = 0
+    frame: _Frame | None = None
     body: list[list[Part]] = []
     above: list[list[Part]] = []
     for parts in [*lines_of(passage), []]:
-        if _is_row(parts) or (body and len(parts) == 1 and not _is_text(parts[0])):
+        if is_row(parts) or (len(parts) == 1 and _stands_among(parts[0], body)):
             body.append(parts)
             continue
-        if any(map(_is_row, body)):
-            found.extend(_cells(above, body, number, table))
+        last = max((place for place, line in enumerate(body, start=1) if is_row(line)), default=0)
+        if last:
+            frame = _frame(above, body[:last], frame)
+            found.extend(_cells(frame, body[:last], number, table))
             table += 1
             above = []
-        else:
-            above += body
+        above += body[last:]
         body = []
         above.append(parts)
-        if not _is_row(parts) and len(parts) == 1 and not _is_text(parts[0]):
-            continue
     return found
 
 
-def _is_row(parts: Sequence[Part]) -> bool:
-    """A label with figures, or several figures alone; a line of years is a head."""
-    figures = [part for part in parts if part.is_figure]
-    if not figures or all(is_year(part.text) for part in parts[1:] if figure(part.text)):
-        return bool(figures) and len(parts) > 1 and parts[-1].is_figure
-    return len(parts) > 1
+def _stands_among(part: Part, body: Sequence[list[Part]]) -> bool:
+    """Whether a line alone belongs to the rows before it: what begins behind their labels is the next table's head."""
+    if not body or is_text(part):
+        return False
+    return part.is_figure or part.left < max(row[0].right for row in body if is_row(row))
 
 
-def _is_text(part: Part) -> bool:
-    return len(part.text.split()) >= _PROSE_WORDS or (part.text.endswith((".", ";")) and len(part.text.split()) > 4)
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What stands above a table's rows: its first group, the heads, nearest first, and the rest."""
+
+    group: Part | None
+    heads: Sequence[Sequence[Part]]
+    about: tuple[Part, ...]
 
 
-def _cells(above: Sequence[list[Part]], body: Sequence[list[Part]], passage: int, table: int) -> Iterator[Cell]:
-    rows = [parts for parts in body if _is_row(parts)]
+def _frame(above: Sequence[list[Part]], body: Sequence[list[Part]], before: _Frame | None) -> _Frame:
+    """before: that of the table before, whose heads hold on where only a title stands between."""
+    rows = [parts for parts in body if is_row(parts)]
     bound = min(parts[_first_figure(parts)].left for parts in rows)
     group = above[-1][0] if above and _names_group(above[-1], bound) else None
-    heads, about = _above(above[:-1] if group else above, bound)
+    heads, about = heads_above(above[:-1] if group else above, bound, min(parts[0].top for parts in rows))
+    if before and not heads and not any(is_text(part) for parts in above for part in parts):
+        return _Frame(group, before.heads, (*about, *before.about))
+    return _Frame(group, heads, about)
+
+
+def _cells(frame: _Frame, body: Sequence[list[Part]], passage: int, table: int) -> Iterator[Cell]:
+    figures = (part for parts in body if is_row(parts) for part in parts[_first_figure(parts) :] if part.is_figure)
+    columns, group = slots(figures), frame.group
     before: list[Part] = []
     for parts in body:
-        if not _is_row(parts):
+        if not is_row(parts):
             before.append(parts[0])
             continue
         first = _first_figure(parts)
@@ -111,53 +128,24 @@ def _cells(above: Sequence[list[Part]], body: Sequence[list[Part]], passage: int
             group = before[-1] if not running_on else (before[-2] if len(before) > 1 else group)
         if running_on:
             label = (before[-1], *label)
-        before = []
         values = parts[first:]
         if not label and group is not None:
-            label, group = (group,), None
+            label, group = (*(before[-2:-1] if group.text[:1].islower() else ()), group), None
+        before = []
         for column, part in enumerate(values):
             known = figure(part.text)
             if known is None or is_year(part.text):
                 continue
-            over = tuple(best for line in heads if (best := _over(line, part)) is not None)
-            yield Cell(part, known, label, over, group, about, column, len(values), table, passage)
+            over = heads_over(frame.heads, part, columns)
+            yield Cell(part, known, label, over, group, frame.about, column, len(values), table, passage)
 
 
 def _names_group(parts: Sequence[Part], bound: float) -> bool:
     """Whether the line above the first row names the rows below it, as those between rows do."""
-    alone = len(parts) == 1 and not _is_text(parts[0]) and parts[0].left < bound
-    return alone and not scale_of(parts[0].text) and not is_year(parts[0].text)
+    alone = len(parts) == 1 and not is_text(parts[0]) and parts[0].left < bound
+    return alone and not scale_of(parts[0].text)
 
 
 def _first_figure(parts: Sequence[Part]) -> int:
     """Where the figures begin: behind the last text cell that stands before the first of them."""
     return next(place for place, part in enumerate(parts) if part.is_figure and (place or len(parts) > 1))
-
-
-def _above(lines: Sequence[list[Part]], bound: float) -> tuple[list[list[Part]], tuple[Part, ...]]:
-    """The lines of heads over the figures, nearest first, and the other lines back to the text before."""
-    heads: list[list[Part]] = []
-    about: list[Part] = []
-    for parts in list(lines)[: -_HEAD_LINES - 1 : -1]:
-        if _is_row(parts):
-            break
-        over = [part for part in parts if part.right > bound or is_year(part.text)]
-        if over and not (len(parts) == 1 and _is_text(parts[0])) and (len(parts) > 1 or parts[0].left > bound / 2):
-            heads.append(over)
-            about.extend(part for part in parts if part not in over)
-        else:
-            about.extend(parts)
-        if len(parts) == 1 and _is_text(parts[0]):
-            break
-    return heads, tuple(about)
-
-
-def _over(line: Sequence[Part], below: Part) -> Part | None:
-    """The part of a line of heads that stands over a figure: the nearest."""
-    middle = (below.left + below.right) / 2
-
-    def distance(part: Part) -> tuple[float, float]:
-        gap = max(part.left - below.right, below.left - part.right, 0.0)
-        return gap, abs((part.left + part.right) / 2 - middle)
-
-    return min(line, key=distance, default=None)

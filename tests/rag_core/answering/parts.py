@@ -43,7 +43,7 @@ def read(question: str, passages: Sequence[tuple[str, Sequence[str]]]) -> list[N
     """Each sentence answers as far as it has the question's stems."""
     asked = set(terms(question))
     odds = [[8 * len(asked & set(terms(text))) / max(len(asked), 1) - 4 for text in texts] for _, texts in passages]
-    return [np.array([(one, one, 0, 0, 0) for one in found], dtype=float).reshape(-1, 5) for found in odds]
+    return [np.array([(one, one, 0, 0) for one in found], dtype=float).reshape(-1, 4) for found in odds]
 
 
 ENCODER = Encoder(encode_tokens, read)

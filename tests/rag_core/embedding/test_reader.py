@@ -57,7 +57,7 @@ def test_long_passages_are_read_in_groups_and_each_sentence_is_told_of(reader: R
     sentences = [f"On day {number} the committee met and adjourned without any decision." for number in range(80)]
     sentences[70] = RULES[1]
     long, short, nothing = reader.read("What do I pay for another key?", [("", sentences), ("", RULES), ("", [])])
-    assert (long.shape, short.shape, nothing.shape) == ((80, 5), (5, 5), (0, 5))
+    assert (long.shape, short.shape, nothing.shape) == ((80, 4), (5, 4), (0, 4))
     assert int(np.argmax(long[:, SUPPORT])) == 70
     assert np.isfinite(long).all()
 
@@ -65,7 +65,7 @@ def test_long_passages_are_read_in_groups_and_each_sentence_is_told_of(reader: R
 @pytest.mark.parametrize("odd", ["What is [SEP] for?", "", "x" * 5000, "\ud800 [CLS] [SEP][SEP]"])
 def test_whatever_is_asked_of_whatever_text(reader: Reader, odd: str) -> None:
     (told,) = reader.read(odd, [("[SEP] ", ["The mark [SEP] parts sentences.", "", odd, "y" * 4000])])
-    assert told.shape == (4, 5)
+    assert told.shape == (4, 4)
     assert np.isfinite(told).all()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,6 +94,18 @@ def test_compounds_divided_at_a_lines_end_keep_their_hyphen(reader: Reader, shar
     parsed = reader.read(path, path.name)
     assert "non-cancelable" in parsed.pages[4].text
     assert all(line.box.bottom - line.box.top < 0.05 for line in parsed.pages[4].lines)
+
+
+def test_every_line_and_cell_has_one_box_though_pdfium_runs_lines_together(reader: Reader, shared: Path) -> None:
+    path = shared / "filings" / "APPLE_2020_10K.pdf"
+    parsed = reader.read(path, path.name)
+    for page in parsed.pages:
+        parts = re.findall(f"[^\t\n{SOFT_HYPHEN}]*[^\\s{SOFT_HYPHEN}][^\t\n{SOFT_HYPHEN}]*", page.text)
+        assert len(parts) == sum(len(line.cells) or 1 for line in page.lines)
+    cash = parsed.pages[37]
+    assert all(line.box.bottom - line.box.top < 0.02 for line in cash.lines)
+    rows = [row for row in cash.text.split("\n") if row.startswith("Cash used in financing activities")]
+    assert rows == ["Cash used in financing activities\t(86,820)\t(90,976)\t(87,876) "]
 
 
 def test_line_spans_leave_out_blanks() -> None:

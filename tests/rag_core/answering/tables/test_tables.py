@@ -15,6 +15,7 @@ from tests.rag_core.answering.parts import hit
 
 FARES = "Fares\nFrom or to Aldhaven\tVeyra Harbour\tTolsund\tLittle Marn\nAdult\t12.40\t15.80\t14.60\nBicycle\t3.00\t\n"
 LEFT = [0.1, 0.1, 0.4, 0.6, 0.8, 0.1, 0.42, 0.62, 0.82, 0.1, 0.62]
+TOP = [0.1, 0.2, 0.2, 0.2, 0.2, 0.3, 0.3, 0.3, 0.3, 0.4, 0.4]
 WIDE = [0.1, 0.2, 0.12, 0.1, 0.12, 0.1, 0.06, 0.06, 0.06, 0.1, 0.06]
 
 STATEMENT = (
@@ -34,10 +35,53 @@ def cells(text: str, boxes: tuple[Box, ...] = ()) -> dict[str, Cell]:
 
 
 def test_a_cell_has_the_head_that_stands_over_it_though_a_row_has_gaps() -> None:
-    boxes = tuple(Box(left, 0.1, left + width, 0.2) for left, width in zip(LEFT, WIDE, strict=True))
+    boxes = tuple(Box(left, top, left + width, top + 0.08) for left, width, top in zip(LEFT, WIDE, TOP, strict=True))
     found = cells(FARES, boxes)
     assert said(found["15.80"]) == "Adult, Tolsund: 15.80"
     assert said(found["3.00"]) == "Bicycle, Tolsund: 3.00"
+
+
+def placed(left: str, right: str, top: str) -> tuple[Box, ...]:
+    """Boxes from hundredths of the page, one for each line or cell."""
+    places = zip(*(map(int, one.split()) for one in (left, top, right)), strict=True)
+    return tuple(Box(one / 100, high / 100, other / 100, high / 100 + 0.009) for one, high, other in places)
+
+
+def test_heads_in_several_lines_that_are_printed_column_by_column() -> None:
+    text = (
+        "Results of the segments:\nUnited States\nOperations\nCanadian\nOperations\nOther\nInternational\n"
+        "Operations\tTotal\n2020\nOperating income\t3,633\t860\t942\t5,435\n"
+        "2019\nOperating income\t3,063\t924\t750\t4,737"
+    )
+    boxes = placed(
+        "03 49 50 63 62 76 74 75 90 03 04 55 69 81 92 03 04 55 69 81 92",
+        "50 57 56 68 69 80 82 82 92 06 15 58 71 83 96 06 15 58 71 83 96",
+        "24 28 29 28 29 27 28 29 29 31 33 33 33 33 33 35 37 37 37 37 37",
+    )
+    found = cells(text, boxes)
+    assert said(found["860"]) == "2020, Operating income, Canadian Operations: 860"
+    assert said(found["750"]) == "2019, Operating income, Other International Operations: 750"
+    assert said(found["4,737"]) == "2019, Operating income, Total: 4,737"
+
+
+def test_heads_over_groups_of_columns_are_of_all_of_them() -> None:
+    text = "Three months ended\nMarch 31, 2021\tMarch 31, 2020\nCost\tSold\tCost\tSold\nBoats\t1\t2\t3\t4\n"
+    boxes = placed(
+        "40 38 70 30 50 65 85 05 32 52 67 87",
+        "80 50 82 34 54 69 89 15 34 54 69 89",
+        "10 12 12 14 14 14 14 16 16 16 16 16",
+    )
+    found = cells(text, boxes)
+    assert said(found["2"]) == "Boats, Three months ended March 31, 2021 Sold: 2"
+    assert said(found["3"]) == "Boats, Three months ended March 31, 2020 Cost: 3"
+
+
+def test_a_second_table_below_the_first_has_its_own_heads() -> None:
+    text = "Domestic\tAbroad\nRevenues\t10\t20\nYear ended 2017\nStreaming\nPost\nRevenues\t30\t40\n"
+    boxes = placed(
+        "40 60 05 42 62 45 40 60 05 42 62", "46 66 15 46 66 62 47 65 15 46 66", "10 10 12 12 12 14 16 16 18 18 18"
+    )
+    assert said(cells(text, boxes)["40"]) == "Revenues, Year ended 2017 Post: 40"
 
 
 def test_figures_that_only_blanks_set_apart_are_counted_from_the_right() -> None:
