@@ -206,7 +206,7 @@ class AnsweringSettings(Group):
     max_sentences: int = Field(default=3, ge=1, le=20, description="sentences quoted by the extractive model")
     # With retrieval's 0.5 the passage that answers is often passed over for being like another: on XQuAD's even
     # articles it was among the six for 89 % of the questions, with 0.85 for 99 %, and the first quote held the
-    # answer for 79 instead of 71 % (tests/benchmarks/answering.py).
+    # answer for 79 instead of 71 % (tests/benchmarks/prose.py).
     mmr_lambda: float = Field(default=0.85, ge=0, le=1, description="MMR's lambda for the passages of an answer")
     agent: bool = Field(default=False, description="an agent plans several searches for each question")
     agent_s: float = Field(default=60.0, gt=0, description="longest time that an agent searches, seconds")

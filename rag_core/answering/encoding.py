@@ -16,7 +16,10 @@ EncodeTokens = Callable[[Sequence[str]], Sequence[tuple[NDArray[np.float32], NDA
 
 Read = Callable[[str, Sequence[tuple[str, Sequence[str]]]], Sequence[NDArray[np.float64]]]
 """A question and passages, each with its context and its sentences, to what each sentence says to the question,
-float64 (sentences, 4) for each passage: log odds of the sentence and of its best span, that span's characters."""
+float64 (sentences, 4) for each passage, whose columns are SUPPORT, SPAN, START and END."""
+
+SUPPORT, SPAN, START, END = range(4)
+"""Log odds of a sentence, and of its best span of words, to answer; where that span begins and ends, in characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,8 @@ def is_whole(folder: Path) -> bool:
 
 def publish(work: Path, target: Path) -> bool:
     """Write the manifest of `work` and move it to `target`; False where another process was first. Raises OSError."""
-    sizes = {path.name: path.stat().st_size for path in work.iterdir() if path.is_file()}
+    files = [path for path in work.rglob("*") if path.is_file()]
+    sizes = {path.relative_to(work).as_posix(): path.stat().st_size for path in files}
     write_atomically(work / MANIFEST, [json.dumps({"files": sizes}).encode()])
     return publish_folder(work, target)
 

@@ -14,6 +14,7 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +53,10 @@ class Reader:
 
         passages: what is to be known of each (`context_of`), and its sentences in order. Columns: SUPPORT and SPAN, the
         log odds that the sentence, and its best span of words, answer, against that nothing in what was read with it
-        does; START and END, that span's characters in the sentence.
+        does; START and END, that span's characters in the sentence. The last 200 characters of a question are read.
         Raises ModelUnavailable.
         """
-        asked = _clean(question)[:_LONGEST_QUESTION]
+        asked = _clean(question)[-_LONGEST_QUESTION:]
         parts = [
             (place, first, context, group)
             for place, (context, sentences) in enumerate(passages)
@@ -94,10 +95,16 @@ class Reader:
 def open_reader(settings: EmbeddingSettings, models_dir: Path) -> Reader:
     """Open the reader as embedding is set to run, writing and exporting it first where it never was (half a minute,
     once). Raises ModelUnavailable."""
-    folder = _folder(models_dir)
-    embedder = open_embedder(settings.model_copy(update={"model": str(folder)}), models_dir)
-    with np.load(WEIGHTS) as known:
-        return Reader(embedder, known["heads.weight"], known["heads.bias"])
+    try:
+        with np.load(WEIGHTS) as known:
+            weights = dict(known)
+        heads = weights.pop("heads.weight"), weights.pop("heads.bias")
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise ModelUnavailable(
+            f"The reader's weights cannot be read: {error}", help="Install Lectern again."
+        ) from error
+    folder = _folder(models_dir, weights)
+    return Reader(open_embedder(settings.model_copy(update={"model": str(folder)}), models_dir), *heads)
 
 
 def joined(question: str, context: str, sentences: Sequence[str]) -> tuple[str, list[int]]:
@@ -126,48 +133,51 @@ def _clean(text: str) -> str:
     return text.replace(_SEPARATOR, _NO_SEPARATOR)
 
 
-def _folder(models_dir: Path) -> Path:
+def _folder(models_dir: Path, weights: Mapping[str, NDArray[np.floating]]) -> Path:
     """The folder of the reader as sentence-transformers keeps models, written now if it is not there."""
     source = find_source(PACKAGED)
     revision = hashlib.sha256(source.revision.encode() + WEIGHTS.read_bytes()).hexdigest()
     target = models_dir / "reader" / revision[:16]
     if not is_whole(target):
         try:
-            _write(source, target)
-        except (OSError, ValueError, KeyError) as error:
+            _write(source, weights, target)
+        except (OSError, ValueError) as error:
             raise ModelUnavailable(
                 f"The reader cannot be written to {target}: {error}", help="Choose another models_dir in the settings."
             ) from error
     return target
 
 
-def _write(source: ModelSource, target: Path) -> None:
+def _write(source: ModelSource, weights: Mapping[str, NDArray[np.floating]], target: Path) -> None:
     from safetensors.numpy import load_file, save_file
 
     target.parent.mkdir(parents=True, exist_ok=True)
     clear(target)
     work = work_path(target)
-    shutil.copytree(source.folder, work, ignore=shutil.ignore_patterns("model.safetensors", "*.md", ".git*", "data_*"))
+    unwanted = shutil.ignore_patterns("model.safetensors", "*.md", ".git*", "data_*")
     try:
+        shutil.copytree(source.folder, work, ignore=unwanted)
         (work / "sentence_bert_config.json").write_text(
             json.dumps({"max_seq_length": MOST_TOKENS, "do_lower_case": False}), encoding="utf-8"
         )
-        tensors = load_file(source.folder / "model.safetensors")
-        with np.load(WEIGHTS) as known:
-            save_file(_trained(tensors, known), work / "model.safetensors", {"format": "pt"})
+        tensors = _trained(load_file(source.folder / "model.safetensors"), weights)
+        save_file(tensors, work / "model.safetensors", {"format": "pt"})
         publish(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
 def _trained(
-    tensors: Mapping[str, NDArray[np.float32]], known: Mapping[str, NDArray[np.floating]]
+    tensors: Mapping[str, NDArray[np.float32]], weights: Mapping[str, NDArray[np.floating]]
 ) -> dict[str, NDArray[np.float32]]:
-    """The packaged encoder's tensors with what training added to some of them, matrices as two thin factors."""
+    """The packaged encoder's tensors with what training added to some of them, matrices as two thin factors.
+
+    Raises ValueError where something was added to what is not there.
+    """
     found = dict(tensors)
-    for name, tensor in tensors.items():
-        if name in known:
-            found[name] = tensor + known[name].astype(np.float32)
-        elif f"{name}.left" in known:
-            found[name] = tensor + known[f"{name}.left"].astype(np.float32) @ known[f"{name}.right"].astype(np.float32)
+    for name in {name.removesuffix(".left").removesuffix(".right") for name in weights}:
+        if name not in tensors:
+            raise ValueError(f"the packaged model has no {name}")
+        parts = [weights[key].astype(np.float32) for key in (name, f"{name}.left", f"{name}.right") if key in weights]
+        found[name] = tensors[name] + (parts[0] if len(parts) == 1 else parts[0] @ parts[1])
     return found

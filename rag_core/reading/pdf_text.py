@@ -167,6 +167,7 @@ def _apart(textpage: Any, text: str) -> str:
     """The text with a tab for the first of the blanks between cells, and a line break for that between lines."""
     characters = list(text)
     left, right, bottom, top, end, low, high, _ = boxes = [ctypes.c_double() for _ in range(8)]
+    begun = 0
     for blanks in _BLANKS.finditer(text):
         first, last = blanks.span()
         # Most blanks are narrow: nothing else is asked of those.
@@ -177,10 +178,11 @@ def _apart(textpage: Any, text: str) -> str:
         beside = min(high.value, top.value) > max(low.value, bottom.value)
         if not beside and _turns(textpage, first - 1, last):
             characters[first] = "\n"
+            begun = first + 1
             continue
         if gap <= CELL_GAP * height:
             continue
-        line = text[text.rfind("\n", 0, first) + 1 : first]
+        line = text[max(begun, text.rfind("\n", 0, first) + 1) : first]
         if _MARK_BEFORE.search(line) or _SIGN_AFTER.match(text, last):
             continue
         if gap > CELL_GAP * _font_size(textpage, last):
@@ -190,12 +192,16 @@ def _apart(textpage: Any, text: str) -> str:
 
 
 def _turns(textpage: Any, before: int, after: int) -> bool:
-    """Whether two characters stand on different lines, by their baselines."""
-    across, first, second = ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
-    pdfium.FPDFText_GetCharOrigin(textpage, before, across, first)
-    pdfium.FPDFText_GetCharOrigin(textpage, after, across, second)
+    """Whether two characters stand on different lines: how far the second is off the baseline of the first."""
+    x, y, other_x, other_y = (ctypes.c_double() for _ in range(4))
+    pdfium.FPDFText_GetCharOrigin(textpage, before, x, y)
+    pdfium.FPDFText_GetCharOrigin(textpage, after, other_x, other_y)
+    up = pdfium.FS_MATRIX()
+    if not pdfium.FPDFText_GetMatrix(textpage, before, up) or not (up.c or up.d):
+        up.c, up.d = 0.0, 1.0
+    off = (other_x.value - x.value) * up.c + (other_y.value - y.value) * up.d
     size = max(_font_size(textpage, before), _font_size(textpage, after))
-    return abs(first.value - second.value) > LINE_GAP * size
+    return bool(abs(off) / (up.c**2 + up.d**2) ** 0.5 > LINE_GAP * size)
 
 
 def _cells(textpage: Any, text: str, start: int, end: int, geometry: Geometry) -> Iterator[Line]:

@@ -51,7 +51,7 @@ class Composition:
 
 
 def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Composition:
-    """The answer that the evidence gives, whether or not it can be trusted: at most `most` units, two behind a lead."""
+    """The answer that the evidence gives, whether or not it can be trusted: at most `most` units, two behind a figure."""
     result = computed(question, evidence.asked, evidence.cell_scores, evidence.weights) if evidence.asked else None
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
-from rag_core.answering.encoding import Encoder
+from rag_core.answering.encoding import SPAN, SUPPORT, Encoder
 from rag_core.answering.matching import Floats, Matches, counted, matched
 from rag_core.answering.passages import Passage, Quote, merge_hits, quotes, with_heads
 from rag_core.answering.strategies.units import Unit, units
@@ -176,8 +176,8 @@ def _features(
         "figures_asked": figure * np.array([min(_figures(text), 3) / 3 for text in texts]),
         "prose_table": tabular * (1 - figure), "cell": np.zeros(len(found)),
         "worded_table": tabular * float(asks_for_words(question)),
-        "read": np.clip(read[:, 0], -_SUREST, _SUREST), "read_share": _shares(read[:, 0]),
-        "span": np.clip(read[:, 1], -_SUREST, _SUREST), "span_share": _shares(read[:, 1]),
+        "read": np.clip(read[:, SUPPORT], -_SUREST, _SUREST), "read_share": _shares(read[:, SUPPORT]),
+        "span": np.clip(read[:, SPAN], -_SUREST, _SUREST), "span_share": _shares(read[:, SPAN]),
     }  # fmt: skip
     for name in ("own", "near", "nearness", "first", "meant", "asked", "near_numbers", "read", "span"):
         known[f"tabular_{name}"] = tabular * known[name]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from rag_core.answering.encoding import END, SPAN, START
 from rag_core.answering.strategies.evidence import Evidence
 
 _LONG, _SHORT = 25, 18  # words: of a sentence whose answer is said first, and of what is said
 _CLEAR = 0.0  # log odds of the span against none
-
-SPAN, START, END = 1, 2, 3
-"""Columns of `Evidence.read`."""
 
 
 def lead_of(evidence: Evidence, index: int) -> str:

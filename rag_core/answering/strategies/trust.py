@@ -1,7 +1,7 @@
 """How far an extractive answer can be trusted: logistic regressions over the evidence for what it quotes.
 
 One estimates whether the quotes answer the question, the other whether the passages do at all, which an abstention
-needs: both were fitted on questions of real use, near misses among them, by `tests.benchmarks.fit_reader`.
+needs: both were fitted by `tests.benchmarks.fit_reader` on everyday and on invented questions, near misses among them.
 """
 
 from __future__ import annotations

@@ -55,34 +55,36 @@ def heads_above(lines: Sequence[list[Part]], bound: float, top: float) -> tuple[
     """
     heads: list[list[Part]] = []
     about: list[Part] = []
-    over_figures = side_by_side([parts for parts in lines if parts[0].top < top])
+    over_figures = side_by_side([parts for parts in lines if parts[0].top < top], bound)
     for parts in over_figures[: -_LINES - 1 : -1]:
         if is_row(parts):
             break
         over = [part for part in parts if part.right > bound or is_year(part.text)]
-        if over and (len(parts) > 1 or _is_head(parts[0], bound)):
+        if over and (len(parts) > 1 or is_head(parts[0], bound)):
             heads.append(over)
             about.extend(part for part in parts if part not in over)
         else:
             about.extend(parts)
-        if len(parts) == 1 and is_text(parts[0]):
+        if any(map(is_text, parts)):
             break
     return heads, tuple(about)
 
 
-def _is_head(part: Part, bound: float) -> bool:
+def is_head(part: Part, bound: float) -> bool:
     """Whether a part alone on its line stands over the figures; what stands over the whole table is its caption."""
     in_brackets = part.text.startswith("(") and part.text.endswith(")")
-    return part.left > bound - _LEFT_OF and not is_text(part) and not in_brackets
+    over = part.left > bound - _LEFT_OF or (part.right > bound and _YEAR.search(part.text) is not None)
+    return over and not is_text(part) and not in_brackets
 
 
-def side_by_side(lines: Sequence[list[Part]]) -> list[list[Part]]:
-    """Lines from top to bottom, those that stand beside each other as one: heads in several lines are often printed
+def side_by_side(lines: Sequence[list[Part]], bound: float) -> list[list[Part]]:
+    """Lines from top to bottom, heads that stand beside each other as one: those in several lines are often printed
     column by column."""
     found: list[list[Part]] = list(lines[:-_WRAPPED])
     last: list[list[Part]] = []
     for parts in lines[-_WRAPPED:]:
-        beside = next((line for line in last if _beside(line, parts)), None)
+        heads = len(parts) > 1 or is_head(parts[0], bound)
+        beside = next((line for line in last if heads and _beside(line, parts)), None)
         if beside is None:
             last.append(list(parts))
         else:

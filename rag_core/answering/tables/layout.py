@@ -61,12 +61,13 @@ def lines_of(passage: Passage) -> Iterator[list[Part]]:
 def _parts(line: str, offset: int, boxes: Mapping[tuple[int, int], Box], number: int) -> Iterator[Part]:
     marked = "|" in line or "\t" in line or bool(re.search(r"\S {3,}\S", line))
     spans = list(_between_marks(line)) if marked else list(_loose(line))
-    whole = boxes.get((offset + len(line) - len(line.lstrip()), offset + len(line.rstrip())))
+    whole = _around(boxes, offset + len(line) - len(line.lstrip()), offset + len(line.rstrip()))
     for place, (start, end) in enumerate(spans):
         span = (offset + start, offset + end)
-        box = boxes.get(span, whole)
-        if span in boxes:
-            left, right = boxes[span].left, boxes[span].right
+        own = _around(boxes, *span)
+        box = own or whole
+        if own is not None:
+            left, right = own.left, own.right
         elif whole is not None:  # a line without wide gaps: about as far along as its characters
             width = (whole.right - whole.left) / max(len(line.strip()), 1)
             left, right = whole.left + width * start, whole.left + width * end
@@ -81,6 +82,17 @@ def _parts(line: str, offset: int, boxes: Mapping[tuple[int, int], Box], number:
         text = " ".join(line[start:end].replace("**", "").split())
         if text.strip(":;,."):  # a mark behind a raised note stands apart as if it were a cell
             yield Part(text, *span, left, right, *((box.top, box.bottom) if box else (number, number + 0.9)))
+
+
+def _around(boxes: Mapping[tuple[int, int], Box], start: int, end: int) -> Box | None:
+    """The box around all of a span: several where a soft hyphen ends a line within it."""
+    if (start, end) in boxes:
+        return boxes[start, end]
+    within = [box for (first, last), box in boxes.items() if start <= first and last <= end]
+    if not within:
+        return None
+    lefts, tops, rights, bottoms = zip(*((box.left, box.top, box.right, box.bottom) for box in within), strict=True)
+    return Box(min(lefts), min(tops), max(rights), max(bottoms))
 
 
 def _between_marks(line: str) -> Iterator[tuple[int, int]]:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 from rag_core.answering.passages import Passage
 from rag_core.answering.tables.figures import Figure, currency_of, figure, is_year, scale_of
-from rag_core.answering.tables.heads import heads_above, heads_over, is_row, is_text, slots
+from rag_core.answering.tables.heads import heads_above, heads_over, is_head, is_row, is_text, slots
 from rag_core.answering.tables.layout import Part, lines_of
-
-_LABEL_LINES = 2  # a label may run over so many lines before that of its figures
 
 _PER_SHARE = re.compile(r"\bper\b[\w ]* share\b", re.IGNORECASE)
 
@@ -50,8 +48,8 @@ class Cell:
     def scale(self) -> str:
         """The scale its table names, nearest first; none for what is a share or has its own, nor for what one share
         earns ("in millions, except per share amounts")."""
-        group = self.group.text if self.group and self.figure.decimals else ""
-        if self.figure.percent or _PER_SHARE.search(f"{self.name} {group}"):
+        named = f"{self.name} {self.group.text if self.group else ''}"
+        if self.figure.percent or (self.figure.decimals and _PER_SHARE.search(named)):
             return ""
         return next((scale for part in (*self.heads, *self.about) if (scale := scale_of(part.text))), "")
 
@@ -143,7 +141,7 @@ def _cells(frame: _Frame, body: Sequence[list[Part]], passage: int, table: int) 
 def _names_group(parts: Sequence[Part], bound: float) -> bool:
     """Whether the line above the first row names the rows below it, as those between rows do."""
     alone = len(parts) == 1 and not is_text(parts[0]) and parts[0].left < bound
-    return alone and not scale_of(parts[0].text)
+    return alone and not scale_of(parts[0].text) and not is_head(parts[0], bound)
 
 
 def _first_figure(parts: Sequence[Part]) -> int:

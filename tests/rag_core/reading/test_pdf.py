@@ -108,6 +108,21 @@ def test_every_line_and_cell_has_one_box_though_pdfium_runs_lines_together(reade
     assert rows == ["Cash used in financing activities\t(86,820)\t(90,976)\t(87,876) "]
 
 
+@pytest.mark.parametrize("turned", [90, 270])
+def test_lines_of_a_turned_page_stay_whole(reader: Reader, make_pdf: Callable[..., Path], turned: int) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setPageRotation(turned)
+        canvas.translate(200, 300)
+        canvas.rotate(turned)
+        canvas.drawString(-150, 20, "Net sales of the company rose by ten percent")
+        canvas.drawString(-150, 0, "in the year that ended in May.")
+
+    page = reader.read(make_pdf(draw), "turned.pdf").pages[0]
+    assert [line.strip() for line in page.text.split("\n")] == [
+        "Net sales of the company rose by ten percent", "in the year that ended in May.",
+    ]  # fmt: skip
+
+
 def test_line_spans_leave_out_blanks() -> None:
     text = "  one \n\n \ntwo" + SOFT_HYPHEN + "three \n"
     assert [text[start:end] for start, end in line_spans(text)] == ["one", "two" + SOFT_HYPHEN, "three"]

@@ -76,6 +76,30 @@ def test_heads_over_groups_of_columns_are_of_all_of_them() -> None:
     assert said(found["3"]) == "Boats, Three months ended March 31, 2020 Cost: 3"
 
 
+def test_a_year_over_a_single_column_is_its_head_and_a_cell_may_be_divided() -> None:
+    text = "Year ended 2020\nRevenue\t10\nMargins\nGross, inter\u00adnational\t3"
+    boxes = placed("70 05 80 05 05 05 80", "88 15 84 15 10 15 84", "10 12 12 14 16 17 16")
+    assert said(cells(text, boxes)["3"]) == "Margins, Gross, inter\u00adnational, Year ended 2020: 3"
+
+
+def test_prose_in_the_column_beside_a_table_is_no_head() -> None:
+    text = (
+        "The company has four kinds of boats and sells them to the islands of the north and west.\n"
+        "2019\nNew\t10\nOld\t20\n"
+    )
+    boxes = placed("05 80 55 80 55 80", "50 84 60 84 60 84", "10 10 12 12 14 14")
+    assert said(cells(text, boxes)["10"]) == "New, 2019: 10"
+
+
+def test_shares_keep_their_scale_and_what_one_earns_has_none() -> None:
+    found = cells(
+        "(in thousands, except per share data)\nYear\t2020\t2019\n"
+        "Shares for earnings per share\t431\t439\nEarnings per share\t2.78\t1.29\n"
+    )
+    assert said(found["431"]) == "Shares for earnings per share, 2020: 431 thousand"
+    assert said(found["2.78"]) == "Earnings per share, 2020: 2.78"
+
+
 def test_a_second_table_below_the_first_has_its_own_heads() -> None:
     text = "Domestic\tAbroad\nRevenues\t10\t20\nYear ended 2017\nStreaming\nPost\nRevenues\t30\t40\n"
     boxes = placed(
