@@ -44,8 +44,8 @@ _FOLDS, _WORDS, _HALF, _BEGINNING = 10, 40, 0.5, 40
 _RIDGE_RANK, _RIDGE_TRUST = 15.0, 20.0
 _RANK_WEIGHTS = {"people": 1.0, "cell": 1.0, "invented": 0.3, "xquad": 0.3, "tatqa": 0.3}
 _TRUST_WEIGHTS = {
-    "people": 1.0, "cell": 0.7, "near": 1.0, "removed": 0.4, "invented": 0.3, "unsaid": 0.3, "xquad": 0.3,
-    "absent": 0.1, "tatqa": 0.1,
+    "people": 1.0, "cell": 0.7, "near": 1.0, "removed": 0.4, "invented": 0.3, "unsaid": 0.3, "xquad": 0.6,
+    "absent": 0.3, "tatqa": 0.1,
 }  # fmt: skip
 _CELL_WEIGHTS = {"people": 1.0, "cell": 1.0, "tatqa": 0.3}
 _ANSWER_FROM, _CLOSEST_FROM = 0.32, 0.3

@@ -12,7 +12,6 @@ from rag_core.answering.cues import AnswerType, answer_type, asks_for_words, hol
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
-from rag_core.answering.strategies.leading import lead_of
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.computing import Computed, computed
 from rag_core.answering.tables.saying import said
@@ -51,7 +50,7 @@ class Composition:
 
 
 def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Composition:
-    """The answer that the evidence gives, whether or not it can be trusted: at most `most` units, two behind a figure."""
+    """The answer that the evidence gives, trusted or not: at most `most` units, two behind a figure that is said."""
     result = computed(question, evidence.asked, evidence.cell_scores, evidence.weights) if evidence.asked else None
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)
@@ -62,8 +61,6 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
     first = _lead_in(evidence, chosen[0], chosen)
     others = (evidence.units[index].quote for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
-    if not lead and (lead := lead_of(evidence, chosen[0])):
-        lead_quotes = (first,)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 
 

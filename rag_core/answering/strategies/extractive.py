@@ -23,8 +23,7 @@ from rag_core.domain import Hit
 class Extraction:
     """What an answer is made of.
 
-    lead: what is said first, from figures or in words of the first quote, "" where that says it itself; lead_quotes:
-    where it stands. quotes:
+    lead: a sentence made from figures, "" where the first quote says it itself; lead_quotes: where these stand. quotes:
     best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the passages
     do. An abstention's quotes are the closest there is. others: the same for further parts of the question.
     """
