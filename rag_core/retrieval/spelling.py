@@ -15,7 +15,7 @@ from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import stop_words
 
 _SHORTEST = 4  # characters
-_ALIKE = 0.75  # least share of characters in common, as difflib counts it
+_ALIKE = 0.7  # least share of characters in common, as difflib counts it
 
 IsWord = Callable[[str], bool]
 Like = Callable[[str], Sequence[str]]

@@ -23,6 +23,7 @@ MOST_WORDS = 60
 
 _PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.IGNORECASE)
 _LONGEST_LEAD_IN = 120  # characters of the sentence before that are quoted along with "It ..." and "They ..."
+_LABEL_LINES = 2  # that a row's label takes at most
 _SAME = 0.6  # sentences that share this much of their terms say the same thing
 _CLEARLY = 0.5  # of a row's cells, the share of probability that the best must have to be said
 _ADDS = 0.04  # of the question's words that a further quote must match
@@ -59,7 +60,7 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
         lead, cells = _cell(evidence, chosen[0], answer_type(question))
     chosen = _behind_lead(evidence, chosen, result is None)[: min(most, _BEHIND_LEAD)] if lead else chosen
     first = _lead_in(evidence, chosen[0], chosen)
-    others = (evidence.units[index].quote for index in chosen[1:])
+    others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 
@@ -153,9 +154,24 @@ def _same(one: str, other: str) -> bool:
     return numbers(one) == numbers(other) and len(first & second) >= _SAME * len(first | second)
 
 
+def _with_label(evidence: Evidence, index: int) -> Quote:
+    """A quote; figures alone together with the line or two before them that name their row."""
+    quote = evidence.units[index].quote
+    if not evidence.units[index].tabular or any(map(str.isalpha, quote.text[:1])):
+        return quote
+    first = place = evidence.every.index(quote)
+    while first and place - first < _LABEL_LINES and (first == place or evidence.every[first].text[:1].islower()):
+        before = evidence.every[first - 1]
+        if before.passage != quote.passage or before.kind != "fragment" or not before.text[:1].isalpha():
+            break
+        first -= 1
+    lines = evidence.every[first : place + 1]
+    return replace(quote, text=" ".join(line.text for line in lines), start=lines[0].start)
+
+
 def _lead_in(evidence: Evidence, index: int, chosen: Sequence[int]) -> Quote:
     """A quote together with the sentence before it where it leans on that one ("It was built in 1885.")."""
-    quote = evidence.units[index].quote
+    quote = _with_label(evidence, index)
     before = evidence.units[index - 1].quote if index else quote
     neighbours = (before.passage, before.position + 1) == (quote.passage, quote.position)
     whole = before.kind == quote.kind == "sentence" and before.complete and before.start >= quote.hit.start

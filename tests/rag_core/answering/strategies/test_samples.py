@@ -1,0 +1,21 @@
+"""Everyday questions of the sample documents, asked as a person would, without a language model."""
+
+from __future__ import annotations
+
+from rag_core import Library
+from tests.conftest import PROJECT
+
+
+def test_everyday_questions_of_the_samples(library: Library) -> None:
+    list(library.add([PROJECT / "data" / "samples"]))
+
+    misspelt = library.ask("how mutch is the fair for a bycicle")
+    assert misspelt.trace.query == "how much is the fair for a bicycle"
+    assert "3.00" in misspelt.text
+
+    labelled = library.ask("how much is it to take a car to Tolsund").text
+    assert labelled.startswith("Car up to 5 metres, with driver, Tolsund: 52.50 [1]")
+    assert "Car up to 5 metres, with driver 41.00" in labelled
+
+    assert "county engineer, Halvor Dahl" in library.ask("Who is Halvor Dahl?").text
+    assert library.ask("What is the capital of Peru?").abstained
