@@ -7,24 +7,19 @@ import re
 from rag_core.answering.tables.tables import Cell
 
 _FOOTNOTE = re.compile(r"\s*(?:\((?:\d{1,2}|[a-z])\)|[*†‡])+$")
-_LONGEST_HEAD = 80  # characters: of several heads over each other the nearest
+_MOST_WORDS = 16  # before the figure, which is what was asked
 
 
 def said(cell: Cell) -> str:
-    """The cell with what names it; "" where nothing does."""
-    group = _bare(cell.group.text) if cell.group is not None else ""
+    """The cell with what names it; "" where nothing does. Where that is long its group is left out, then far heads."""
     name = _bare(cell.name)
-    names = [group, name if name != group else "", _bare(_head(cell))]
-    return f"{', '.join(filter(None, names))}: {value(cell)}" if any(names) else ""
-
-
-def _head(cell: Cell) -> str:
-    found = ""
-    for part in cell.heads:
-        if len(found) + len(part.text) >= _LONGEST_HEAD:
+    group = _bare(cell.group.text) if cell.group is not None else ""
+    head, nearest = _bare(cell.head), _bare(cell.heads[0].text if cell.heads else "")
+    for names in ([group if group != name else "", name, head], [name, head], [name, nearest]):
+        named = ", ".join(filter(None, names))
+        if len(named.split()) <= _MOST_WORDS:
             break
-        found = f"{part.text} {found}"
-    return found
+    return f"{named}: {value(cell)}" if named else ""
 
 
 def value(cell: Cell) -> str:
