@@ -8,6 +8,7 @@ from tests.conftest import PROJECT
 
 def test_everyday_questions_of_the_samples(library: Library) -> None:
     list(library.add([PROJECT / "data" / "samples"]))
+    library._storage.settle()
 
     misspelt = library.ask("how mutch is the fair for a bycicle")
     assert misspelt.trace.query == "how much is the fair for a bicycle"
