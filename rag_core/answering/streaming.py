@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import queue
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
@@ -11,6 +13,16 @@ Event = TypeVar("Event")
 
 _POLL_S = 0.05
 _JOIN_S = 0.5
+_LAST_S = 5.0
+_threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+@atexit.register
+def _wait_for_the_last() -> None:
+    """A thread that comes back from a model's native code when Python has gone aborts the process (SIGABRT)."""
+    for thread in list(_threads):
+        if thread.is_alive():
+            thread.join(_LAST_S)
 
 
 class Worker(Generic[Event]):
@@ -29,6 +41,7 @@ class Worker(Generic[Event]):
 
     def __enter__(self) -> Worker[Event]:
         self._thread.start()
+        _threads.add(self._thread)
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -9,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from rag_core.answering.streaming import Worker
+from tests.conftest import PROJECT
 
 Emit = Callable[[int], None]
 Stopping = Callable[[], bool]
@@ -60,3 +63,15 @@ def test_a_stop_does_not_wait_for_silent_work() -> None:
         assert list(worker.events(lambda: time.perf_counter() - began > 0.1)) == []
         assert time.perf_counter() - began < 1
         release.set()
+
+
+def test_a_process_ends_after_its_work() -> None:
+    """A model's native code that ends when Python has gone would abort the process."""
+    program = """
+import time
+from rag_core.answering.streaming import Worker
+with Worker(lambda emit, stopping: (time.sleep(1), print("ended"))) as worker:
+    raise SystemExit(3)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (3, "ended\n")
