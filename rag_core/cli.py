@@ -81,7 +81,12 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     add = command("add", _add, "Add files and folders, and finish what was left pending.")
-    add.add_argument("sources", nargs="*", metavar="SOURCE", help="PDF, text and Markdown files, or folders of them")
+    add.add_argument(
+        "sources",
+        nargs="*",
+        metavar="SOURCE",
+        help="files, or folders of them: PDF, Office, web, EPUB, mail, CSV, text, source code",
+    )
     add.add_argument("--password", help="password of encrypted PDF documents; asked for when it is left out")
     search = command("search", cli_search.search, "Show the passages that fit a question best.")
     cli_search.add(search)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from rag_core.domain import Upload
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
+from rag_core.reading import SUFFIXES
 
 Source = str | Path | Upload
-_SUFFIXES = {".pdf", ".txt", ".text", ".md", ".markdown"}
+# What programs leave in folders of source code.
+_NOT_ENTERED = {"node_modules", "__pycache__"}
 
 
 def expand(sources: Iterable[Source]) -> Iterator[tuple[str, Source | LecternError]]:
@@ -29,11 +31,19 @@ def expand(sources: Iterable[Source]) -> Iterator[tuple[str, Source | LecternErr
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Source | LecternError]]:
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and _is(Path.is_file, path))
+    found = sorted(path for path in folder.rglob("*") if _is_wanted(path, folder) and _is(Path.is_file, path))
     if not found:
-        yield str(folder), UnsupportedDocument("The folder holds no PDF, text or Markdown file.")
+        yield str(folder), UnsupportedDocument("The folder holds no file of a kind that Lectern reads.")
     for path in found:
         yield str(path.relative_to(folder)), path
+
+
+def _is_wanted(path: Path, folder: Path) -> bool:
+    """Whether a file below a folder is of a kind that is read and stands in no hidden folder."""
+    inside = path.relative_to(folder).parts[:-1]
+    hidden = any(part.startswith(".") or part in _NOT_ENTERED for part in inside)
+    # What Office programs keep beside an open file, ~$report.docx, is no document.
+    return path.suffix.lower() in SUFFIXES and not hidden and not path.name.startswith("~$")
 
 
 def _is(kind: Callable[[Path], bool], path: Path) -> bool:

@@ -23,7 +23,7 @@ def drop_zone() -> None:
     key = f"upload_files_{turn}"
     with st.container(key="upload_drop", gap="xsmall"):
         st.file_uploader(
-            "Add PDF, text or Markdown files",
+            "Add documents",
             accept_multiple_files=True,
             key=key,
             on_change=_take_files,
@@ -31,7 +31,10 @@ def drop_zone() -> None:
             label_visibility="collapsed",
         )
         limit = st.get_option("server.maxUploadSize")
-        st.caption(f"PDF, text and Markdown files, up to {limit} MB each. They stay on this machine.")
+        st.caption(
+            f"PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, CSV, notebooks, Markdown, text and "
+            f"source code, up to {limit} MB each. They stay on this machine."
+        )
 
 
 def sample_button(board: JobBoard) -> None:

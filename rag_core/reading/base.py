@@ -17,6 +17,18 @@ from rag_core.errors import UnsupportedDocument
 PDF = "application/pdf"
 TEXT = "text/plain"
 MARKDOWN = "text/markdown"
+HTML = "text/html"
+CSV = "text/csv"
+MAIL = "message/rfc822"
+RTF = "application/rtf"
+NOTEBOOK = "application/x-ipynb+json"
+EPUB = "application/epub+zip"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+ODT = "application/vnd.oasis.opendocument.text"
+ODS = "application/vnd.oasis.opendocument.spreadsheet"
+ODP = "application/vnd.oasis.opendocument.presentation"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,27 +7,60 @@ import re
 from pathlib import Path, PurePosixPath
 
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
-from rag_core.reading.base import MARKDOWN, PDF, TEXT
+from rag_core.reading.base import (
+    CSV,
+    DOCX,
+    EPUB,
+    HTML,
+    MAIL,
+    MARKDOWN,
+    NOTEBOOK,
+    ODP,
+    ODS,
+    ODT,
+    PDF,
+    PPTX,
+    RTF,
+    TEXT,
+    XLSX,
+)
 
 SAMPLE_BYTES = 64 * 1024
 # PDF readers accept some bytes before the header.
 PDF_HEADER_WITHIN = 1024
 # Control characters that a text may hold by accident.
 STRAY_CONTROLS = 4
-MARKDOWN_SUFFIXES = {".md", ".markdown", ".mdown", ".mkd"}
+
+# What a name says of a text, and of an archive whose entries do not say what it is.
+_TEXT_SUFFIXES = {
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), MARKDOWN),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
+    **dict.fromkeys((".csv", ".tsv", ".tab"), CSV),
+    ".eml": MAIL,
+    ".ipynb": NOTEBOOK,
+}
+_ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}
+_ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP}
+# Texts that are read as they stand.
+_PLAIN_SUFFIXES = (
+    ".txt .text .rst .org .adoc .log .srt .vtt .tex .bib .py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc"
+    " .cpp .hpp .cs .rb .php .pl .lua .r .jl .scala .hs .ml .el .sql .sh .ps1 .vue .css"
+)
+SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_ZIP_SUFFIXES, *_PLAIN_SUFFIXES.split()})
+"""Of files that are taken from a folder; a file named by itself is judged by its content."""
 
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
 )
+_ZIP = b"PK\x03\x04"
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"PK\x03\x04", "a ZIP archive"),
+    (_ZIP, "a ZIP archive"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Microsoft Office file"),
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
     (b"II*\x00", "a TIFF picture"),
     (b"MM\x00*", "a TIFF picture"),
-    (b"{\\rtf", "a rich text (RTF) file"),
     (b"%!PS", "a PostScript file"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf", "a 7-Zip archive"),
@@ -39,39 +72,69 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"ID3", "a sound file"),
     (b"OggS", "a sound file"),
 )
-_ZIP_KINDS = ((b"word/", "a Word document"), (b"xl/", "an Excel workbook"), (b"ppt/", "a PowerPoint file"))
+_ZIP_KINDS = (
+    (b"mimetypeapplication/epub+zip", EPUB),
+    (b"mimetypeapplication/vnd.oasis.opendocument.text", ODT),
+    (b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet", ODS),
+    (b"mimetypeapplication/vnd.oasis.opendocument.presentation", ODP),
+    (b"word/document", DOCX),
+    (b"xl/workbook.xml", XLSX),
+    (b"ppt/presentation.xml", PPTX),
+    (b"META-INF/container.xml", EPUB),
+)
+# The name of what an Office file with a password holds, as old Office files write names.
+_OFFICE_LOCKED = "EncryptedPackage".encode("utf-16-le")
 _UNICODE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b\b")) + b"\x7f"
 
 
 def detect(path: Path, name: str) -> str:
-    """Return the media type of the file at `path`: application/pdf, text/plain or text/markdown.
+    """Return the media type of the file at `path`, one of those in `rag_core.reading.base`.
 
-    `name` is the file's own name; it tells Markdown from plain text. Raises UnreadableDocument for an empty file and
+    `name` is the file's own name; it tells kinds of texts apart. Raises UnreadableDocument for an empty file and
     UnsupportedDocument, saying what the file really is, for everything else.
     """
     with path.open("rb") as file:
-        return detect_bytes(file.read(SAMPLE_BYTES), name)
+        head = file.read(SAMPLE_BYTES)
+        file.seek(max(path.stat().st_size - SAMPLE_BYTES, 0))
+        return _detect(head, file.read(SAMPLE_BYTES), name)
 
 
 def detect_bytes(data: bytes, name: str) -> str:
-    """The same as `detect` of a file's bytes, or of as many of them as say what it is."""
-    sample = data[:SAMPLE_BYTES]
+    """The same as `detect` of a file's bytes."""
+    return _detect(data[:SAMPLE_BYTES], data[-SAMPLE_BYTES:], name)
+
+
+def _detect(head: bytes, tail: bytes, name: str) -> str:
+    """tail: the file's last bytes, where archives and old Office files list what is in them."""
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    if not sample:
+    if not head:
         raise UnreadableDocument("The file is empty.", help="Choose a file that has content.")
-    kind = _other_kind(sample)
-    if _is_pdf(sample, suffix, kind):
+    kind = _other_kind(head)
+    if _is_pdf(head, suffix, kind):
         return PDF
+    if found := _by_content(head, tail, suffix):
+        return found
     if kind:
+        kind = "an Office file with a password" if _OFFICE_LOCKED in head + tail else kind
         raise UnsupportedDocument(f"{_named(suffix)}it is {kind}.", help=_help(kind))
     if suffix == ".pdf":
-        if not sample.strip(b"\x00 \r\n\t"):
+        if not head.strip(b"\x00 \r\n\t"):
             raise UnreadableDocument("The file is named .pdf but holds only blanks.")
         raise UnsupportedDocument(
             "The file is named .pdf but it is plain text.", help="If it is meant as text, rename it to end in .txt."
         )
-    return MARKDOWN if suffix in MARKDOWN_SUFFIXES else TEXT
+    return _TEXT_SUFFIXES.get(suffix, TEXT)
+
+
+def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
+    """The kind of flowing document that a file shows itself to be."""
+    if head.startswith(_ZIP):
+        return next((kind for mark, kind in _ZIP_KINDS if mark in head or mark in tail), _ZIP_SUFFIXES.get(suffix))
+    if head.startswith(b"{\\rtf"):
+        return RTF
+    # What a server said instead of the PDF is not what was meant to be read.
+    return HTML if suffix != ".pdf" and _HTML.match(head.removeprefix(codecs.BOM_UTF8)) else None
 
 
 def _is_pdf(sample: bytes, suffix: str, kind: str | None) -> bool:
@@ -99,7 +162,7 @@ def _other_kind(sample: bytes) -> str | None:
         return "a web page (HTML)"
     for signature, kind in _SIGNATURES:
         if sample.startswith(signature):
-            return next((name for mark, name in _ZIP_KINDS if mark in sample), kind)
+            return kind
     if sample.startswith(_UNICODE_MARKS) or guess_utf16(sample):
         return None
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
@@ -111,6 +174,8 @@ def _named(suffix: str) -> str:
 
 
 def _help(kind: str) -> str:
-    if "HTML" in kind or "Office" in kind or kind.startswith(("a Word", "an Excel", "a PowerPoint")):
-        return "Open it in its own program, save or print it as PDF, and add that file."
+    if "password" in kind:
+        return "Open it in its own program, save it without a password and add it again."
+    if "HTML" in kind or "Office" in kind:
+        return "Open it in its own program, save it as .docx, .xlsx, .pptx or PDF, and add that file."
     return UnsupportedDocument.default_help

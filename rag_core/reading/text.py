@@ -25,6 +25,14 @@ _MARKS = (
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 
 
+def read_text(path: Path, max_chars: int) -> tuple[str, str]:
+    """Return what `decode` makes of a file. Raises LimitExceeded for one that must hold more than `max_chars`."""
+    # No encoding spends more than four bytes on a character.
+    if path.stat().st_size > 4 * max_chars:
+        raise LimitExceeded(f"The file holds more than {max_chars:,} characters.")
+    return decode(path.read_bytes())
+
+
 def decode(data: bytes) -> tuple[str, str]:
     """Return the text of `data` and a note, empty unless something had to be guessed or replaced."""
     for mark, encoding in _MARKS:
@@ -44,18 +52,12 @@ def clean(text: str) -> str:
     return _CONTROLS.sub(" ", visible(text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
-class TextDocument(OpenDocument):
-    """A text file. Each form feed begins a page; there is at least one page."""
+class PagedText(OpenDocument):
+    """Pages of text alone, without boxes; there is at least one."""
 
-    def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
-        # No encoding spends more than four bytes on a character.
-        if path.stat().st_size > 4 * max_chars:
-            raise LimitExceeded(f"The file holds more than {max_chars:,} characters.")
-        text, self._note = decode(path.read_bytes())
-        self.pages = [clean(part) for part in text.split("\f")]
-        while len(self.pages) > 1 and not self.pages[-1].strip():
-            self.pages.pop()
-        self.page_count = len(self.pages)
+    def __init__(self, pages: list[str]) -> None:
+        self.pages = pages
+        self.page_count = len(pages)
 
     def read_page(self, number: int, max_chars: int) -> RawPage:
         """Return page `number` without boxes. Raises LimitExceeded beyond `max_chars` characters."""
@@ -63,6 +65,17 @@ class TextDocument(OpenDocument):
         if len(text) > max_chars:
             raise LimitExceeded(f"The file holds more than {max_chars:,} characters.")
         return RawPage(Page(number, text))
+
+
+class TextDocument(PagedText):
+    """A text file. Each form feed begins a page; there is at least one page."""
+
+    def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
+        text, self._note = read_text(path, max_chars)
+        pages = [clean(part) for part in text.split("\f")]
+        while len(pages) > 1 and not pages[-1].strip():
+            pages.pop()
+        super().__init__(pages)
 
     def details(self) -> Details:
         """Plain text says little about itself: a title, where it begins with one, and how it was decoded."""

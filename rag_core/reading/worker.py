@@ -10,17 +10,26 @@ import os
 import resource
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument
 from rag_core.reading import wire
-from rag_core.reading.base import MARKDOWN, PDF, TEXT, OpenDocument, Opener
+from rag_core.reading.base import DOCX, MARKDOWN, PDF, TEXT, OpenDocument, Opener
+from rag_core.reading.flowing import FlowDocument
 from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.text import TextDocument
 
-FORMATS: dict[str, Opener] = {PDF: PdfDocument, TEXT: TextDocument, MARKDOWN: MarkdownDocument}
+# Their libraries take up to half a second to import: a module is imported when the first of its files comes.
+FLOWING = {DOCX: "word"}
+FORMATS: dict[str, Opener] = {
+    PDF: PdfDocument,
+    TEXT: TextDocument,
+    MARKDOWN: MarkdownDocument,
+    **{kind: partial(FlowDocument, f"rag_core.reading.flowing.{name}") for kind, name in FLOWING.items()},
+}
 # Pages are answered in bundles of about this long, so that requests of others are not kept waiting.
 BUNDLE_S = 0.2
 

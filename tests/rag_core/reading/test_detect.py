@@ -3,7 +3,9 @@ from pathlib import Path
 import pytest
 
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
-from rag_core.reading import detect, detect_bytes
+from rag_core.reading import base, detect, detect_bytes
+
+LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99_999) + "EncryptedPackage".encode("utf-16-le")
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,16 @@ from rag_core.reading import detect, detect_bytes
         ("text".encode("utf-16"), "wide.txt", "text/plain"),
         ("without a mark".encode("utf-16-le"), "wide.txt", "text/plain"),
         (b"<h1 align=center>A name</h1>\n\n# Title", "readme.md", "text/markdown"),
+        (b"PK\x03\x04 ... word/document.xml", "misnamed.pdf", base.DOCX),
+        (b"PK\x03\x04" + bytes(200_000) + b"PK\x01\x02 ... xl/workbook.xml", "sheet.docx", base.XLSX),
+        (b"PK\x03\x04 ... mimetypeapplication/epub+zip", "book", base.EPUB),
+        (b"PK\x03\x04 ...", "damaged.pptx", base.PPTX),
+        (b"{\\rtf1 words}", "letter.doc", base.RTF),
+        (b"<!doctype HTML>\n<p>x", "saved as.xls", base.HTML),
+        (b"<p>A part of a page", "part.html", base.HTML),
+        (b"a;b\n1;2\n", "table.csv", base.CSV),
+        (b"Subject: Tea\n\nAt four.", "letter.EML", base.MAIL),
+        (b"def f(): ...", "f.py", "text/plain"),
     ],
 )
 def test_content_comes_first_then_the_name(tmp_path: Path, content: bytes, name: str, expected: str) -> None:
@@ -35,7 +47,8 @@ def test_content_comes_first_then_the_name(tmp_path: Path, content: bytes, name:
     [
         (b"<!DOCTYPE html><html>", "page.pdf", "named .pdf but it is a web page (HTML)"),
         (b"\xef\xbb\xbf  <!-- x --><!-- y -->\n<HTML lang='en'>", "page.pdf", "web page"),
-        (b"PK\x03\x04 ... word/document.xml", "a.docx", "a Word document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 ...", "a.doc", "an old Microsoft Office file"),
+        (LOCKED, "a.docx", "an Office file with a password"),
         (b"PK\x03\x04 ...", "a.zip", "a ZIP archive"),
         (b"\x89PNG\r\n\x1a\n", "a.pdf", "a PNG picture"),
         (b"\xff\xd8\xff\xe0", "a.jpg", "a JPEG picture"),

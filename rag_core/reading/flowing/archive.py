@@ -1,0 +1,95 @@
+"""Archives that documents come in: looked at before anything in them is unfolded."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from lxml import etree
+
+from rag_core.errors import LimitExceeded, UnreadableDocument, UnsupportedDocument
+
+MAX_ENTRIES = 20_000
+MAX_UNFOLDED_BYTES = 512 * 2**20
+# Office files of figures unfold to about 20 times their size; what is smaller than the least may do so more.
+MAX_RATIO, LEAST_BYTES = 150, 32 * 2**20
+_ENCRYPTED = 1
+_PIECE_BYTES = 4096
+_OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|\x00")
+_XML = (".xml", ".rels")
+
+
+@contextmanager
+def checked(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open the archive at `path`, once its list of entries is found harmless.
+
+    What an entry unfolds to is never more than the list says. Raises LimitExceeded for one that unfolds to too much,
+    UnsupportedDocument for one with a password, and UnreadableDocument for names outside it and what is no archive.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise UnreadableDocument(f"The file's archive is damaged: {error}.") from error
+    with archive:
+        _check(archive.infolist(), path.stat().st_size)
+        yield archive
+
+
+def office(path: Path) -> None:
+    """Check an Office file: its archive, and that none of its XML declares a document type, as entities need."""
+    with checked(path) as archive:
+        for entry in archive.infolist():
+            if entry.filename.endswith(_XML):
+                with archive.open(entry) as stream:
+                    _refuse_doctype(stream, entry.filename)
+
+
+def xml(data: bytes) -> Any:
+    """Parse XML without entities, document types from elsewhere and network. Raises lxml's XMLSyntaxError."""
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
+
+
+def _check(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:
+    if len(entries) > MAX_ENTRIES:
+        raise LimitExceeded(f"The file's archive has {len(entries):,} entries, more than {MAX_ENTRIES:,}.")
+    unfolded = sum(entry.file_size for entry in entries)
+    if unfolded > MAX_UNFOLDED_BYTES or unfolded > max(LEAST_BYTES, MAX_RATIO * size_bytes):
+        raise LimitExceeded(
+            f"The file's archive of {size_bytes:,} bytes would unfold to {unfolded:,}: it was not opened.",
+            help="If it is meant to be so large, save its parts, or its text, as files of their own.",
+        )
+    if any(entry.flag_bits & _ENCRYPTED for entry in entries):
+        raise UnsupportedDocument(
+            "The file's archive is protected by a password.", help="Save it without a password and add it again."
+        )
+    if outside := next((entry.filename for entry in entries if _OUTSIDE.search(entry.filename)), None):
+        raise UnreadableDocument(f"The file's archive has an entry outside of it: {outside[:80]!r}. It was not opened.")
+
+
+class _Begun(Exception):
+    """The first element was met: no document type can follow."""
+
+
+def _refuse_doctype(stream: Any, name: str) -> None:
+    def declared(*_: object) -> None:
+        raise UnsupportedDocument(
+            f"{name} in the file declares a document type (DOCTYPE), which Office programs never write: not opened.",
+            help="Open the file in its own program, save it anew and add it again.",
+        )
+
+    def begun(*_: object) -> None:
+        raise _Begun
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = declared
+    parser.StartElementHandler = begun
+    try:
+        while piece := stream.read(_PIECE_BYTES):
+            parser.Parse(piece)
+    except (_Begun, expat.ExpatError):  # what is no XML is for the format's reader to judge
+        return

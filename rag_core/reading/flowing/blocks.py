@@ -1,0 +1,34 @@
+"""What a flowing document is made of: headings, paragraphs, items of lists, tables, notes and the ends of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rag_core.reading.base import Details
+
+Kind = Literal["heading", "paragraph", "item", "table", "note", "page"]
+Row = Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One piece of a document, in reading order.
+
+    level: of a heading, from 1. rows: of a table; a cell of None goes on from the one to its left, as where cells are
+    merged. A note is put at the end of its page. A page is where the next one begins.
+    """
+
+    kind: Kind
+    text: str = ""
+    level: int = 1
+    rows: Iterable[Row] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A file as blocks, read as they are asked for, and what it says of itself (headings and labels apart)."""
+
+    blocks: Iterable[Block]
+    details: Details = field(default_factory=Details)

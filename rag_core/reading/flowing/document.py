@@ -1,0 +1,50 @@
+"""A flowing document opened in the reading process: laid out at once, its pages given as they are asked for."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from zipfile import BadZipFile
+
+from rag_core.errors import UnreadableDocument
+from rag_core.reading.base import Details
+from rag_core.reading.flowing.blocks import Flow
+from rag_core.reading.flowing.layout import Layout
+from rag_core.reading.text import PagedText
+
+# What libraries raise at a damaged file; SyntaxError is that of XML parsers.
+_FAULTS = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, EOFError, RecursionError,
+    NotImplementedError, SyntaxError, BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
+
+
+class FlowDocument(PagedText):
+    """Pages of text with headings. `module` has the format's `read`; it is imported when the first such file comes."""
+
+    def __init__(self, module: str, path: Path, password: str | None, max_chars: int) -> None:
+        layout = Layout(max_chars)
+        with _faults_told():
+            flow: Flow = import_module(module).read(path, max_chars)
+            for block in flow.blocks:
+                layout.add(block)
+        layout.finish()
+        super().__init__(layout.pages)
+        self._details = replace(flow.details, headings=tuple(layout.headings))
+
+    def details(self) -> Details:
+        """What the file says of itself, with its headings."""
+        return self._details
+
+
+@contextmanager
+def _faults_told() -> Iterator[None]:
+    try:
+        yield
+    except _FAULTS as error:
+        raise UnreadableDocument(f"The file is damaged ({type(error).__name__}: {str(error)[:200]}).") from error

@@ -1,0 +1,148 @@
+"""Blocks to pages of text: headings with their places, and tables as lines whose cells are set apart by tabs.
+
+A chunk of a long table must say what its figures are: every few rows its head is said again, behind an empty line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from rag_core.errors import LimitExceeded
+from rag_core.reading.base import Heading
+from rag_core.reading.flowing.blocks import Block, Row
+from rag_core.reading.text import clean
+
+# Pages that the document itself does not end are ended before the first block behind this many characters.
+PAGE_CHARS = 20_000
+# Rows and their head that fit into one chunk (figures are about two characters a token), but no fewer rows than these.
+PIECE_CHARS, PIECE_ROWS = 450, 4
+MAX_HEADING_CHARS = 300
+MAX_HEAD_ROWS = 4
+# An empty first cell: blanks at the ends of a chunk are cut off, and the row's cells would stand under other heads.
+NO_LABEL = "."
+
+_FIGURE = re.compile(r"[-+(−–]*\s*(?:[A-Z]{0,3}[$€£¥])?\s*\(?[-−–]?\.?\d[\d.,' ]*\s*[%)€£$]*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+class Layout:
+    """Pages being written. `pages` and `headings` are whole after `finish`."""
+
+    def __init__(self, max_chars: int) -> None:
+        self.pages: list[str] = []
+        self.headings: list[Heading] = []
+        self._max_chars = max_chars
+        self._written = 0
+        self._page: list[str] = []
+        self._length = 0
+        self._notes: list[str] = []
+        self._last = ""
+
+    def add(self, block: Block) -> None:
+        """Write one block. Raises LimitExceeded beyond the most characters that a document may have."""
+        if block.kind == "page":
+            self._end_page()
+        elif block.kind == "note":
+            self._notes.append(clean(block.text).strip())
+        elif block.kind == "table":
+            self._table(block.rows)
+        elif (
+            text := _one_line(block.text) if block.kind == "heading" else clean(block.text).replace("\f", "\n").strip()
+        ):
+            self._begin(block.kind)
+            if block.kind == "heading":
+                self.headings.append(Heading(text[:MAX_HEADING_CHARS], block.level, len(self.pages) + 1, self._length))
+            self._write(f"• {text}" if block.kind == "item" else text)
+
+    def finish(self) -> None:
+        """End the last page; empty ones at the end are none."""
+        self._end_page()
+        while len(self.pages) > 1 and not self.pages[-1]:
+            self.pages.pop()
+
+    def _begin(self, kind: str) -> None:
+        """The blank line before a block, or a new page."""
+        if self._length > PAGE_CHARS:
+            self._end_page()
+        if self._length:
+            self._write("\n" if kind == self._last == "item" else "\n\n")
+        self._last = kind
+
+    def _table(self, rows: Iterable[Row]) -> None:
+        for piece in _pieces(rows):
+            self._begin("table")
+            self._write("\n".join(piece))
+
+    def _end_page(self) -> None:
+        for note in filter(None, self._notes):
+            self._write("\n\n" if self._length else "")
+            self._write(note)
+        self.pages.append("".join(self._page))
+        self._page, self._length, self._notes, self._last = [], 0, [], ""
+
+    def _write(self, text: str) -> None:
+        self._page.append(text)
+        self._length += len(text)
+        self._written += len(text)
+        if self._written > self._max_chars:
+            raise LimitExceeded(f"The file holds more than {self._max_chars:,} characters.")
+
+
+def _pieces(rows: Iterable[Row]) -> Iterator[list[str]]:
+    """The lines of a table in pieces that each begin with its head, and with the line that names its group of rows."""
+    body = (row for row in rows if any(row))
+    first = list(islice(body, 24))
+    indent = min((_indent(row) for row in first), default=0)
+    count = _head_count(first)
+    head = [_line(_spread(row), indent) for row in first[:count]]
+    piece, group = list(head), ""
+    for line in (_line(row, indent) for row in chain(first[count:], body)):
+        if sum(map(len, piece)) + len(line) > PIECE_CHARS and len(piece) >= len(head) + PIECE_ROWS:
+            yield piece
+            piece = [*head, group] if group and "\t" in line else list(head)
+        piece.append(line)
+        group = group if "\t" in line else line
+    if piece:
+        yield piece
+
+
+def _indent(row: Row) -> int:
+    return next((place for place, cell in enumerate(row) if cell), len(row))
+
+
+def _head_count(rows: Sequence[Row]) -> int:
+    """The rows above the first that has a figure; one where none of the first has any, none of a mere list."""
+    if all(len(row) < 2 for row in rows):
+        return 0
+    has_figure = (any(_is_figure(cell) for cell in row) for row in rows[: MAX_HEAD_ROWS + 1])
+    return next((place for place, found in enumerate(has_figure) if found), 1)
+
+
+def _is_figure(cell: str | None) -> bool:
+    bare = (cell or "").strip()
+    return _FIGURE.fullmatch(bare) is not None and not _YEAR.fullmatch(bare)
+
+
+def _spread(row: Row) -> list[str]:
+    """A head's row in which a cell that reaches over several columns stands over each."""
+    found: list[str] = []
+    for cell in row:
+        found.append((found[-1] if found else "") if cell is None else cell)
+    return found
+
+
+def _line(row: Row, indent: int) -> str:
+    """A row as one line. What alone stands in its row is a line without cells, as a group's name is."""
+    cells = [_one_line(cell or "").replace("|", "/") for cell in row]
+    while cells and not cells[-1]:
+        cells.pop()
+    cells = cells[min(indent, _indent(cells)) :]
+    if len(cells) > 1 and not cells[0]:
+        cells[0] = NO_LABEL
+    return "\t".join(cells)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(text).split())

@@ -1,0 +1,210 @@
+"""Word documents (DOCX): python-docx opens them, and every paragraph is found however it is wrapped.
+
+Page ends are those that Word drew last, where it left them, else those that the author set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from docx import Document
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml.ns import qn
+
+from rag_core.errors import UnsupportedDocument
+from rag_core.reading.base import Details
+from rag_core.reading.flowing import archive
+from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row
+
+_TEXT, _BREAK, _DRAWN = qn("w:t"), qn("w:br"), qn("w:lastRenderedPageBreak")
+_PARAGRAPH, _TABLE, _NOTE = qn("w:p"), qn("w:tbl"), qn("w:footnoteReference")
+_MARKS = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
+# What was moved away or deleted, what a program without text boxes would show instead, and what makes up the layout.
+_UNSEEN = {qn("w:del"), qn("w:moveFrom"), "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
+_UNSEEN |= {qn("w:pPr"), qn("w:rPr"), qn("w:tblPr"), qn("w:sectPr")}
+_PICTURE = qn("wp:docPr")
+_BODY_LEVEL = 9
+_MOST_COLUMNS = 256
+
+
+def read(path: Path, max_chars: int) -> Flow:
+    """Open a Word document. Raises UnsupportedDocument for one with macros or a template, and as `archive.office`."""
+    archive.office(path)
+    try:
+        document = Document(str(path))
+    except ValueError as error:
+        raise UnsupportedDocument(
+            "It is a Word template or a document with macros.", help="Save it as a Word document (.docx)."
+        ) from error
+    said = document.core_properties
+    return Flow(_Word(document).blocks(), Details(said.title.strip(), said.author.strip(), language=said.language))
+
+
+class _Word:
+    def __init__(self, document: Any) -> None:
+        self._part = document.part
+        self._body = document.element.body
+        self._styles = {style.style_id: style for style in document.styles}
+        drawn = next(self._body.iter(_DRAWN), None) is not None
+        self._ends = _is_drawn if drawn else _is_set
+
+    def blocks(self) -> Iterator[Block]:
+        """The paragraphs and tables in order."""
+        for element in _parts(self._body):
+            if element.tag == _TABLE:
+                yield from self._table(element)
+            else:
+                yield from self._paragraph(element)
+
+    def _paragraph(self, paragraph: Any) -> Iterator[Block]:
+        """A paragraph, whole on the page where it begins, and the pages that end within it."""
+        text, ends = "", 0
+        for element in _seen(paragraph):
+            if self._ends(element):
+                if not text.strip():
+                    yield Block("page")
+                else:
+                    ends += 1
+            text += _text(element)
+        style = self._style(paragraph)
+        level = self._level(paragraph, style)
+        if not style.startswith("toc "):
+            kind: Kind = "heading" if level else "item" if self._is_item(paragraph) else "paragraph"
+            yield Block(kind, text, level or 1)
+        yield from self._notes(paragraph)
+        yield from [Block("page")] * ends
+
+    def _table(self, table: Any) -> Iterator[Block]:
+        """A table, its first row again on each page that it goes on to; one of a single cell is a frame around text."""
+        rows: list[Row] = []
+        first: list[Row] = []
+        for row in (element for element in table.iter(qn("w:tr")) if _table_of(element) is table):
+            if rows and any(map(self._ends, row.iter(_BREAK, _DRAWN))):
+                yield Block("table", rows=rows)
+                yield Block("page")
+                first, rows = first or rows[:1], []
+            above = rows or first
+            cells = list(_cells(row, above[-1] if above else ()))
+            rows.append(cells)
+        if all(len(row) == 1 for row in rows):
+            for cell in table.iter(qn("w:tc")):
+                if _table_of(cell) is table:
+                    for paragraph in (element for element in _parts(cell) if element.tag == _PARAGRAPH):
+                        yield from self._paragraph(paragraph)
+            return
+        yield Block("table", rows=[*first, *rows])
+        yield from self._notes(table)
+
+    def _notes(self, element: Any) -> Iterator[Block]:
+        for mark in element.iter(_NOTE):
+            number = mark.get(qn("w:id"))
+            if text := self._footnotes.get(number, ""):
+                yield Block("note", f"[{number}] {text}")
+
+    @cached_property
+    def _footnotes(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for relation in self._part.rels.values():
+            if relation.reltype == RELATIONSHIP_TYPE.FOOTNOTES and not relation.is_external:
+                for note in archive.xml(relation.target_part.blob).iter(qn("w:footnote")):
+                    found[note.get(qn("w:id"), "")] = _joined(note).strip()
+        return found
+
+    def _style(self, paragraph: Any) -> str:
+        style = self._styles.get(paragraph.style or "")
+        return (style.name or "").lower() if style is not None else ""
+
+    def _level(self, paragraph: Any, style: str) -> int:
+        """The heading's level by its style's name, else by the level in the outline that is set for it; 0 for none."""
+        if style == "title":
+            return 1
+        name, _, number = style.partition(" ")
+        if name == "heading" and number.isdigit():
+            return int(number)
+        own = self._setting(paragraph, qn("w:outlineLvl"))
+        level = int(own.get(qn("w:val"), _BODY_LEVEL)) if own is not None else _BODY_LEVEL
+        return level + 1 if level < _BODY_LEVEL else 0
+
+    def _is_item(self, paragraph: Any) -> bool:
+        numbered = self._setting(paragraph, qn("w:numId"))
+        return numbered is not None and numbered.get(qn("w:val")) != "0"
+
+    def _setting(self, paragraph: Any, name: str) -> Any:
+        """What a paragraph, its style or a style that this one is based on sets first."""
+        style = self._styles.get(paragraph.style or "")
+        elements = [paragraph.pPr]
+        while style is not None and len(elements) < 12:
+            elements.append(style.element.pPr)
+            style = style.base_style
+        found = (next(element.iter(name), None) for element in elements if element is not None)
+        return next((element for element in found if element is not None), None)
+
+
+def _parts(element: Any) -> Iterator[Any]:
+    """The paragraphs and tables below an element, those of content controls and marked changes too."""
+    waiting = list(reversed(element))
+    while waiting:
+        child = waiting.pop()
+        if child.tag in (_PARAGRAPH, _TABLE):
+            yield child
+        elif child.tag not in _UNSEEN:
+            waiting.extend(reversed(child))
+
+
+def _seen(element: Any) -> Iterator[Any]:
+    """What is below an element, in order, without what nobody sees."""
+    waiting = list(reversed(element))
+    while waiting:
+        child = waiting.pop()
+        if child.tag not in _UNSEEN:
+            yield child
+            waiting.extend(reversed(child))
+
+
+def _text(element: Any) -> str:
+    if element.tag == _TEXT:
+        return element.text or ""
+    if element.tag == _BREAK:
+        return "\n"
+    if element.tag == _NOTE:
+        return f"[{element.get(qn('w:id'))}]"
+    if element.tag == _PICTURE and (told := element.get("descr")):
+        return f" [Picture: {told}] "
+    if element.tag == _PARAGRAPH:  # within another: of a text box
+        return "\n"
+    return _MARKS.get(element.tag, "")
+
+
+def _joined(element: Any) -> str:
+    return "".join(map(_text, _seen(element)))
+
+
+def _table_of(element: Any) -> Any:
+    return next(element.iterancestors(_TABLE))
+
+
+def _cells(row: Any, above: Row) -> Iterator[str | None]:
+    """The cells of a row. One that goes on from the row above says its text again where it names the row."""
+    yield from [""] * _count(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"), 0)
+    cells = [cell for cell in row.iter(qn("w:tc")) if next(cell.iterancestors(qn("w:tr"))) is row]
+    for cell in cells:
+        merged = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
+        goes_on = merged is not None and merged.get(qn("w:val"), "continue") == "continue"
+        yield (above[0] if above and cell is cells[0] else "") if goes_on else _joined(cell)
+        yield from [None] * (_count(cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}"), 1) - 1)
+
+
+def _count(setting: Any, default: int) -> int:
+    """A number of columns that a setting has, kept within reason."""
+    return default if setting is None else min(int(setting.get(qn("w:val"), default)), _MOST_COLUMNS)
+
+
+def _is_drawn(element: Any) -> bool:
+    return bool(element.tag == _DRAWN)
+
+
+def _is_set(element: Any) -> bool:
+    return bool(element.tag == _BREAK and element.get(qn("w:type")) == "page")

@@ -1,0 +1,133 @@
+"""Word documents, made with python-docx as people's programs make them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from docx import Document
+from docx.enum.text import WD_BREAK
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+
+from rag_core import Library
+from rag_core.answering.passages import merge_hits
+from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.tables import cells_of
+from rag_core.domain import ParsedDocument
+from rag_core.reading import Reader
+from tests.rag_core.answering.parts import hit
+
+FARES = (("Line", "2020", "", "2019"), ("", "Adult", "Child", "Adult"), ("Tolsund", "12.40", "6.20", "11.10"))
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    document = Document()
+    document.core_properties.title = "Ferries of the north"
+    document.core_properties.author = "Ada Moss"
+    document.add_heading("Ferries of the north", 0)
+    document.add_paragraph("The company runs nine boats. ")
+    document.add_heading("Fares", 1)
+    table = document.add_table(0, 4)
+    for row in FARES:
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
+    table.cell(0, 1).merge(table.cell(0, 2))
+    table.cell(0, 0).merge(table.cell(1, 0))
+    for number in range(40):
+        cells = table.add_row().cells
+        for cell, text in zip(cells, (f"Harbour {number}", f"{number + 100}.00", "1.00", "2.00"), strict=True):
+            cell.text = text
+    document.add_heading("Rules", 2)
+    document.add_paragraph("Dogs pay half.", style="List Bullet")
+    last = document.add_paragraph("Bicycles go ", style="List Bullet")
+    last.add_run("free.").add_break(WD_BREAK.PAGE)
+    document.add_paragraph("The last page has this.")
+    _wrap(document.paragraphs[-1])
+    path = tmp_path_factory.mktemp("word") / "stored"
+    document.save(str(path))
+    return path
+
+
+def _wrap(paragraph: object) -> None:
+    """Put a paragraph into a content control, as forms and title pages have them."""
+    element = paragraph._p  # type: ignore[attr-defined]
+    control, content = OxmlElement("w:sdt"), OxmlElement("w:sdtContent")
+    element.addprevious(control)
+    control.append(content)
+    content.append(element)
+
+
+@pytest.fixture(scope="module")
+def parsed(reader: Reader, report: Path) -> ParsedDocument:
+    return reader.read(report, "report.docx")
+
+
+def test_headings_pages_and_properties(parsed: ParsedDocument) -> None:
+    assert (parsed.title, parsed.authors) == ("Ferries of the north", "Ada Moss")
+    assert [(item.title, item.level, item.page) for item in parsed.sections] == [
+        ("Ferries of the north", 1, 1), ("Fares", 1, 1), ("Rules", 2, 1),
+    ]  # fmt: skip
+    first, last = parsed.pages
+    for section in parsed.sections:
+        assert first.text[section.start :].startswith(section.title)
+    assert first.text.endswith("Rules\n\n• Dogs pay half.\n• Bicycles go free.")
+    assert last.text == "The last page has this."
+
+
+def test_a_tables_figures_have_their_row_and_column(parsed: ParsedDocument) -> None:
+    found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[0].text)])[0], 0)}
+    assert found["6.20"] == "Tolsund, 2020 Child: 6.20"
+    assert found["11.10"] == "Tolsund, 2019 Adult: 11.10"
+    assert found["139.00"] == "Harbour 39, 2020 Adult: 139.00"
+
+
+def test_drawn_page_ends_come_before_set_ones_and_notes_stand_at_the_pages_end(reader: Reader, tmp_path: Path) -> None:
+    document = Document()
+    document.add_paragraph("On page one.")
+    run = document.add_paragraph("A paragraph that ").add_run("goes on.")
+    run._r.insert(0, OxmlElement("w:lastRenderedPageBreak"))
+    document.add_paragraph("On page two.").add_run().add_break(WD_BREAK.PAGE)
+    deleted, gone = OxmlElement("w:del"), OxmlElement("w:r")
+    gone.append(OxmlElement("w:t"))
+    gone[0].text = "taken back"
+    deleted.append(gone)
+    document.paragraphs[-1]._p.append(deleted)
+    document.save(str(tmp_path / "stored"))
+    parsed = reader.read(tmp_path / "stored", "two.docx")
+    assert [page.text for page in parsed.pages] == [
+        "On page one.\n\nA paragraph that goes on.", "On page two.",
+    ]  # fmt: skip
+
+
+def test_footnotes_stand_at_the_end_of_their_page(reader: Reader, tmp_path: Path) -> None:
+    from docx.opc.constants import RELATIONSHIP_TYPE
+    from docx.opc.packuri import PackURI
+    from docx.opc.part import Part
+
+    document = Document()
+    paragraph = document.add_paragraph("Rye costs four crowns.")
+    mark = OxmlElement("w:footnoteReference")
+    mark.set(qn("w:id"), "2")
+    paragraph.add_run()._r.append(mark)
+    document.add_paragraph("Oats cost three.")
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    note = '<w:footnote w:id="2"><w:p><w:r><w:t>In spring.</w:t></w:r></w:p></w:footnote>'
+    notes = f"<w:footnotes {space}>{note}</w:footnotes>"
+    part = Part(PackURI("/word/footnotes.xml"), "application/xml", notes.encode(), document.part.package)
+    document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+    document.save(str(tmp_path / "stored"))
+    text = reader.read(tmp_path / "stored", "a.docx").pages[0].text
+    assert text == "Rye costs four crowns.[2]\n\nOats cost three.\n\n[2] In spring."
+
+
+def test_a_figure_of_a_word_table_is_answered_with_its_row_and_column(library: Library, report: Path) -> None:
+    from rag_core import Upload
+
+    *_, last = library.add([Upload("report.docx", report.read_bytes())])
+    assert last.stage == "ready", last.error
+    answer = library.ask("What was the adult fare to Harbour 33 in 2020?")
+    assert "133.00" in answer.text
+    assert "Harbour 33" in answer.text
+    assert answer.citations[0].page == 1
