@@ -24,6 +24,7 @@ MAX_HEAD_ROWS = 4
 NO_LABEL = "."
 
 _FIGURE = re.compile(r"[-+(−–]*\s*(?:[A-Z]{0,3}[$€£¥])?\s*\(?[-−–]?\.?\d[\d.,' ]*\s*[%)€£$]*")
+_CURRENCY, _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥]"), re.compile(r"[%)]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -116,11 +117,12 @@ def _head_count(rows: Sequence[Row]) -> int:
     """The rows above the first that has a figure; one where none of the first has any, none of a mere list."""
     if all(len(row) < 2 for row in rows):
         return 0
-    has_figure = (any(_is_figure(cell) for cell in row) for row in rows[: MAX_HEAD_ROWS + 1])
+    has_figure = (any(is_figure(cell) for cell in row) for row in rows[: MAX_HEAD_ROWS + 1])
     return next((place for place, found in enumerate(has_figure) if found), 1)
 
 
-def _is_figure(cell: str | None) -> bool:
+def is_figure(cell: str | None) -> bool:
+    """Whether a cell holds a figure; a year is none, as heads are years."""
     bare = (cell or "").strip()
     return _FIGURE.fullmatch(bare) is not None and not _YEAR.fullmatch(bare)
 
@@ -135,13 +137,24 @@ def _spread(row: Row) -> list[str]:
 
 def _line(row: Row, indent: int) -> str:
     """A row as one line. What alone stands in its row is a line without cells, as a group's name is."""
-    cells = [_one_line(cell or "").replace("|", "/") for cell in row]
+    cells = _with_marks([_one_line(cell or "").replace("|", "/") for cell in row])
     while cells and not cells[-1]:
         cells.pop()
     cells = cells[min(indent, _indent(cells)) :]
     if len(cells) > 1 and not cells[0]:
         cells[0] = NO_LABEL
     return "\t".join(cells)
+
+
+def _with_marks(cells: list[str]) -> list[str]:
+    """Cells in which currencies and signs that have one of their own, as on web pages, stand with their figures."""
+    for place in range(len(cells) - 1):
+        here, behind = cells[place : place + 2]
+        if _CURRENCY.fullmatch(here) and is_figure(behind):
+            cells[place : place + 2] = ["", here + behind]
+        elif is_figure(here) and _SIGN.fullmatch(behind):
+            cells[place : place + 2] = [here + behind, ""]
+    return cells
 
 
 def _one_line(text: str) -> str:

@@ -1,0 +1,232 @@
+"""Web pages: headings, paragraphs, lists and tables of HTML as lxml reads it. Nothing is run and nothing is fetched.
+
+What stands around a page's main text (menus, notices, footers) is taken off by trafilatura (Barbaresi 2021), where a
+page has such things.
+"""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lxml import etree, html
+
+from rag_core.errors import UnreadableDocument
+from rag_core.reading.base import Details
+from rag_core.reading.flowing.blocks import Block, Flow, Kind
+from rag_core.reading.flowing.layout import is_figure
+from rag_core.reading.text import clean, read_text
+
+_UNSEEN_TAGS = "script style noscript template head iframe object svg math button select datalist canvas audio video"
+_BETWEEN_TAGS = (
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer"
+    " form header hgroup hr html legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul"
+    " h1 h2 h3 h4 h5 h6"
+)
+_UNSEEN, _BETWEEN = frozenset(_UNSEEN_TAGS.split()), frozenset(_BETWEEN_TAGS.split())
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' or @role='complementary']"
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w-]{2,40})""", re.I)
+_SPACES, _LINE_ENDS = re.compile(r"[ \t\r\n\f]+"), re.compile(r" *\n *")
+# Less of a page's text than this share is not its main text: a part was taken for the whole.
+_LEAST_MAIN = 0.25
+_MAIN_CHARS = 2_000_000  # what is longer is no article, and finding its main text takes long
+_MOST_COLUMNS, _MOST_ROWS = 256, 65_535
+
+
+def read(path: Path, max_chars: int) -> Flow:
+    """Read an HTML file. Raises LimitExceeded for one that is too large."""
+    text, note = _decoded(path, max_chars)
+    root = parsed(text)
+    main, title, author = (
+        _main(root, len(text)),
+        _said(root, "//title/text()"),
+        _said(root, "//meta[@name='author']/@content"),
+    )
+    return Flow(blocks(main), Details(title, author, language=root.get("lang", ""), notes=(note,) if note else ()))
+
+
+def parsed(text: str) -> Any:
+    """The root element of a page, or of a part of one; cells of its tables that reach over others are divided.
+
+    Raises UnreadableDocument where tags are nested so deeply that a part of the text would be lost.
+    """
+    # A declaration of the encoding is about bytes, which these no longer are.
+    source = re.sub(r"^\s*<\?xml[^>]*\?>", "", clean(text))
+    parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=True)
+    root = html.document_fromstring(source if source.strip() else "<p></p>", parser=parser)
+    if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
+        raise UnreadableDocument("The page's tags are nested more than 2,048 deep.", help="Save its text as a file.")
+    for table in root.iter("table"):
+        _divide(table)
+    return root
+
+
+def blocks(root: Any) -> Iterator[Block]:
+    """The blocks of what is below an element, in order."""
+    return _Walk(root).blocks()
+
+
+class _Walk:
+    """Goes through elements without recursion: pages may nest as deeply as the parser allows."""
+
+    def __init__(self, root: Any) -> None:
+        self._events = etree.iterwalk(root, events=("start", "end"))
+        self._root = root
+        self._words: list[str] = []
+        self._kind: Kind = "paragraph"
+        self._level = 1
+        self._kept = 0
+        self._numbers: list[int] = []
+
+    def blocks(self) -> Iterator[Block]:
+        for event, element in self._events:
+            tag = element.tag
+            if event == "end":
+                yield from self._end(element, tag)
+            elif tag in _UNSEEN or _is_hidden(element):
+                self._events.skip_subtree()
+            elif tag == "table" and element is not self._root and _has_cells(element):
+                yield from self._told()
+                yield from _table(element)
+                self._events.skip_subtree()
+            else:
+                yield from self._start(element, tag)
+        yield from self._told()
+
+    def _start(self, element: Any, tag: str) -> Iterator[Block]:
+        if tag in _BETWEEN:
+            yield from self._told()
+        if tag in _LEVELS:
+            self._kind, self._level = "heading", _LEVELS[tag]
+        elif tag == "li":
+            self._kind = "item"
+        elif tag == "br":
+            self._words.append("\n")
+        elif tag == "img" and (told := (element.get("alt") or "").strip()):
+            self._words.append(f" [Picture: {told}] ")
+        elif tag == "pre":
+            self._kept += 1
+        self._say(element.text)
+
+    def _end(self, element: Any, tag: str) -> Iterator[Block]:
+        if tag in _BETWEEN:
+            yield from self._told()
+            self._kind = "paragraph"
+        self._kept -= tag == "pre"
+        if element is not self._root:
+            self._say(element.tail)
+
+    def _say(self, text: str | None) -> None:
+        if text:
+            self._words.append(text if self._kept else _SPACES.sub(" ", text))
+
+    def _told(self) -> Iterator[Block]:
+        """What was said since the last block, as one."""
+        text = "".join(self._words)
+        text = text.strip("\n") if self._kept else _LINE_ENDS.sub("\n", re.sub(" +", " ", text)).strip()
+        self._words.clear()
+        if text.strip():
+            yield Block(self._kind, text, self._level)
+            self._kind = "paragraph"
+
+
+def _table(table: Any) -> Iterator[Block]:
+    for caption in table.iterchildren("caption"):
+        yield Block("paragraph", _words(caption))
+    yield Block("table", rows=([_words(cell) for cell in row.iterchildren("td", "th")] for row in table.iter("tr")))
+
+
+def _words(element: Any) -> str:
+    return " ".join(block.text for block in blocks(element))
+
+
+def _has_cells(table: Any) -> bool:
+    """Whether a table holds cells beside each other and no more: others are frames around text."""
+    framed = next(table.iterdescendants("table", "h1", "h2", "h3", "ul", "ol"), None) is not None
+    return not framed and any(len(list(row.iterchildren("td", "th"))) > 1 for row in table.iter("tr"))
+
+
+def _divide(table: Any) -> None:
+    """Give each place of a table a cell. A head that reaches over several columns stands over each, and what names
+    several rows before each."""
+    going_on: dict[int, tuple[int, str]] = {}
+    for row in table.iter("tr"):
+        column, cells = 0, list(row.iterchildren("td", "th"))
+        for cell in [*cells, None]:
+            while column in going_on:
+                left, text = going_on.pop(column)
+                _put(row, cell, text if not column else "")
+                if left > 1:
+                    going_on[column] = (left - 1, text)
+                column += 1
+            if cell is None:
+                break
+            columns, rows = _span(cell, "colspan", _MOST_COLUMNS), _span(cell, "rowspan", _MOST_ROWS)
+            text = _words(cell) if columns > 1 or rows > 1 else ""
+            is_head = cell.tag == "th" or (cell is not cells[0] and not is_figure(text))
+            for place in range(columns):
+                if rows > 1:
+                    going_on[column + place] = (rows - 1, text)
+                if place:
+                    _put(row, cell.getnext(), text if is_head else "")
+            column += columns
+
+
+def _span(cell: Any, name: str, most: int) -> int:
+    """How far a cell reaches, which it then no longer says."""
+    said = cell.attrib.pop(name, "1").strip()
+    return min(max(int(said), 1), most) if said.isdecimal() else 1
+
+
+def _put(row: Any, before: Any, text: str) -> None:
+    cell = etree.Element("td")
+    cell.text = text
+    if before is None:
+        row.append(cell)
+    else:
+        before.addprevious(cell)
+
+
+def _main(root: Any, chars: int) -> Any:
+    """The main text of a page that has other things around it, else all of it."""
+    around = root.xpath(_AROUND)
+    if not around:
+        return root
+    if chars < _MAIN_CHARS:
+        import trafilatura  # takes a fifth of a second
+
+        found = trafilatura.extract(
+            copy.deepcopy(root), output_format="html", include_comments=False, include_images=True, favor_recall=True
+        )
+        if found and len(_words(main := html.document_fromstring(found))) >= _LEAST_MAIN * len(_words(root)):
+            return main
+    for element in around:
+        if element.getparent() is not None:
+            element.drop_tree()
+    return root
+
+
+def _is_hidden(element: Any) -> bool:
+    return element.get("hidden") is not None or _HIDDEN.search(element.get("style", "")) is not None
+
+
+def _said(root: Any, path: str) -> str:
+    return " ".join(" ".join(root.xpath(path)[:1]).split())
+
+
+def _decoded(path: Path, max_chars: int) -> tuple[str, str]:
+    """The file's text: by its marks or as UTF-8, else as it declares itself, else as other texts."""
+    text, note = read_text(path, max_chars)
+    with path.open("rb") as file:
+        declared = _DECLARED.search(file.read(4096))
+    if note and declared:
+        with suppress(LookupError, UnicodeDecodeError):
+            return path.read_bytes().decode(codecs.lookup(declared[1].decode("ascii")).name), ""
+    return text, note

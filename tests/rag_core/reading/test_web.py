@@ -1,0 +1,85 @@
+"""Web pages and parts of them: main text, tables whose cells reach over others, encodings, hostile nesting."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from rag_core.answering.passages import merge_hits
+from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.tables import cells_of
+from rag_core.domain import ParsedDocument
+from rag_core.errors import LimitExceeded, UnreadableDocument
+from rag_core.reading import Reader
+from rag_core.settings import ReadingSettings
+from tests.rag_core.answering.parts import hit
+
+TABLE = """<table><caption>Fares in crowns</caption>
+<thead><tr><th rowspan=2>Line</th><th colspan="2">2020</th><th colspan=2>2019</th></tr>
+<tr><th>Adult</th><th>Child</th><th>Adult</th><th>Child</th></tr></thead>
+<tr><td>Tolsund</td><td>12.40</td><td></td><td>11.10</td><td>5.50</td></tr>
+<tr><td rowspan=2>Marn</td><td>8</td><td>4</td><td>7</td><td>3</td></tr>
+<tr><td>9</td><td>5</td><td>6</td><td>2</td></tr>
+</table>"""
+ARTICLE = f"""<h1>Ferry fares</h1><p>The ferry company has set new fares for the coming year,<br>and they are
+shown in the table for all of the lines that it runs.</p><h2>By line</h2>{TABLE}
+<ul><li>Bicycles go <b>free</b> on Sundays.</li><li><p>Dogs pay half.</p></li></ul>
+<img src="http://192.0.2.1/map.png" alt="A map of the lines"><pre>if a:
+    b()</pre><p style="display: none">Nobody sees this.</p><script>document.write("run")</script>"""
+PAGE = f"""<!DOCTYPE html><html lang="en"><head><title>Ferry fares | Ferries</title>
+<meta name="author" content="Ada Moss"><link rel=stylesheet href="http://192.0.2.1/x.css"></head><body>
+<nav><ul><li><a href="/a">Home</a><li><a href="/b">Timetables</a></ul></nav><main>{ARTICLE}</main>
+<footer>Imprint and privacy</footer></body></html>"""
+
+
+def given(reader: Reader, tmp_path: Path, source: str | bytes, name: str = "a.html") -> ParsedDocument:
+    (tmp_path / "stored").write_bytes(source if isinstance(source, bytes) else source.encode())
+    return reader.read(tmp_path / "stored", name)
+
+
+@pytest.mark.parametrize("source", [PAGE, ARTICLE], ids=["page", "part"])
+def test_the_main_text_with_headings_lists_and_tables(reader: Reader, tmp_path: Path, source: str) -> None:
+    parsed = given(reader, tmp_path, source)
+    text = parsed.pages[0].text
+    assert text.startswith("Ferry fares\n\nThe ferry company")
+    assert "• Bicycles go free on Sundays.\n• Dogs pay half." in text
+    assert "if a:\n    b()" in text
+    for absent in ("Home", "Imprint", "Nobody", "document.write"):
+        assert absent not in text
+    assert [(item.title, item.level) for item in parsed.sections] == [("Ferry fares", 1), ("By line", 2)]
+    found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(text)])[0], 0)}
+    assert found["12.40"] == "Tolsund, 2020 Adult: 12.40"
+    assert found["5.50"] == "Tolsund, 2019 Child: 5.50"
+    assert found["2"] == "Marn, 2019 Child: 2"
+
+
+def test_a_page_says_its_title_author_and_pictures(reader: Reader, tmp_path: Path) -> None:
+    parsed = given(reader, tmp_path, PAGE)
+    assert (parsed.title, parsed.authors, parsed.language) == ("Ferry fares | Ferries", "Ada Moss", "en")
+    assert "[Picture: A map of the lines]" in given(reader, tmp_path, ARTICLE).pages[0].text
+
+
+def test_signs_with_cells_of_their_own_stand_with_their_figures(reader: Reader, tmp_path: Path) -> None:
+    cells = "<tr><td>Sales</td><td>$</td><td>1,234</td><td>(5</td><td>)</td></tr>"
+    head = "<tr><td></td><td colspan=2>2020</td><td colspan=2>2019</td></tr>"
+    assert given(reader, tmp_path, f"<table>{head}{cells}</table>").pages[0].text == (
+        ".\t2020\t2020\t2019\t2019\nSales\t\t$1,234\t(5)"
+    )
+
+
+def test_the_declared_encoding_is_used(reader: Reader, tmp_path: Path) -> None:
+    source = "<html><meta charset=windows-1251><p>Паром идёт в среду.</p>".encode("cp1251")
+    assert given(reader, tmp_path, source).pages[0].text == "Паром идёт в среду."
+
+
+def test_a_million_nested_tags_and_a_long_line_are_read_or_refused_in_time(reader: Reader, tmp_path: Path) -> None:
+    began = time.monotonic()
+    with pytest.raises(UnreadableDocument, match="nested"):
+        given(reader, tmp_path, "<html>" + "<div>" * 1_000_000 + "deep")
+    assert given(reader, tmp_path, "<html>" + "<nav><b>" * 900 + "deep").pages[0].text == "deep"
+    assert len(given(reader, tmp_path, "<html>" + "word " * 4_000_000).pages[0].text) > 19_999_000
+    assert time.monotonic() - began < 30
+    with Reader(ReadingSettings(max_text_chars=1000)) as small, pytest.raises(LimitExceeded):
+        given(small, tmp_path, "<html>" + "word " * 2000)
