@@ -16,14 +16,14 @@ from typing import Any, BinaryIO
 
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument
 from rag_core.reading import wire
-from rag_core.reading.base import DOCX, HTML, MARKDOWN, PDF, TEXT, OpenDocument, Opener
+from rag_core.reading.base import CSV, DOCX, HTML, MARKDOWN, PDF, TEXT, XLSX, OpenDocument, Opener
 from rag_core.reading.flowing import FlowDocument
 from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.text import TextDocument
 
 # Their libraries take up to half a second to import: a module is imported when the first of its files comes.
-FLOWING = {DOCX: "word", HTML: "web"}
+FLOWING = {DOCX: "word", HTML: "web", XLSX: "workbook", CSV: "separated"}
 FORMATS: dict[str, Opener] = {
     PDF: PdfDocument,
     TEXT: TextDocument,

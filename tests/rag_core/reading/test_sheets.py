@@ -1,0 +1,92 @@
+"""Workbooks, made with openpyxl, and tables as text."""
+
+from __future__ import annotations
+
+import random
+from datetime import date
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+from rag_core import Library, Upload
+from rag_core.answering.passages import merge_hits
+from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.tables import cells_of
+from rag_core.reading import Reader, make_card
+from tests.rag_core.answering.parts import hit
+
+COUNTIES = ["Aldshire", "Brenmark", "Corvale", "Dunmoor", "Eastwold", "Farrow", "Glenside", "Hartwell"]
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> Path:
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "Revenue"
+    sheet["B2"] = "Revenue by county, in thousands"
+    sheet.append([])
+    sheet.append([None, "County", 2019, 2020, "Change", "Since"])
+    for number, county in enumerate(COUNTIES * 6):
+        sheet.append(
+            [None, f"{county} {number}", 1000.5 + number, 1100 + number, 0.0412, date(2019, 3, 1)]
+        )  # fmt: skip
+        for cell in sheet[sheet.max_row][2:4]:
+            cell.number_format = '#,##0.0 "T"'
+        sheet.cell(sheet.max_row, 5).number_format = "0.0%"
+    costs = book.create_sheet("Costs")
+    costs.append(["Item", "Amount"])
+    costs.append(["Rent", -1234.5])
+    costs["B2"].number_format = "[$€-407]#,##0.00;[Red]-[$€-407]#,##0.00"
+    costs.append(["Total", "=B2"])
+    path = tmp_path / "stored"
+    book.save(path)
+    return path
+
+
+def test_a_page_for_each_sheet_with_cells_as_shown(reader: Reader, workbook: Path) -> None:
+    parsed = reader.read(workbook, "revenue 2020.xlsx")
+    assert [section.title for section in parsed.sections] == ["Revenue", "Costs"]
+    assert parsed.pages[0].text.startswith(
+        "Revenue\n\nRevenue by county, in thousands\n\nCounty\t2019\t2020\tChange\tSince\n"
+        "Aldshire 0\t1,000.5\t1,100.0\t4.1%\t2019-03-01\n"
+    )
+    assert parsed.pages[1].text == "Costs\n\nItem\tAmount\nRent\t-€1,234.50\nTotal"
+    found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[0].text)])[0], 0)}
+    assert found["1,047.5"] == "Hartwell 47, 2019: 1,047.5"
+    assert found["1,131.0"] == "Hartwell 31, 2020: 1,131.0"
+    assert make_card(parsed, ["revenue 2020.xlsx"]).title == "Revenue by county, in thousands"
+
+
+def test_a_figure_of_a_long_sheet_is_answered_with_its_row_and_column(library: Library, workbook: Path) -> None:
+    *_, last = library.add([Upload("revenue.xlsx", workbook.read_bytes())])
+    assert last.stage == "ready", last.error
+    answer = library.ask("What was the revenue of Farrow 37 in 2020?")
+    assert "1,137.0" in answer.text
+    assert "Farrow 37" in answer.text
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
+def test_tables_as_text_with_any_mark_and_encoding(reader: Reader, tmp_path: Path, mark: str, encoding: str) -> None:
+    lines = [mark.join(row) for row in (("Öl", "2019", "2020"), ("Nuß", "1.5", "2.5"), ('"a b"', "", "3"))]
+    (tmp_path / "stored").write_bytes("\r\n".join(lines).encode(encoding))
+    assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == "Öl\t2019\t2020\nNuß\t1.5\t2.5\na b\t\t3"
+
+
+def test_one_column_and_a_quotation_mark_too_many(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "stored").write_text("name\nAda\nBo\n")
+    assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == "name\nAda\nBo"
+    (tmp_path / "stored").write_text('name,size\nAda,5"\nBo,6\n')
+    assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == 'name\tsize\nAda\t5"\nBo\t6'
+
+
+def test_a_long_table_has_pages_that_each_begin_with_its_head(reader: Reader, tmp_path: Path) -> None:
+    draw = random.Random(1)
+    rows = [f"{number},{draw.random():.4f},{draw.randrange(10**6)}" for number in range(100_000)]
+    (tmp_path / "stored").write_text("\n".join(["id,share,count", *rows]))
+    parsed = reader.read(tmp_path / "stored", "a.csv")
+    assert len(parsed.pages) > 100
+    assert all(page.text.startswith("id\tshare\tcount\n") for page in parsed.pages)
+    assert max(len(page.text) for page in parsed.pages) < 21_000
+    assert rows[-1].replace(",", "\t") in parsed.pages[-1].text
