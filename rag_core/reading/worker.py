@@ -15,19 +15,23 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument
-from rag_core.reading import wire
-from rag_core.reading.base import CSV, DOCX, HTML, MARKDOWN, PDF, TEXT, XLSX, OpenDocument, Opener
+from rag_core.reading import base, wire
+from rag_core.reading.base import OpenDocument, Opener
 from rag_core.reading.flowing import FlowDocument
 from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.text import TextDocument
 
 # Their libraries take up to half a second to import: a module is imported when the first of its files comes.
-FLOWING = {DOCX: "word", HTML: "web", XLSX: "workbook", CSV: "separated"}
+FLOWING = {
+    base.DOCX: "word", base.XLSX: "workbook", base.PPTX: "slides", base.HTML: "web", base.CSV: "separated",
+    base.EPUB: "book", base.MAIL: "mail", base.NOTEBOOK: "notebook", base.RTF: "rich_text",
+    base.ODT: "opendocument", base.ODS: "opendocument", base.ODP: "opendocument",
+}  # fmt: skip
 FORMATS: dict[str, Opener] = {
-    PDF: PdfDocument,
-    TEXT: TextDocument,
-    MARKDOWN: MarkdownDocument,
+    base.PDF: PdfDocument,
+    base.TEXT: TextDocument,
+    base.MARKDOWN: MarkdownDocument,
     **{kind: partial(FlowDocument, f"rag_core.reading.flowing.{name}") for kind, name in FLOWING.items()},
 }
 # Pages are answered in bundles of about this long, so that requests of others are not kept waiting.

@@ -49,9 +49,13 @@ def office(path: Path) -> None:
                     _refuse_doctype(stream, entry.filename)
 
 
-def xml(data: bytes) -> Any:
-    """Parse XML without entities, document types from elsewhere and network. Raises lxml's XMLSyntaxError."""
-    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
+def xml(data: bytes, *, recover: bool = False) -> Any:
+    """Parse XML without entities, document types from elsewhere and network. Raises lxml's XMLSyntaxError.
+
+    recover: what can be read of damaged XML, None for nothing.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=recover)
+    return etree.fromstring(data, parser)
 
 
 def _check(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:

@@ -33,7 +33,10 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' or @role='complementary']"
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w-]{2,40})""", re.I)
-_SPACES, _LINE_ENDS = re.compile(r"[ \t\r\n\f]+"), re.compile(r" *\n *")
+# Elements that XML closes as they open, for HTML would have them go on.
+_XHTML = re.compile(r"<\?xml|xmlns=.http://www\.w3\.org/1999/xhtml")
+_CLOSED = re.compile(r"<(?!(?:br|hr|img|input|meta|link|col|area|base|embed|source|track|wbr|param)\b)(\w+)([^<>]*)/>")
+_SPACES, _LINE_ENDS = re.compile(r"[ \t\r\n\f\xa0]+"), re.compile(r" *\n *")
 # Less of a page's text than this share is not its main text: a part was taken for the whole.
 _LEAST_MAIN = 0.25
 _MAIN_CHARS = 2_000_000  # what is longer is no article, and finding its main text takes long
@@ -59,6 +62,8 @@ def parsed(text: str) -> Any:
     """
     # A declaration of the encoding is about bytes, which these no longer are.
     source = re.sub(r"^\s*<\?xml[^>]*\?>", "", clean(text))
+    if _XHTML.search(text, 0, 2000):
+        source = _CLOSED.sub(r"<\1\2></\1>", source)
     parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=True)
     root = html.document_fromstring(source if source.strip() else "<p></p>", parser=parser)
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):

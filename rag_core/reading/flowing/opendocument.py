@@ -1,0 +1,125 @@
+"""OpenDocument texts, sheets and slides (ODT, ODS, ODP): headings, paragraphs, lists and tables of content.xml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rag_core.reading.base import Details
+from rag_core.reading.flowing import archive
+from rag_core.reading.flowing.blocks import Block, Flow, Row
+from rag_core.reading.flowing.workbook import tables
+
+_SPACES = "urn:oasis:names:tc:opendocument:xmlns:{}:1.0"
+_TEXT, _TABLE, _DRAW, _OFFICE, _SVG, _PRESENTATION = (
+    f"{{{_SPACES.format(name)}}}" for name in ("text", "table", "drawing", "office", "svg-compatible", "presentation")
+)
+_UNSEEN = {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content", f"{_OFFICE}forms"}
+_UNSEEN |= {f"{_TABLE}shapes", f"{_TEXT}sequence-decls"}
+_MARKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
+_MOST_COLUMNS, _MOST_ROWS = 256, 1000
+
+
+def read(path: Path, max_chars: int) -> Flow:
+    """Open an OpenDocument file. Raises as `archive.office` does."""
+    archive.office(path)
+    with archive.checked(path) as folder:
+        content = archive.xml(folder.read("content.xml"))
+        said = archive.xml(folder.read("meta.xml")) if "meta.xml" in folder.namelist() else content
+
+    def named(*names: str) -> str:
+        found = (said.xpath(f"string(//*[local-name()='{name}'])").strip() for name in names)
+        return next(filter(None, found), "")
+
+    details = Details(named("title"), named("initial-creator", "creator"), language=named("language"))
+    return Flow(_Content(content).blocks(), details)
+
+
+class _Content:
+    def __init__(self, root: Any) -> None:
+        self._body = root.find(f"{_OFFICE}body")
+        self._begun = False
+
+    def blocks(self) -> Iterator[Block]:
+        """The blocks in order, without recursion."""
+        is_book = self._body.find(f"{_OFFICE}spreadsheet") is not None
+        waiting = list(reversed(self._body))
+        while waiting:
+            element = waiting.pop()
+            tag = element.tag
+            if tag in _UNSEEN:
+                continue
+            if tag in (f"{_TEXT}h", f"{_TEXT}p"):
+                yield from self._paragraph(element)
+            elif tag == f"{_TABLE}table":
+                yield from self._next_page(element.get(f"{_TABLE}name", "")) if is_book else ()
+                yield from tables(_rows(element))
+            elif tag == f"{_PRESENTATION}notes":
+                words = [_words(paragraph) for paragraph in element.iter(f"{_TEXT}p")]
+                if any(words):
+                    yield Block("note", "Notes: " + "\n".join(words))
+            else:
+                if tag == f"{_DRAW}page":
+                    yield from self._next_page("")
+                waiting.extend(reversed(element))
+
+    def _next_page(self, name: str) -> Iterator[Block]:
+        if self._begun:
+            yield Block("page")
+        self._begun = True
+        if name:
+            yield Block("heading", name, level=2)
+
+    def _paragraph(self, element: Any) -> Iterator[Block]:
+        if element.tag == f"{_TEXT}h":
+            level = element.get(f"{_TEXT}outline-level", "1")
+            yield Block("heading", _words(element), int(level) if level.isdecimal() else 1)
+        else:
+            listed = next(element.iterancestors(f"{_TEXT}list-item"), None) is not None
+            yield Block("item" if listed else "paragraph", _words(element))
+        for note in element.iter(f"{_TEXT}note"):
+            mark = note.findtext(f"{_TEXT}note-citation") or "*"
+            yield Block("note", f"[{mark}] {' '.join(_words(one) for one in note.iter(f'{_TEXT}p'))}")
+        for _ in element.iter(f"{_TEXT}soft-page-break"):
+            yield Block("page")
+
+
+def _rows(table: Any) -> Iterator[Row]:
+    """The rows of a table. Cells that stand for many equal ones are written as often, within reason."""
+    for row in table.iter(f"{_TABLE}table-row"):
+        cells: list[str | None] = []
+        for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            text = " ".join(_words(paragraph) for paragraph in cell.iter(f"{_TEXT}p", f"{_TEXT}h"))
+            covered = cell.tag == f"{_TABLE}covered-table-cell"
+            cells += [None if covered and not text else text] * _times(cell, "columns", _MOST_COLUMNS)
+        filled = any(cells)
+        yield from [cells[:_MOST_COLUMNS]] * (_times(row, "rows", _MOST_ROWS) if filled else 1)
+
+
+def _times(element: Any, what: str, most: int) -> int:
+    said = element.get(f"{_TABLE}number-{what}-repeated", "1")
+    return min(int(said), most) if said.isdecimal() else 1
+
+
+def _words(element: Any) -> str:
+    """The text of a paragraph with its blanks and tabs; a note within it is a mark."""
+    words: list[str] = [element.text or ""]
+    waiting = [(child, True) for child in reversed(element)]
+    while waiting:
+        child, begins = waiting.pop()
+        if not begins:
+            words.append(child.tail or "")
+            continue
+        waiting.append((child, False))
+        if child.tag == f"{_TEXT}note":
+            words.append(f"[{child.findtext(f'{_TEXT}note-citation') or '*'}]")
+        elif child.tag == f"{_TEXT}s":
+            said = child.get(f"{_TEXT}c", "1")
+            words.append(" " * (min(int(said), 100) if said.isdecimal() else 1))
+        elif child.tag in (f"{_SVG}title", f"{_SVG}desc"):
+            words.append(f" [Picture: {child.text or ''}] ")
+        elif child.tag not in _UNSEEN:
+            words.append(_MARKS.get(child.tag, "") + (child.text or ""))
+            waiting.extend((one, True) for one in reversed(child))
+    return "".join(words)

@@ -1,0 +1,90 @@
+"""PowerPoint files (PPTX): a page for each slide, its title a heading, charts as tables, the speaker's notes behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pptx import Presentation
+from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
+
+from rag_core.errors import UnsupportedDocument
+from rag_core.reading.base import Details
+from rag_core.reading.flowing import archive
+from rag_core.reading.flowing.blocks import Block, Flow, Row
+
+_RUNNING = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
+_DESCRIBED = ".//*[local-name()='cNvPr'][@descr]"
+
+
+def read(path: Path, max_chars: int) -> Flow:
+    """Open a presentation. Raises UnsupportedDocument for templates and shows, and as `archive.office` does."""
+    archive.office(path)
+    try:
+        presentation = Presentation(str(path))
+    except ValueError as error:
+        raise UnsupportedDocument(
+            "It is a PowerPoint template or show.", help="Save it as a presentation (.pptx)."
+        ) from error
+    said = presentation.core_properties
+    return Flow(_blocks(presentation.slides), Details(said.title.strip(), said.author.strip(), language=said.language))
+
+
+def _blocks(slides: Iterable[Any]) -> Iterator[Block]:
+    for number, slide in enumerate(slides):
+        if number:
+            yield Block("page")
+        title = slide.shapes.title
+        if title is not None:
+            yield Block("heading", title.text_frame.text, level=1 if not number else 2)
+        for shape in _flat(slide.shapes):
+            if title is None or shape.shape_id != title.shape_id:
+                yield from _shape(shape)
+        if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None and frame.text.strip():
+            yield Block("note", f"Notes: {frame.text}")
+
+
+def _flat(shapes: Iterable[Any]) -> Iterator[Any]:
+    """The shapes of a slide, those of groups too."""
+    waiting = list(reversed(list(shapes)))
+    while waiting:
+        shape = waiting.pop()
+        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+            waiting.extend(reversed(list(shape.shapes)))
+        else:
+            yield shape
+
+
+def _shape(shape: Any) -> Iterator[Block]:
+    if shape.is_placeholder and shape.placeholder_format.type in _RUNNING:
+        return
+    if shape.has_text_frame:
+        paragraphs = [paragraph.text for paragraph in shape.text_frame.paragraphs if paragraph.text.strip()]
+        for text in paragraphs:
+            yield Block("item" if len(paragraphs) > 1 else "paragraph", text)
+    elif getattr(shape, "has_table", False):
+        yield Block("table", rows=[[_cell(cell) for cell in row.cells] for row in shape.table.rows])
+    elif getattr(shape, "has_chart", False):
+        yield from _chart(shape.chart)
+    for element in shape.element.xpath(_DESCRIBED)[:1]:
+        if told := element.get("descr").strip():
+            yield Block("paragraph", f"[Picture: {told}]")
+
+
+def _cell(cell: Any) -> str | None:
+    """The text of a cell; None for one that goes on from the cell to its left."""
+    return None if cell.is_spanned and not cell.text else str(cell.text)
+
+
+def _chart(chart: Any) -> Iterator[Block]:
+    """The numbers that a chart draws: a row for each category, a column for each series."""
+    if chart.has_title and chart.chart_title.has_text_frame:
+        yield Block("paragraph", chart.chart_title.text_frame.text)
+    for plot in chart.plots:
+        series = [(one.name, list(one.values)) for one in plot.series]
+        rows: list[Row] = [["", *(name for name, _ in series)]]
+        for place, label in enumerate(plot.categories):
+            values = (found[place] if place < len(found) else None for _, found in series)
+            rows.append([str(label), *("" if value is None else f"{value:.15g}" for value in values)])
+        yield Block("table", rows=rows)

@@ -1,0 +1,95 @@
+"""Archives and files that are damaged, hostile or not what they are called: a clear reason, and limits kept."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from docx import Document
+from openpyxl import Workbook
+from pptx import Presentation
+
+from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
+from rag_core.reading import Reader, base
+from rag_core.settings import ReadingSettings
+
+LAUGHS = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>'
+
+
+def saved(make: Callable[[], object], **changed: bytes) -> bytes:
+    """An Office file, some of its members changed."""
+    whole, out = io.BytesIO(), io.BytesIO()
+    made = make()
+    made.save(whole)  # type: ignore[attr-defined]
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, changed.pop(name, old.read(name)))
+        for name, data in changed.items():
+            new.writestr(name, data)
+    return out.getvalue()
+
+
+def document() -> object:
+    made = Document()
+    made.add_paragraph("Words.")
+    return made
+
+
+def with_doctype() -> bytes:
+    xml = f'<?xml version="1.0"?>{LAUGHS}<w:document xmlns:w="x">&b;</w:document>'
+    return saved(document, **{"word/document.xml": xml.encode("utf-16")})
+
+
+BAD = {
+    "a document type with entities": (with_doctype, "a.docx", UnsupportedDocument, "DOCTYPE"),
+    "an entry outside": (lambda: saved(document, **{"word/../../etc/x": b""}), "a.docx", UnreadableDocument, "outside"),
+    "an entry of another drive": (lambda: saved(document, **{"C:\\x": b""}), "a.docx", UnreadableDocument, "outside"),
+    "a bomb": (lambda: saved(document, **{"word/big.xml": bytes(2**26)}), "a.docx", LimitExceeded, "unfold"),
+    "a bomb of entries": (
+        lambda: saved(document, **{f"x{number}": b"" for number in range(20_001)}), "a.docx", LimitExceeded, "entries",
+    ),
+    "no content types": (
+        lambda: saved(document)[:2000] + b"word/document.xml", "a.docx", UnreadableDocument, "archive is damaged",
+    ),
+    "cut off": (lambda: saved(Workbook)[:-40], "a.xlsx", UnreadableDocument, "damaged"),
+    "without its main part": (
+        lambda: saved(Presentation, **{"ppt/presentation.xml": b"<x/>"}), "a.pptx", UnreadableDocument, "damaged",
+    ),
+    "no book": (lambda: saved(document).replace(b"word/", b"book/"), "a.epub", UnreadableDocument, "damaged"),
+    "no notebook": (lambda: b"[1, 2]", "a.ipynb", UnreadableDocument, "no notebook"),
+    "no JSON": (lambda: b"{", "a.ipynb", UnreadableDocument, "no JSON"),
+    "no message": (lambda: b"just words", "a.eml", UnreadableDocument, "no message"),
+    "an archive": (lambda: saved(document).replace(b"word/", b"book/"), "a.zip", UnsupportedDocument, "ZIP archive"),
+    "nothing but tags": (lambda: b"<html><body><p></p></body></html>", "a.html", UnreadableDocument, "no text"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_is_said(reader: Reader, tmp_path: Path, case: str) -> None:
+    make, name, kind, says = BAD[case]
+    (tmp_path / "stored").write_bytes(make())
+    with pytest.raises(LecternError, match=says) as caught:
+        reader.read(tmp_path / "stored", name)
+    assert type(caught.value) is kind
+    assert caught.value.help
+    # The process goes on: nothing that is wrong with a file ends it.
+    (tmp_path / "good").write_bytes(saved(document))
+    assert reader.read(tmp_path / "good", "good.docx").pages[0].text == "Words."
+
+
+def test_what_a_file_is_counts_more_than_its_name(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "stored").write_bytes(saved(document))
+    for name in ("a.xlsx", "a.pdf", "a.txt", "a"):
+        assert reader.read(tmp_path / "stored", name).media_type == base.DOCX
+
+
+def test_limits_hold_for_every_kind(tmp_path: Path) -> None:
+    (tmp_path / "stored").write_bytes(saved(document))
+    (tmp_path / "table").write_text("a,b\n" * 100)
+    with Reader(ReadingSettings(max_text_chars=4)) as small, pytest.raises(LimitExceeded, match="4 characters"):
+        small.read(tmp_path / "stored", "a.docx")
+    with Reader(ReadingSettings(max_text_chars=150)) as small, pytest.raises(LimitExceeded, match="150 characters"):
+        small.read(tmp_path / "table", "a.csv")

@@ -1,0 +1,142 @@
+"""Mail, notebooks, rich text, OpenDocument, and source code as text."""
+
+from __future__ import annotations
+
+import json
+from email.message import EmailMessage
+from pathlib import Path
+
+from rag_core.answering.passages import merge_hits
+from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.tables import cells_of
+from rag_core.domain import ParsedDocument
+from rag_core.reading import Reader
+from tests.rag_core.answering.parts import hit
+from tests.rag_core.reading.test_book import packed
+
+SPACES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name if name != "draw" else "drawing"}:1.0"'
+    for name in ("office", "text", "table", "draw", "presentation", "meta")
+)
+
+
+def figures(text: str) -> dict[str, str]:
+    return {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(text)])[0], 0)}
+
+
+def written(reader: Reader, tmp_path: Path, data: bytes, name: str) -> ParsedDocument:
+    (tmp_path / "stored").write_bytes(data)
+    return reader.read(tmp_path / "stored", name)
+
+
+def test_a_message_with_its_headers_and_what_is_attached(reader: Reader, tmp_path: Path) -> None:
+    message = EmailMessage()
+    message["From"], message["To"] = "Ada Moss <ada@example.org>", "bo@example.org"
+    message["Subject"], message["Date"] = "Fahrpläne für März", "Mon, 02 Mar 2020 10:00:00 +0100"
+    message.set_content("Dear Bo,\n\nthe boats go at four – always.\n")
+    message.add_alternative("<p>The <b>other</b> form</p>", subtype="html")
+    message.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="plan.pdf")
+    parsed = written(reader, tmp_path, message.as_bytes(), "a.eml")
+    assert (parsed.title, parsed.authors) == ("Fahrpläne für März", "Ada Moss")
+    assert parsed.pages[0].text == (
+        "Fahrpläne für März\n\nFrom: Ada Moss <ada@example.org>\nTo: bo@example.org\n"
+        "Date: Mon, 02 Mar 2020 10:00:00 +0100\n\nDear Bo,\n\nthe boats go at four – always."
+    )
+    assert parsed.notes == ("Attachments are not read: plan.pdf.",)
+
+
+def test_a_message_in_html_or_in_an_unknown_encoding(reader: Reader, tmp_path: Path) -> None:
+    head = b"Subject: Tea\r\nContent-Type: text/%s; charset=%s\r\n\r\n"
+    assert (
+        written(reader, tmp_path, head % (b"html", b"utf-8") + b"<p>At <b>four</b>.</p>", "a.eml")
+        .pages[0]
+        .text.endswith("At four.")
+    )
+    assert (
+        written(reader, tmp_path, head % (b"plain", b"x-none") + "für".encode(), "a.eml").pages[0].text.endswith("für")
+    )
+
+
+def test_a_notebook_with_texts_code_and_printed_tables(reader: Reader, tmp_path: Path) -> None:
+    table = "<table><tr><th></th><th>fare</th></tr><tr><th>Tolsund</th><td>12.4</td></tr></table>"
+    cells = [
+        {
+            "cell_type": "markdown",
+            "source": ["# Fares\n", "\n", "Means by *line*.\n", "\n", "Lines\n", "---\n", "All."],
+        },
+        {
+            "cell_type": "code",
+            "source": "frame.mean()",
+            "outputs": [{"data": {"text/plain": ["x"], "text/html": [table], "image/png": "aaaa"}}],
+        },
+        {"cell_type": "code", "source": "", "outputs": [{"output_type": "stream", "text": ["\x1b[31mdone\x1b[0m"]}]},
+    ]
+    parsed = written(reader, tmp_path, json.dumps({"cells": cells, "metadata": {}}).encode(), "fares.ipynb")
+    assert parsed.pages[0].text == (
+        "Fares\n\nMeans by *line*.\n\nLines\n\nAll.\n\nframe.mean()\n\n.\tfare\nTolsund\t12.4\n\ndone"
+    )
+    assert [(item.title, item.level) for item in parsed.sections] == [("Fares", 1), ("Lines", 2)]
+
+
+def test_rich_text_with_a_table(reader: Reader, tmp_path: Path) -> None:
+    rows = "".join(
+        rf"\trowd\cellx1000\cellx2000 {a}\cell {b}\cell\row" + "\n"
+        for a, b in (("Line", "2020"), ("Tolsund", "12.40"), ("Marn", "8.00"))
+    )
+    source = (
+        r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}\b Gr\'fc\'dfe\b0  aus \u1071?lta.\par Next.\par " + rows + "}"
+    )
+    text = written(reader, tmp_path, source.encode("ascii"), "a.rtf").pages[0].text
+    assert text.startswith("Grüße aus Яlta.\n\nNext.\n\nLine\t2020\nTolsund\t12.40")
+    assert figures(text)["8.00"] == "Marn, 2020: 8.00"
+
+
+def test_opendocument_text(reader: Reader, tmp_path: Path) -> None:
+    body = """<office:text><text:tracked-changes><text:p>taken back</text:p></text:tracked-changes>
+<text:h text:outline-level="2">Fares</text:h><text:p>All<text:s text:c="2"/>lines<text:note><text:note-citation>1
+</text:note-citation><text:note-body><text:p>In spring.</text:p></text:note-body></text:note> are here.</text:p>
+<text:list><text:list-item><text:p>Dogs pay half.</text:p></text:list-item></text:list><table:table>
+<table:table-header-rows><table:table-row><table:table-cell/><table:table-cell table:number-columns-spanned="2">
+<text:p>2020</text:p></table:table-cell><table:covered-table-cell/></table:table-row></table:table-header-rows>
+<table:table-row><table:table-cell><text:p>Tolsund</text:p></table:table-cell><table:table-cell
+table:number-columns-repeated="2"><text:p>12.40</text:p></table:table-cell></table:table-row></table:table>
+<text:p><text:soft-page-break/>Last.</text:p></office:text>""".replace("1\n<", "1<")
+    meta = f"<office:document-meta {SPACES}><office:meta><meta:initial-creator>Ada</meta:initial-creator></office:meta>"
+    files = {
+        "mimetype": "application/vnd.oasis.opendocument.text",
+        "content.xml": f"<office:document-content {SPACES}><office:body>{body}</office:body></office:document-content>",
+        "meta.xml": f"{meta}</office:document-meta>",
+    }
+    parsed = reader.read(packed(tmp_path / "stored", files), "fares.odt")
+    assert parsed.pages[0].text == (
+        "Fares\n\nAll  lines[1] are here.\n\n• Dogs pay half.\n\n.\t2020\t2020\nTolsund\t12.40\t12.40\n\n"
+        "Last.\n\n[1] In spring."
+    )
+    assert parsed.authors == "Ada"
+
+
+def test_opendocument_sheets_and_slides(reader: Reader, tmp_path: Path) -> None:
+    row = '<table:table-row table:number-rows-repeated="{}">{}</table:table-row>'
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
+    empty = '<table:table-cell table:number-columns-repeated="16000"/>'
+    sheet = row.format(1, cell.format("Item") + cell.format("Cost")) + row.format(
+        2, cell.format("Rent") + cell.format(5)
+    )
+    sheets = f'<table:table table:name="Costs">{sheet}{row.format(1048576, empty)}</table:table>' * 2
+    slide = "<draw:page><draw:frame><draw:text-box><text:p>Plans</text:p></draw:text-box></draw:frame></draw:page>"
+    for kind, element, body, expected in (
+        ("spreadsheet", "spreadsheet", sheets, ["Costs\n\nItem\tCost\nRent\t5\nRent\t5"] * 2),
+        ("presentation", "presentation", slide * 2, ["Plans", "Plans"]),
+    ):
+        content = f"<office:body><office:{element}>{body}</office:{element}></office:body>"
+        files = {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "content.xml": f"<office:document-content {SPACES}>{content}</office:document-content>",
+        }
+        parsed = reader.read(packed(tmp_path / "stored", files), "no suffix")
+        assert [page.text for page in parsed.pages] == expected
+
+
+def test_source_code_and_latex_are_texts(reader: Reader, tmp_path: Path) -> None:
+    assert written(reader, tmp_path, b"def f():\n    return 1\n", "f.py").media_type == "text/plain"
+    assert "\\section" in written(reader, tmp_path, b"\\section{Fares}\nAll lines.", "a.tex").pages[0].text

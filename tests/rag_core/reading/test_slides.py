@@ -1,0 +1,56 @@
+"""PowerPoint files, made with python-pptx."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+
+from rag_core.answering.passages import merge_hits
+from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.tables import cells_of
+from rag_core.reading import Reader
+from tests.rag_core.answering.parts import hit
+
+PLACE = (Inches(1), Inches(2), Inches(6), Inches(3))
+
+
+def test_a_page_for_each_slide_with_tables_charts_and_notes(reader: Reader, tmp_path: Path) -> None:
+    deck = Presentation()
+    first = deck.slides.add_slide(deck.slide_layouts[0])
+    first.shapes.title.text = "Ferries of the north"
+    first.placeholders[1].text = "Autumn meeting"
+    second = deck.slides.add_slide(deck.slide_layouts[1])
+    second.shapes.title.text = "Plans"
+    second.placeholders[1].text = "Two new boats\nA later last crossing"
+    second.notes_slide.notes_text_frame.text = "Say when."
+    deck.slides.add_slide(deck.slide_layouts[6])
+    fourth = deck.slides.add_slide(deck.slide_layouts[5])
+    fourth.shapes.title.text = "Figures"
+    table = fourth.shapes.add_table(2, 3, *PLACE).table
+    for row, texts in enumerate((("", "2019", "2020"), ("Passengers", "41,200", "38,100"))):
+        for column, text in enumerate(texts):
+            table.cell(row, column).text = text
+    numbers = CategoryChartData()
+    numbers.categories = ["Tolsund", "Marn"]
+    numbers.add_series("Delays", (12, 7.5))
+    group = fourth.shapes.add_group_shape()
+    group.shapes.add_textbox(*PLACE).text_frame.text = "In a group"
+    fourth.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *PLACE, numbers)
+    deck.save(str(tmp_path / "stored"))
+    parsed = reader.read(tmp_path / "stored", "meeting.pptx")
+    assert [page.text for page in parsed.pages] == [
+        "Ferries of the north\n\nAutumn meeting",
+        "Plans\n\n• Two new boats\n• A later last crossing\n\nNotes: Say when.",
+        "",
+        "Figures\n\n.\t2019\t2020\nPassengers\t41,200\t38,100\n\nIn a group\n\n.\tDelays\nTolsund\t12\nMarn\t7.5",
+    ]
+    assert [(item.title, item.page) for item in parsed.sections] == [
+        ("Ferries of the north", 1), ("Plans", 2), ("Figures", 4),
+    ]  # fmt: skip
+    found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[3].text)])[0], 0)}
+    assert found["38,100"] == "Passengers, 2020: 38,100"
+    assert found["7.5"] == "Marn, Delays: 7.5"
