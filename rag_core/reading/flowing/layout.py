@@ -93,7 +93,7 @@ class Layout:
 
 def _pieces(rows: Iterable[Row]) -> Iterator[list[str]]:
     """The lines of a table in pieces that each begin with its head, and with the line that names its group of rows."""
-    body = (row for row in rows if any(row))
+    body = (row for row in rows if any(cell and cell.strip() for cell in row))
     first = list(islice(body, 24))
     indent = min((_indent(row) for row in first), default=0)
     count = _head_count(first)

@@ -40,7 +40,8 @@ _SPACES, _LINE_ENDS = re.compile(r"[ \t\r\n\f\xa0]+"), re.compile(r" *\n *")
 # Less of a page's text than this share is not its main text: a part was taken for the whole.
 _LEAST_MAIN = 0.25
 _MAIN_CHARS = 2_000_000  # what is longer is no article, and finding its main text takes long
-_MOST_COLUMNS, _MOST_ROWS = 256, 65_535
+_MOST_COLUMNS, _MOST_ROWS, _MOST_IN_CELL = 256, 65_535, 2000
+_ICON_PX = 48
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -114,7 +115,7 @@ class _Walk:
             self._kind = "item"
         elif tag == "br":
             self._words.append("\n")
-        elif tag == "img" and (told := (element.get("alt") or "").strip()):
+        elif tag == "img" and (told := _alternative(element)):
             self._words.append(f" [Picture: {told}] ")
         elif tag == "pre":
             self._kept += 1
@@ -154,8 +155,13 @@ def _words(element: Any) -> str:
 
 def _has_cells(table: Any) -> bool:
     """Whether a table holds cells beside each other and no more: others are frames around text."""
-    framed = next(table.iterdescendants("table", "h1", "h2", "h3", "ul", "ol"), None) is not None
-    return not framed and any(len(list(row.iterchildren("td", "th"))) > 1 for row in table.iter("tr"))
+    rows = [list(row.iterchildren("td", "th")) for row in table.iter("tr")]
+    framed = next(table.iterdescendants("table", "h1", "h2", "h3"), None) is not None
+    return (
+        not framed
+        and any(len(cells) > 1 for cells in rows)
+        and all(sum(map(len, cell.itertext())) <= _MOST_IN_CELL for cells in rows for cell in cells)
+    )
 
 
 def _divide(table: Any) -> None:
@@ -175,7 +181,7 @@ def _divide(table: Any) -> None:
                 break
             columns, rows = _span(cell, "colspan", _MOST_COLUMNS), _span(cell, "rowspan", _MOST_ROWS)
             text = _words(cell) if columns > 1 or rows > 1 else ""
-            is_head = cell.tag == "th" or (cell is not cells[0] and not is_figure(text))
+            is_head = len(cells) > 1 and (cell.tag == "th" or (cell is not cells[0] and not is_figure(text)))
             for place in range(columns):
                 if rows > 1:
                     going_on[column + place] = (rows - 1, text)
@@ -208,14 +214,32 @@ def _main(root: Any, chars: int) -> Any:
         import trafilatura  # takes a fifth of a second
 
         found = trafilatura.extract(
-            copy.deepcopy(root), output_format="html", include_comments=False, include_images=True, favor_recall=True
-        )
+            _plainer(copy.deepcopy(root)), output_format="html", include_comments=False, include_images=True,
+            favor_recall=True,
+        )  # fmt: skip
         if found and len(_words(main := html.document_fromstring(found))) >= _LEAST_MAIN * len(_words(root)):
             return main
     for element in around:
         if element.getparent() is not None:
             element.drop_tree()
     return root
+
+
+def _plainer(root: Any) -> Any:
+    """A page without what trafilatura would get wrong: it takes code out of its line and shows icons' words."""
+    for element in list(root.iter("code", "kbd", "samp", "tt")):
+        if next(element.iterancestors("pre"), None) is None:
+            element.drop_tag()
+    for picture in root.iter("img"):
+        picture.set("alt", _alternative(picture))
+    return root
+
+
+def _alternative(picture: Any) -> str:
+    """What a picture says in words; nothing for icons."""
+    width = picture.get("width", "").removesuffix("px")
+    is_icon = width.isdecimal() and int(width) <= _ICON_PX
+    return "" if is_icon else " ".join(picture.get("alt", "").split())
 
 
 def _is_hidden(element: Any) -> bool:

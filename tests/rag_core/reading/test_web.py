@@ -25,7 +25,7 @@ TABLE = """<table><caption>Fares in crowns</caption>
 </table>"""
 ARTICLE = f"""<h1>Ferry fares</h1><p>The ferry company has set new fares for the coming year,<br>and they are
 shown in the table for all of the lines that it runs.</p><h2>By line</h2>{TABLE}
-<ul><li>Bicycles go <b>free</b> on Sundays.</li><li><p>Dogs pay half.</p></li></ul>
+<ul><li>Bicycles go <code>free</code> on Sundays.</li><li><p>Dogs pay half.</p></li></ul>
 <img src="http://192.0.2.1/map.png" alt="A map of the lines"><pre>if a:
     b()</pre><p style="display: none">Nobody sees this.</p><script>document.write("run")</script>"""
 PAGE = f"""<!DOCTYPE html><html lang="en"><head><title>Ferry fares | Ferries</title>
@@ -63,9 +63,10 @@ def test_a_page_says_its_title_author_and_pictures(reader: Reader, tmp_path: Pat
 
 def test_signs_with_cells_of_their_own_stand_with_their_figures(reader: Reader, tmp_path: Path) -> None:
     cells = "<tr><td>Sales</td><td>$</td><td>1,234</td><td>(5</td><td>)</td></tr>"
-    head = "<tr><td></td><td colspan=2>2020</td><td colspan=2>2019</td></tr>"
+    head = "<tr><th colspan=5>Sales in <img src=x width=20 alt=icon>crowns</th></tr>"
+    head += "<tr><td></td><td colspan=2>2020</td><td colspan=2>2019</td></tr>"
     assert given(reader, tmp_path, f"<table>{head}{cells}</table>").pages[0].text == (
-        ".\t2020\t2020\t2019\t2019\nSales\t\t$1,234\t(5)"
+        "Sales in crowns\n.\t2020\t2020\t2019\t2019\nSales\t\t$1,234\t(5)"
     )
 
 
