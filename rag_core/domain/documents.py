@@ -47,7 +47,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading: from the outline of a PDF or the headings of a Markdown file. `start` is its place on the page."""
+    """A heading: from the outline of a PDF or the headings of another document. `start` is its place on the page."""
 
     title: str
     level: int

@@ -1,6 +1,7 @@
 """What every format offers: pages, details about the document and, for some, pictures.
 
-A new format is one new file with an `OpenDocument` and one line in `worker.FORMATS`.
+A new format is one new file with an `OpenDocument` and one line in `worker.FORMATS`; one whose text flows is a file in
+`flowing` and a line in `worker.FLOWING`. What its bytes and name look like stands in `detect`.
 """
 
 from __future__ import annotations

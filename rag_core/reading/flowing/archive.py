@@ -32,12 +32,11 @@ def checked(path: Path) -> Iterator[zipfile.ZipFile]:
     UnsupportedDocument for one with a password, and UnreadableDocument for names outside it and what is no archive.
     """
     try:
-        archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        with zipfile.ZipFile(path) as archive:
+            _check(archive.infolist(), path.stat().st_size)
+            yield archive
+    except (zipfile.BadZipFile, OSError) as error:  # OSError: places that no file has
         raise UnreadableDocument(f"The file's archive is damaged: {error}.") from error
-    with archive:
-        _check(archive.infolist(), path.stat().st_size)
-        yield archive
 
 
 def office(path: Path) -> None:

@@ -31,7 +31,12 @@ def read(path: Path, max_chars: int) -> Flow:
             raise UnreadableDocument("The book lists no chapters.")
         _refuse_locked(book, chapters)
         names = _names(book, package, posixpath.dirname(place))
-    details = Details(_said(package, "title"), _said(package, "creator"), language=_said(package, "language"))
+        held = set(book.namelist())
+    missing = [chapter for chapter in chapters if chapter not in held]
+    chapters = [chapter for chapter in chapters if chapter in held]
+    notes = (f"Chapters that the book lists but does not hold: {', '.join(missing)[:300]}.",) if missing else ()
+    title, author, language = (_said(package, name) for name in ("title", "creator", "language"))
+    details = Details(title, author, language=language, notes=notes)
     return Flow(_blocks(path, chapters, names), details)
 
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from zipfile import BadZipFile
 
-from rag_core.errors import UnreadableDocument
+from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing.blocks import Flow
 from rag_core.reading.flowing.layout import Layout
 from rag_core.reading.text import PagedText
-
-# What libraries raise at a damaged file; SyntaxError is that of XML parsers.
-_FAULTS = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, EOFError, RecursionError,
-    NotImplementedError, SyntaxError, BadZipFile, zlib.error, struct.error,
-)  # fmt: skip
 
 
 class FlowDocument(PagedText):
@@ -46,5 +37,7 @@ class FlowDocument(PagedText):
 def _faults_told() -> Iterator[None]:
     try:
         yield
-    except _FAULTS as error:
+    except (LecternError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a damaged file makes the libraries raise anything
         raise UnreadableDocument(f"The file is damaged ({type(error).__name__}: {str(error)[:200]}).") from error

@@ -66,7 +66,10 @@ def parsed(text: str) -> Any:
     if _XHTML.search(text, 0, 2000):
         source = _CLOSED.sub(r"<\1\2></\1>", source)
     parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=True)
-    root = html.document_fromstring(source if source.strip() else "<p></p>", parser=parser)
+    try:
+        root = html.document_fromstring(source, parser=parser)
+    except etree.ParserError:  # nothing but blanks and comments
+        return html.document_fromstring("<p></p>")
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
         raise UnreadableDocument("The page's tags are nested more than 2,048 deep.", help="Save its text as a file.")
     for table in root.iter("table"):

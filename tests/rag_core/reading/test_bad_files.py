@@ -63,6 +63,7 @@ BAD = {
     "no JSON": (lambda: b"{", "a.ipynb", UnreadableDocument, "no JSON"),
     "no message": (lambda: b"just words", "a.eml", UnreadableDocument, "no message"),
     "an archive": (lambda: saved(document).replace(b"word/", b"book/"), "a.zip", UnsupportedDocument, "ZIP archive"),
+    "nothing but a comment": (lambda: b"<!-- x -->", "a.html", UnreadableDocument, "no text"),
     "nothing but tags": (lambda: b"<html><body><p></p></body></html>", "a.html", UnreadableDocument, "no text"),
 }  # fmt: skip
 
