@@ -201,6 +201,9 @@ def test_folders_are_walked(library: Library, tmp_path: Path) -> None:
     (tmp_path / "notes" / "deep").mkdir(parents=True)
     (tmp_path / "notes" / "deep" / "chess.txt").write_text(TEXTS["chess.txt"])
     (tmp_path / "notes" / "picture.png").write_bytes(b"\x89PNG")
+    (tmp_path / "notes" / "~$open.docx").write_bytes(b"what Word keeps beside an open file")
+    (tmp_path / "notes" / ".git").mkdir()
+    (tmp_path / "notes" / ".git" / "hidden.txt").write_text("hidden")
     ends = [e.source for e in library.add([tmp_path / "notes"]) if e.stage == "ready"]
     assert ends == ["deep/chess.txt"]
 

@@ -16,14 +16,15 @@ Row = Sequence[str | None]
 class Block:
     """One piece of a document, in reading order.
 
-    level: of a heading, from 1. rows: of a table; a cell of None goes on from the one to its left, as where cells are
-    merged. A note is put at the end of its page. A page is where the next one begins.
+    level: of a heading, from 1. mark: what stands before an item. rows: of a table; a cell of None goes on from the one
+    to its left, as where cells are merged. A note is put at the end of its page. A page is where the next one begins.
     """
 
     kind: Kind
     text: str = ""
     level: int = 1
     rows: Iterable[Row] = ()
+    mark: str = "•"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,5 +39,5 @@ def _faults_told() -> Iterator[None]:
         yield
     except (LecternError, MemoryError):
         raise
-    except Exception as error:  # noqa: BLE001 - a damaged file makes the libraries raise anything
+    except Exception as error:  # a damaged file makes the libraries raise anything
         raise UnreadableDocument(f"The file is damaged ({type(error).__name__}: {str(error)[:200]}).") from error

@@ -55,7 +55,7 @@ class Layout:
             self._begin(block.kind)
             if block.kind == "heading":
                 self.headings.append(Heading(text[:MAX_HEADING_CHARS], block.level, len(self.pages) + 1, self._length))
-            self._write(f"• {text}" if block.kind == "item" else text)
+            self._write(f"{block.mark} {text}" if block.kind == "item" else text)
 
     def finish(self) -> None:
         """End the last page; empty ones at the end are none."""

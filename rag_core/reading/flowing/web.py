@@ -92,7 +92,7 @@ class _Walk:
         self._kind: Kind = "paragraph"
         self._level = 1
         self._kept = 0
-        self._numbers: list[int] = []
+        self._numbers: list[int | None] = []  # of the lists that are open; None for one of bullets
 
     def blocks(self) -> Iterator[Block]:
         for event, element in self._events:
@@ -114,8 +114,12 @@ class _Walk:
             yield from self._told()
         if tag in _LEVELS:
             self._kind, self._level = "heading", _LEVELS[tag]
+        elif tag in ("ol", "ul"):
+            self._numbers.append(0 if tag == "ol" else None)
         elif tag == "li":
             self._kind = "item"
+            if self._numbers and (number := self._numbers[-1]) is not None:
+                self._numbers[-1] = number + 1
         elif tag == "br":
             self._words.append("\n")
         elif tag == "img" and (told := _alternative(element)):
@@ -129,6 +133,8 @@ class _Walk:
             yield from self._told()
             self._kind = "paragraph"
         self._kept -= tag == "pre"
+        if tag in ("ol", "ul"):
+            self._numbers.pop()
         if element is not self._root:
             self._say(element.tail)
 
@@ -142,7 +148,8 @@ class _Walk:
         text = text.strip("\n") if self._kept else _LINE_ENDS.sub("\n", re.sub(" +", " ", text)).strip()
         self._words.clear()
         if text.strip():
-            yield Block(self._kind, text, self._level)
+            number = self._numbers[-1] if self._numbers else None
+            yield Block(self._kind, text, self._level, mark=f"{number}." if number else "•")
             self._kind = "paragraph"
 
 

@@ -18,6 +18,7 @@ from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row
+from rag_core.reading.flowing.numbering import Numbering
 
 _TEXT, _BREAK, _DRAWN = qn("w:t"), qn("w:br"), qn("w:lastRenderedPageBreak")
 _PARAGRAPH, _TABLE, _NOTE = qn("w:p"), qn("w:tbl"), qn("w:footnoteReference")
@@ -72,8 +73,10 @@ class _Word:
         style = self._style(paragraph)
         level = self._level(paragraph, style)
         if not style.startswith("toc "):
-            kind: Kind = "heading" if level else "item" if self._is_item(paragraph) else "paragraph"
-            yield Block(kind, text, level or 1)
+            mark = self._mark(paragraph) if text.strip() else None
+            kind: Kind = "heading" if level else "paragraph" if mark is None else "item"
+            text = f"{mark} {text.lstrip()}" if level and mark else text
+            yield Block(kind, text, level or 1, mark=mark or "•")
         yield from self._notes(paragraph)
         yield from [Block("page")] * ends
 
@@ -106,12 +109,14 @@ class _Word:
 
     @cached_property
     def _footnotes(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        notes = (note for root in self._related(RELATIONSHIP_TYPE.FOOTNOTES) for note in root.iter(qn("w:footnote")))
+        return {note.get(qn("w:id"), ""): _joined(note).strip() for note in notes}
+
+    def _related(self, kind: str) -> Iterator[Any]:
+        """The roots of the document's parts of a kind."""
         for relation in self._part.rels.values():
-            if relation.reltype == RELATIONSHIP_TYPE.FOOTNOTES and not relation.is_external:
-                for note in archive.xml(relation.target_part.blob).iter(qn("w:footnote")):
-                    found[note.get(qn("w:id"), "")] = _joined(note).strip()
-        return found
+            if relation.reltype == kind and not relation.is_external:
+                yield archive.xml(relation.target_part.blob)
 
     def _style(self, paragraph: Any) -> str:
         style = self._styles.get(paragraph.style or "")
@@ -128,9 +133,18 @@ class _Word:
         level = int(own.get(qn("w:val"), _BODY_LEVEL)) if own is not None else _BODY_LEVEL
         return level + 1 if level < _BODY_LEVEL else 0
 
-    def _is_item(self, paragraph: Any) -> bool:
+    def _mark(self, paragraph: Any) -> str | None:
+        """The number that a paragraph has in a list, "" for a bullet, None for one that is in none."""
         numbered = self._setting(paragraph, qn("w:numId"))
-        return numbered is not None and numbered.get(qn("w:val")) != "0"
+        if numbered is None or numbered.get(qn("w:val")) == "0" or self._numbering is None:
+            return None
+        level = numbered.getparent().find(qn("w:ilvl"))
+        place = None if level is None else int(level.get(qn("w:val"), 0))
+        return self._numbering.label(numbered.get(qn("w:val"), ""), place, paragraph.style or "")
+
+    @cached_property
+    def _numbering(self) -> Numbering | None:
+        return next((Numbering(root) for root in self._related(RELATIONSHIP_TYPE.NUMBERING)), None)
 
     def _setting(self, paragraph: Any, name: str) -> Any:
         """What a paragraph, its style or a style that this one is based on sets first."""
@@ -172,7 +186,7 @@ def _text(element: Any) -> str:
     if element.tag == _NOTE:
         return f"[{element.get(qn('w:id'))}]"
     if element.tag == _PICTURE and (told := element.get("descr")):
-        return f" [Picture: {told}] "
+        return f" [Picture: {' '.join(told.split())}] "
     if element.tag == _PARAGRAPH:  # within another: of a text box
         return "\n"
     return _MARKS.get(element.tag, "")

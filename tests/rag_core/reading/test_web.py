@@ -25,7 +25,8 @@ TABLE = """<table><caption>Fares in crowns</caption>
 </table>"""
 ARTICLE = f"""<h1>Ferry fares</h1><p>The ferry company has set new fares for the coming year,<br>and they are
 shown in the table for all of the lines that it runs.</p><h2>By line</h2>{TABLE}
-<ul><li>Bicycles go <code>free</code> on Sundays.</li><li><p>Dogs pay half.</p></li></ul>
+<ul><li>Bicycles go <code>free</code> on Sundays.</li><li><p>Dogs pay half.</p></li></ul><ol><li>Book.</li>
+<li>Board.</li></ol>
 <img src="http://192.0.2.1/map.png" alt="A map of the lines"><pre>if a:
     b()</pre><p style="display: none">Nobody sees this.</p><script>document.write("run")</script>"""
 PAGE = f"""<!DOCTYPE html><html lang="en"><head><title>Ferry fares | Ferries</title>
@@ -58,7 +59,9 @@ def test_the_main_text_with_headings_lists_and_tables(reader: Reader, tmp_path: 
 def test_a_page_says_its_title_author_and_pictures(reader: Reader, tmp_path: Path) -> None:
     parsed = given(reader, tmp_path, PAGE)
     assert (parsed.title, parsed.authors, parsed.language) == ("Ferry fares | Ferries", "Ada Moss", "en")
-    assert "[Picture: A map of the lines]" in given(reader, tmp_path, ARTICLE).pages[0].text
+    text = given(reader, tmp_path, ARTICLE).pages[0].text
+    assert "[Picture: A map of the lines]" in text
+    assert "1. Book.\n2. Board." in text
 
 
 def test_signs_with_cells_of_their_own_stand_with_their_figures(reader: Reader, tmp_path: Path) -> None:

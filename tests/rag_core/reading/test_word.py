@@ -10,11 +10,13 @@ from docx.enum.text import WD_BREAK
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
-from rag_core import Library
+from pages.parts import passage
+from rag_core import Library, Upload
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.tables.saying import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import ParsedDocument
+from rag_core.errors import UnsupportedDocument
 from rag_core.reading import Reader
 from tests.rag_core.answering.parts import hit
 
@@ -40,6 +42,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for cell, text in zip(cells, (f"Harbour {number}", f"{number + 100}.00", "1.00", "2.00"), strict=True):
             cell.text = text
     document.add_heading("Rules", 2)
+    for text in ("Buy a ticket.", "Board."):
+        document.add_paragraph(text, style="List Number")
     document.add_paragraph("Dogs pay half.", style="List Bullet")
     last = document.add_paragraph("Bicycles go ", style="List Bullet")
     last.add_run("free.").add_break(WD_BREAK.PAGE)
@@ -72,7 +76,7 @@ def test_headings_pages_and_properties(parsed: ParsedDocument) -> None:
     first, last = parsed.pages
     for section in parsed.sections:
         assert first.text[section.start :].startswith(section.title)
-    assert first.text.endswith("Rules\n\n• Dogs pay half.\n• Bicycles go free.")
+    assert first.text.endswith("Rules\n\n1. Buy a ticket.\n2. Board.\n• Dogs pay half.\n• Bicycles go free.")
     assert last.text == "The last page has this."
 
 
@@ -123,11 +127,15 @@ def test_footnotes_stand_at_the_end_of_their_page(reader: Reader, tmp_path: Path
 
 
 def test_a_figure_of_a_word_table_is_answered_with_its_row_and_column(library: Library, report: Path) -> None:
-    from rag_core import Upload
-
     *_, last = library.add([Upload("report.docx", report.read_bytes())])
     assert last.stage == "ready", last.error
     answer = library.ask("What was the adult fare to Harbour 33 in 2020?")
     assert "133.00" in answer.text
     assert "Harbour 33" in answer.text
     assert answer.citations[0].page == 1
+    # There is no picture of its pages: the viewer shows the text, the passage marked.
+    shown = passage.cited(library, answer.citations[0], None)
+    assert shown["problem"] is shown["picture"] is None
+    assert shown["text"][shown["span"]["start"] : shown["span"]["end"]] == "133.00"
+    with pytest.raises(UnsupportedDocument):
+        library.picture(answer.citations[0].document_id, 1)
