@@ -96,11 +96,15 @@ def _pieces(rows: Iterable[Row]) -> Iterator[list[str]]:
     body = (row for row in rows if any(cell and cell.strip() for cell in row))
     first = list(islice(body, 24))
     indent = min((_indent(row) for row in first), default=0)
-    count = _head_count(first)
-    head = [_line(_spread(row), indent) for row in first[:count]]
+    heads = first[: _head_count(first)]
+    head = [_line(_spread(row), indent) for row in heads]
     piece, group = list(head), ""
-    for line in (_line(row, indent) for row in chain(first[count:], body)):
-        if sum(map(len, piece)) + len(line) > PIECE_CHARS and len(piece) >= len(head) + PIECE_ROWS:
+    for row in chain(first[len(heads) :], body):
+        line = _line(row, indent)
+        if heads and _is_head_anew(row, heads[-1]):
+            yield piece
+            head, piece, group = [line], [], ""
+        elif sum(map(len, piece)) + len(line) > PIECE_CHARS and len(piece) >= len(head) + PIECE_ROWS:
             yield piece
             piece = [*head, group] if group and "\t" in line else list(head)
         piece.append(line)
@@ -109,16 +113,32 @@ def _pieces(rows: Iterable[Row]) -> Iterator[list[str]]:
         yield piece
 
 
+def _is_head_anew(row: Row, head: Row) -> bool:
+    """Whether a row begins another table below the first, with as many heads: those of another year, for instance."""
+    goes_on = not row[0] or row[0] == head[0]
+    return goes_on and 1 < _filled(row) == _filled(head) and not any(map(is_figure, row))
+
+
 def _indent(row: Row) -> int:
     return next((place for place, cell in enumerate(row) if cell), len(row))
 
 
 def _head_count(rows: Sequence[Row]) -> int:
-    """The rows above the first that has a figure; one where none of the first has any, none of a mere list."""
+    """The rows above the first that has a figure, none of a list. Behind one that has a cell for every column only
+    those without a label go on, as units do: others begin a table of words."""
     if all(len(row) < 2 for row in rows):
         return 0
-    has_figure = (any(is_figure(cell) for cell in row) for row in rows[: MAX_HEAD_ROWS + 1])
-    return next((place for place, found in enumerate(has_figure) if found), 1)
+    widest, is_whole = max(map(_filled, rows)), False
+    for place, row in enumerate(rows[: MAX_HEAD_ROWS + 1]):
+        if any(map(is_figure, row)) or (is_whole and row[0]):
+            return place
+        is_whole = is_whole or _filled(row) == widest
+    return 1
+
+
+def _filled(row: Row) -> int:
+    """The cells behind the first, which heads may leave empty."""
+    return sum(bool(cell) for cell in row[1:])
 
 
 def is_figure(cell: str | None) -> bool:

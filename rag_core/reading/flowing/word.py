@@ -22,6 +22,7 @@ from rag_core.reading.flowing.numbering import Numbering
 
 _TEXT, _BREAK, _DRAWN = qn("w:t"), qn("w:br"), qn("w:lastRenderedPageBreak")
 _PARAGRAPH, _TABLE, _NOTE = qn("w:p"), qn("w:tbl"), qn("w:footnoteReference")
+_FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 _MARKS = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
 # What was moved away or deleted, what a program without text boxes would show instead, and what makes up the layout.
 _UNSEEN = {qn("w:del"), qn("w:moveFrom"), "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
@@ -179,7 +180,7 @@ def _seen(element: Any) -> Iterator[Any]:
 
 
 def _text(element: Any) -> str:
-    if element.tag == _TEXT:
+    if element.tag in (_TEXT, _FORMULA):
         return element.text or ""
     if element.tag == _BREAK:
         return "\n"
