@@ -56,8 +56,8 @@ def test_what_a_tables_head_is(rows: tuple[str, ...], head: int) -> None:
 def test_headings_know_their_place_and_notes_stand_last() -> None:
     layout = laid(
         Block("heading", " A\n title\u200b"), Block("note", "[1] Below."), Block("item", "x"),
-        Block("item", "y", mark="b)"), Block("page"), Block("page"), Block("paragraph", "a\x07b | c\u202e"), Block("heading", "Next", level=2),
-        Block("page"),
+        Block("item", "y", mark="b)"), Block("page"), Block("page"),
+        Block("paragraph", "a\x07b | c\u202e"), Block("heading", "Next", level=2), Block("page"),
     )  # fmt: skip
     assert layout.pages == ["A title\n\n• x\nb) y\n\n[1] Below.", "", "a b | c\n\nNext"]
     assert [(one.title, one.page, one.start) for one in layout.headings] == [("A title", 1, 0), ("Next", 3, 9)]
