@@ -26,7 +26,8 @@ _DEEP = re.compile(r"[gjpqy(),;\[/]")
 class FrontLine:
     """A line without decoration. `size` is that of its type in usual lines, 1.0 where that is not known.
 
-    top, bottom: fractions of the page's height, both 0 where it has no boxes. alone: blank lines around it.
+    top, bottom: fractions of the page's height, both 0 where it has no boxes. alone: blank lines around it. row: cells
+    of a table, where that is known of a page without boxes.
     """
 
     text: str
@@ -35,6 +36,7 @@ class FrontLine:
     top: float = 0.0
     bottom: float = 0.0
     alone: bool = False
+    row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ def _text_lines(page: Page) -> Iterator[FrontLine]:
     blank = [not text for text in texts]
     for number, text in enumerate(texts):
         if text:
-            yield FrontLine(text, page.number, alone=blank[number - 1] and blank[number + 1])
+            is_row = "\t" in rows[number - 1].strip()
+            yield FrontLine(text, page.number, alone=blank[number - 1] and blank[number + 1], row=is_row)
 
 
 def bare(line: str) -> str:

@@ -18,10 +18,13 @@ _JOINTS = {"and", "&", "und", "et", "y", "de", "van", "von", "der", "di", "la"}
 _LINES = 25
 _MOST_LINES = 9
 _MOST_CHARS = 200
+# Libraries that sign what they write.
+_PROGRAMS = {"openpyxl", "python-docx", "xlsxwriter", "apache poi", "phpword", "phpoffice"}
 
 
 def find_authors(said: str, title: str, kind: str, front: Front) -> str:
     """Names of authors on one line, or "". `said` is what the file says of itself, believed where the pages have it."""
+    said = "" if said.casefold() in _PROGRAMS else said
     page = bare_words(front.text)
     if said and any(len(bare_words(part)) > 3 and bare_words(part) in page for part in re.split(r"[\s,;]+", said)):
         return said

@@ -127,7 +127,8 @@ def _candidates(
     yield from _headings(parsed, front)
     if any(line.bottom for line in front.first):
         yield from _large(front.first)
-    for number, (line, below) in enumerate(zip(front.first[:6], (*front.first[1:7], FrontLine("", 0)), strict=False)):
+    first = [line for line in front.first[:7] if not line.row]
+    for number, (line, below) in enumerate(zip(first[:6], (*first[1:], FrontLine("", 0)), strict=False)):
         worth = _ALONE if line.alone and parsed.media_type != PDF else _LINE
         yield line.text, (worth - 0.1 * number) * (_RUNS_ON if _is_running(below.text) else 1.0)
     yield from ((readable(name), _NAME) for name in names)

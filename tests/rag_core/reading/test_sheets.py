@@ -55,7 +55,8 @@ def test_a_page_for_each_sheet_with_cells_as_shown(reader: Reader, workbook: Pat
     found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[0].text)])[0], 0)}
     assert found["1,047.5"] == "Hartwell 47, 2019: 1,047.5"
     assert found["1,131.0"] == "Hartwell 31, 2020: 1,131.0"
-    assert make_card(parsed, ["revenue 2020.xlsx"]).title == "Revenue by county, in thousands"
+    card = make_card(parsed, ["revenue 2020.xlsx"])
+    assert (card.title, card.authors) == ("Revenue by county, in thousands", "")  # openpyxl signs as its author
 
 
 def test_a_figure_of_a_long_sheet_is_answered_with_its_row_and_column(library: Library, workbook: Path) -> None:
@@ -90,3 +91,4 @@ def test_a_long_table_has_pages_that_each_begin_with_its_head(reader: Reader, tm
     assert all(page.text.startswith("id\tshare\tcount\n") for page in parsed.pages)
     assert max(len(page.text) for page in parsed.pages) < 21_000
     assert rows[-1].replace(",", "\t") in parsed.pages[-1].text
+    assert make_card(parsed, ["shares.csv"]).title == "shares"  # not what its columns are called
