@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from rag_core.domain import ParsedDocument
 from rag_core.reading.assemble import title_from
-from rag_core.reading.base import PDF
+from rag_core.reading.base import ODS, PDF, XLSX
 from rag_core.reading.front import Front, FrontLine, bare, ink_share
 from rag_core.reading.organisations import is_legal_name
 from rag_core.reading.periods import DATE, MONTH
@@ -127,7 +127,9 @@ def _candidates(
     yield from _headings(parsed, front)
     if any(line.bottom for line in front.first):
         yield from _large(front.first)
-    first = [line for line in front.first[:7] if not line.row]
+    # A workbook is not called as its first sheet is.
+    sheets = {bare(section.title) for section in parsed.sections} if parsed.media_type in (XLSX, ODS) else set()
+    first = [line for line in front.first[:7] if not line.row and line.text not in sheets]
     for number, (line, below) in enumerate(zip(first[:6], (*first[1:], FrontLine("", 0)), strict=False)):
         worth = _ALONE if line.alone and parsed.media_type != PDF else _LINE
         yield line.text, (worth - 0.1 * number) * (_RUNS_ON if _is_running(below.text) else 1.0)
@@ -139,6 +141,8 @@ def _is_running(below: str) -> bool:
 
 
 def _headings(parsed: ParsedDocument, front: Front) -> Iterator[tuple[str, float]]:
+    if parsed.media_type in (XLSX, ODS):
+        return
     first = front.lines[0].page if front.lines else 1
     for number, section in enumerate([item for item in parsed.sections if item.page <= first][:4]):
         is_opening = not number and parsed.media_type != PDF and section.level == 1

@@ -21,9 +21,53 @@ const drawText = (data) => {
   const { start, end } = data.span || { start: 0, end: 0 };
   const characters = Array.from(data.text); // offsets count code points, as Python does
   const cut = (from, to) => visible(characters.slice(from, to).join(""));
-  if (end > start) text.append(cut(0, start), make("mark", "", cut(start, end)), cut(end));
-  else text.append(visible(data.text));
+  const draw = (from, to) => {
+    const [first, last] = [Math.max(from, start), Math.min(to, end)];
+    return first < last ? [cut(from, first), make("mark", "", cut(first, last)), cut(last, to)] : [cut(from, to)];
+  };
+  let drawn = 0;
+  for (const rows of tablesOf(data.text)) {
+    const [from, to] = [rows[0][0].start, rows.at(-1).at(-1).end];
+    text.append(...draw(drawn, from), drawTable(rows, draw, cut));
+    drawn = to;
+  }
+  text.append(...draw(drawn, characters.length));
   return text;
+};
+
+// Lines whose cells are set apart by tabs, as spans of code points: two or more that follow each other are a table.
+const tablesOf = (text) => {
+  const tables = [];
+  let [rows, place] = [[], 0];
+  const close = () => {
+    if (rows.length > 1) tables.push(rows);
+    rows = [];
+  };
+  for (const line of text.split("\n")) {
+    const cells = [];
+    for (const cell of line.split("\t")) {
+      const length = Array.from(cell).length;
+      cells.push({ start: place, end: place + length });
+      place += length + 1;
+    }
+    if (cells.length > 1 && line.trim()) rows.push(cells);
+    else close();
+  }
+  close();
+  return tables;
+};
+
+const drawTable = (rows, draw, cut) => {
+  const table = make("table");
+  for (const cells of rows) {
+    const row = table.insertRow();
+    cells.forEach(({ start, end }, column) => {
+      // A stop alone stands for an empty first cell.
+      if (column || cut(start, end) !== ".") row.insertCell().append(...draw(start, end));
+      else row.insertCell();
+    });
+  }
+  return table;
 };
 
 const drawHead = (data) => {

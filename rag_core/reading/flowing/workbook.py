@@ -22,7 +22,10 @@ from rag_core.reading.flowing.blocks import Block, Flow, Row
 _ASIDE = re.compile(r"\[[^\]]*\]|\"[^\"]*\"|\\.|_.|\*.")
 _CURRENCY = re.compile(r"\[\$([^\]-]+)|([$€£¥])")
 _DECIMALS = re.compile(r"\.([0#?]+)")
-_DEFAULT_NAME = re.compile(r"\D{2,12}\s?\d{1,2}")
+# What programs call a sheet that nobody named.
+_DEFAULT_NAME = re.compile(
+    r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark|arkusz|лист|工作表)\s?\d*", re.IGNORECASE
+)
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -47,7 +50,7 @@ def _blocks(workbook: Any, file: BinaryIO) -> Iterator[Block]:
         for number, sheet in enumerate(sheets):
             if number:
                 yield Block("page")
-            if len(sheets) > 1 or not _DEFAULT_NAME.fullmatch(sheet.title):
+            if not _DEFAULT_NAME.fullmatch(sheet.title):
                 yield Block("heading", sheet.title, level=2)
             sheet.reset_dimensions()  # what a file says of its size may be wrong
             yield from tables([_shown(cell) for cell in row] for row in sheet.iter_rows())

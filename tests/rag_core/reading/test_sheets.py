@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from rag_core import Library, Upload
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.tables.saying import said
 from rag_core.answering.tables.tables import cells_of
+from rag_core.domain import Section
 from rag_core.reading import Reader, make_card
 from tests.rag_core.answering.parts import hit
 
@@ -55,6 +57,8 @@ def test_a_page_for_each_sheet_with_cells_as_shown(reader: Reader, workbook: Pat
     found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[0].text)])[0], 0)}
     assert found["1,047.5"] == "Hartwell 47, 2019: 1,047.5"
     assert found["1,131.0"] == "Hartwell 31, 2020: 1,131.0"
+    bare = replace(parsed, title="", pages=(replace(parsed.pages[1], number=1),), sections=(Section("Costs", 2, 1),))
+    assert make_card(bare, ["budget of 2021.xlsx"]).title == "budget of 2021"  # not as its first sheet
     card = make_card(parsed, ["revenue 2020.xlsx"])
     assert (card.title, card.authors) == ("Revenue by county, in thousands", "")  # openpyxl signs as its author
 
