@@ -7,11 +7,12 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from playwright.sync_api import Locator, Page, expect
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.browser.conftest import SAMPLES, Server, serve
+from tests.browser.conftest import SAMPLES, Server, ask, serve
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -171,3 +172,17 @@ def test_tags_are_put_on_chosen_documents_and_narrow_the_table(open_page: Open, 
     for name in ("Handbook of the Veyra Ferry", "Keeper's guide"):
         row(page, name).get_by_role("button", name="Take the tag island off").click()
         expect(row(page, name).locator(".tag")).to_have_count(0)
+
+
+def test_a_workbook_is_added_asked_about_and_its_cell_marked_in_a_table(open_page: Open, tmp_path: Path) -> None:
+    book = Workbook()
+    for cells in (("Harbour", "Depth in m", "Berths"), ("Keel Bay", 7.5, 31), ("Tolsund", 4, 12)):
+        book.active.append(cells)
+    book.save(tmp_path / "harbours.xlsx")
+    page = open_page()
+    drop(page, tmp_path / "harbours.xlsx")
+    expect(row(page, "harbours")).to_contain_text("Ready", timeout=60_000)
+    page = open_page("chat")
+    ask(page, "How many berths does Keel Bay have?")
+    page.locator(".source", has_text="harbours").first.click()
+    expect(page.locator(".passage tr").nth(1).locator("td").nth(2).locator("mark")).to_have_text("31")

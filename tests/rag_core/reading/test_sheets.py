@@ -58,7 +58,7 @@ def test_a_page_for_each_sheet_with_cells_as_shown(reader: Reader, workbook: Pat
     assert found["1,047.5"] == "Hartwell 47, 2019: 1,047.5"
     assert found["1,131.0"] == "Hartwell 31, 2020: 1,131.0"
     bare = replace(parsed, title="", pages=(replace(parsed.pages[1], number=1),), sections=(Section("Costs", 2, 1),))
-    assert make_card(bare, ["budget of 2021.xlsx"]).title == "budget of 2021"  # not as its first sheet
+    assert make_card(bare, ["budget of 2021.xlsx"]).title == "Budget of 2021"  # not as its first sheet
     card = make_card(parsed, ["revenue 2020.xlsx"])
     assert (card.title, card.authors) == ("Revenue by county, in thousands", "")  # openpyxl signs as its author
 
