@@ -23,6 +23,7 @@ MAX_HEAD_ROWS = 4
 # An empty first cell: blanks at the ends of a chunk are cut off, and the row's cells would stand under other heads.
 NO_LABEL = "."
 
+_FIGURE_CHARS = 40
 _FIGURE = re.compile(r"[-+(−–]*\s*(?:[A-Z]{0,3}[$€£¥])?\s*\(?[-−–]?\.?\d[\d.,' ]*\s*[%)€£$]*")
 _CURRENCY, _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥]"), re.compile(r"[%)]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -144,7 +145,7 @@ def _filled(row: Row) -> int:
 def is_figure(cell: str | None) -> bool:
     """Whether a cell holds a figure; a year is none, as heads are years."""
     bare = (cell or "").strip()
-    return _FIGURE.fullmatch(bare) is not None and not _YEAR.fullmatch(bare)
+    return len(bare) <= _FIGURE_CHARS and _FIGURE.fullmatch(bare) is not None and not _YEAR.fullmatch(bare)
 
 
 def _spread(row: Row) -> list[str]:

@@ -35,7 +35,7 @@ _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECAS
 _DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w-]{2,40})""", re.I)
 # Elements that XML closes as they open, for HTML would have them go on.
 _XHTML = re.compile(r"<\?xml|xmlns=.http://www\.w3\.org/1999/xhtml")
-_CLOSED = re.compile(r"<(?!(?:br|hr|img|input|meta|link|col|area|base|embed|source|track|wbr|param)\b)(\w+)([^<>]*)/>")
+_CLOSED = re.compile(r"<(?!(?:br|hr|img|input|meta|link|col|area|base|embed|source|track|wbr|param)\b)(\w++)([^<>]*)/>")
 _SPACES, _LINE_ENDS = re.compile(r"[ \t\r\n\f\xa0]+"), re.compile(r" *\n *")
 # Less of a page's text than this share is not its main text: a part was taken for the whole.
 _LEAST_MAIN = 0.25
@@ -73,7 +73,8 @@ def parsed(text: str) -> Any:
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
         raise UnreadableDocument("The page's tags are nested more than 2,048 deep.", help="Save its text as a file.")
     for table in root.iter("table"):
-        _divide(table)
+        if next(table.iterdescendants("table"), None) is None:  # others are frames
+            _divide(table)
     return root
 
 
@@ -160,6 +161,8 @@ def _table(table: Any) -> Iterator[Block]:
 
 
 def _words(element: Any) -> str:
+    if not len(element):  # most cells of tables
+        return " ".join((element.text or "").split())
     return " ".join(block.text for block in blocks(element))
 
 

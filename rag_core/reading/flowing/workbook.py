@@ -21,6 +21,7 @@ from rag_core.reading.flowing.blocks import Block, Flow, Row
 # A format's first part, which is that of positive numbers, without colours, conditions and quoted words.
 _ASIDE = re.compile(r"\[[^\]]*\]|\"[^\"]*\"|\\.|_.|\*.")
 _CURRENCY = re.compile(r"\[\$([^\]-]+)|([$€£¥])")
+_FORMAT_CHARS = 255  # as many as Excel takes
 _DECIMALS = re.compile(r"\.([0#?]+)")
 # What programs call a sheet that nobody named.
 _DEFAULT_NAME = re.compile(
@@ -71,7 +72,7 @@ def _shown(cell: Any) -> str:
 
 
 def _number(value: float, form: str) -> str:
-    first = form.partition(";")[0]
+    first = form[:_FORMAT_CHARS].partition(";")[0]
     bare = _ASIDE.sub("", first)
     if not re.search("[0#?]", bare) or "E" in bare or "/" in bare:
         return f"{value:.15g}"
