@@ -31,6 +31,7 @@ _BETWEEN_TAGS = (
 _UNSEEN, _BETWEEN = frozenset(_UNSEEN_TAGS.split()), frozenset(_BETWEEN_TAGS.split())
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' or @role='complementary']"
+_PARTS = "//p | //li | //tr | //h1 | //h2 | //h3 | //pre"
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w-]{2,40})""", re.I)
 # Elements that XML closes as they open, for HTML would have them go on.
@@ -230,8 +231,10 @@ def _main(root: Any, chars: int) -> Any:
             _plainer(copy.deepcopy(root)), output_format="html", include_comments=False, include_images=True,
             favor_recall=True,
         )  # fmt: skip
-        if found and len(_words(main := html.document_fromstring(found))) >= _LEAST_MAIN * len(_words(root)):
-            return main
+        # Of a short page it gives the whole as one paragraph.
+        if found and len((main := html.document_fromstring(found)).xpath(_PARTS)) > 1:
+            if len(_words(main)) >= _LEAST_MAIN * len(_words(root)):
+                return main
     for element in around:
         if element.getparent() is not None:
             element.drop_tree()

@@ -87,3 +87,8 @@ def test_a_million_nested_tags_and_a_long_line_are_read_or_refused_in_time(reade
     assert time.monotonic() - began < 30
     with Reader(ReadingSettings(max_text_chars=1000)) as small, pytest.raises(LimitExceeded):
         given(small, tmp_path, "<html>" + "word " * 2000)
+
+
+def test_a_short_page_keeps_its_paragraphs(reader: Reader, tmp_path: Path) -> None:
+    short = "<html><body><nav>Home About</nav><h1>Weighbridge</h1><p>It is open until 15:00.</p></body></html>"
+    assert given(reader, tmp_path, short).pages[0].text == "Weighbridge\n\nIt is open until 15:00."
