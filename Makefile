@@ -12,13 +12,10 @@ export HF_HUB_OFFLINE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Hundreds of processes run the same code: it is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
-# A browser is opened where there is a screen.
-HEADLESS := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname -s)),false,true)
 .PHONY: run test test-faults lint bench format setup setup-dev llama clean
 
 run: setup
-	@$(BIN)/python -m rag_core.port $(PORT)
-	$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless $(HEADLESS)
+	$(BIN)/python -m rag_core run --port $(PORT)
 
 # Two processes that each compute on two threads would wait for each other. The files with the longest tests come early.
 test: setup-dev lint
