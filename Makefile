@@ -12,13 +12,13 @@ export HF_HUB_OFFLINE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Hundreds of processes run the same code: it is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
-# A browser is opened where there is a screen.
-HEADLESS := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname -s)),false,true)
 .PHONY: run test test-faults lint bench format setup setup-dev llama clean
 
-run: setup
-	@$(BIN)/python -m rag_core.port $(PORT)
-	$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless $(HEADLESS)
+# llama.cpp is compiled beside the application, which tells when local models can be used.
+run: $(VENV)/.product $(VENV)/.model
+	@test -e $(VENV)/.llama || { echo "llama.cpp is compiled in the background (about five minutes, once)."; \
+		nice $(MAKE) --no-print-directory $(VENV)/.llama > /dev/null 2>&1 & }
+	$(BIN)/python -m rag_core run --port $(PORT)
 
 # Two processes that each compute on two threads would wait for each other. The files with the longest tests come early.
 test: setup-dev lint
@@ -58,11 +58,13 @@ $(VENV)/.product: requirements.txt
 # Without pip's cache, which would give what was compiled before that.
 $(VENV)/.llama: $(VENV)/.product
 	@echo "Compiling llama-cpp-python for local language models (about five minutes, once) ..."
-	@if CXXFLAGS="$(CXXFLAGS) -U__AMX_INT8__" $(BIN)/python -m pip install --quiet --no-cache-dir \
+	@echo $$$$ > $(VENV)/llama.pid; \
+	if CXXFLAGS="$(CXXFLAGS) -U__AMX_INT8__" $(BIN)/python -m pip install --quiet --no-cache-dir \
 		"$$(grep '^llama-cpp-python' requirements.txt | sed 's/ *#.*//')" \
 		> $(VENV)/llama.log 2>&1; then echo "Local language models can be used."; \
 	else echo "llama-cpp-python could not be compiled (see $(VENV)/llama.log). Lectern works without it;"; \
-		echo "for local language models install a C++ compiler and run: make llama"; fi
+		echo "for local language models install a C++ compiler and run: make llama"; fi; \
+	rm -f $(VENV)/llama.pid
 	@touch $@
 
 llama:

@@ -1,8 +1,5 @@
-"""`python -m rag_core`: the command line."""
+"""`python -m rag_core`: the command line, which an installed Lectern calls `lectern`."""
 
-import sys
+from rag_core.cli import program
 
-from rag_core.cli import main, stop_on_sigterm
-
-stop_on_sigterm()
-sys.exit(main())
+program()

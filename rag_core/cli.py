@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_documents, cli_evaluate, cli_models, cli_search
+from rag_core import cli_documents, cli_evaluate, cli_models, cli_run, cli_search
 from rag_core.cli_output import WrongUsage, complain, emit, plain
 from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report, Scope
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.backend:
             settings = settings.changed("retrieval", backend=options.backend)
         command: Callable[[Any, argparse.Namespace], int] = options.command
-        if command in (_backup, _restore):  # an application may have it open, or the archive is looked at first
+        # An application may have it open, the archive is looked at first, or the application opens it.
+        if command in (_backup, _restore, cli_run.run):
             return command(settings, options)
         with Library.open(settings) as library:
             return command(library, options)
@@ -49,6 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` closed the other end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def program() -> None:
+    """Run one command as a process of its own."""
+    stop_on_sigterm()
+    sys.exit(main())
 
 
 def stop_on_sigterm() -> None:
@@ -72,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--json", action="store_true", help="print one JSON object per line")
     shared.add_argument("--data-dir", metavar="DIR", help="the library's folder (LECTERN_DATA_DIR)")
     shared.add_argument("--backend", choices=["auto", "cpu", "coreml", "torch"], help="what scores the vectors")
-    parser = argparse.ArgumentParser(prog="python -m rag_core", description="Ask questions of your own documents.")
+    parser = argparse.ArgumentParser(prog="lectern", description="Ask questions of your own documents.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, run: Callable[[Any, argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
@@ -80,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=run)
         return sub
 
+    cli_run.add(command("run", cli_run.run, cli_run.HELP))
     add = command("add", _add, "Add files and folders, and finish what was left pending.")
     add.add_argument(
         "sources",

@@ -15,7 +15,7 @@ from rag_core.choices import Choices
 from rag_core.domain import Machine, ModelFile, ModelServer, Progress, SuggestedModel, UnfinishedDownload
 from rag_core.errors import ModelUnavailable, StoreUnavailable
 from rag_core.models.downloads import Downloads
-from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_path
+from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_path, llama_missing
 from rag_core.models.gguf_header import Header, read_header
 
 _WORTH_HAVING = Path(__file__).parent / "models" / "worth_having.json"
@@ -37,7 +37,7 @@ class LanguageModels:
     def machine(self) -> Machine:
         """What models have to run on."""
         memory = psutil.virtual_memory()
-        return Machine(memory.total, memory.available, device())
+        return Machine(memory.total, memory.available, device(), llama_missing())
 
     def files(self) -> tuple[ModelFile, ...]:
         """The GGUF files of the models folder, by name. Raises StoreUnavailable."""

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import platformdirs
 from pydantic import (
     AliasChoices,
     BaseModel,
@@ -28,6 +29,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from rag_core.errors import ConfigurationError
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
+_IS_CHECKOUT = (PROJECT_DIR / "app.py").exists()
+APP_DIR = PROJECT_DIR if _IS_CHECKOUT else PROJECT_DIR / "lectern_app"
+"""Where the application's pages are: the checkout, or what `pip install` made of it."""
+DATA_DIR = PROJECT_DIR / "data" if _IS_CHECKOUT else platformdirs.user_data_path("lectern", appauthor=False)
+"""Where libraries and models are kept by default: beside a checkout's code, else in the user's data folder."""
 
 
 # What a run of an evaluation may change and a library may adopt. Never where a remote model's key and passages go.
@@ -243,10 +249,8 @@ class Settings(BaseSettings):
         dotenv_filtering="match_prefix",
     )
 
-    data_dir: Path = Field(default=PROJECT_DIR / "data" / "library", description="the library's folder")
-    models_dir: Path = Field(
-        default=PROJECT_DIR / "data" / "models", description="GGUF files, cross-encoders, exported models"
-    )
+    data_dir: Path = Field(default=DATA_DIR / "library", description="the library's folder")
+    models_dir: Path = Field(default=DATA_DIR / "models", description="GGUF files, cross-encoders, exported models")
     database_url: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("database_url", "DATABASE_URL"),

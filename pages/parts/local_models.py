@@ -24,7 +24,7 @@ def told(found: Machine) -> str:
     """A machine in words."""
     memory = f"{words.size(found.memory_bytes)} of memory, {words.size(found.free_bytes)} free."
     if not found.device:
-        return f"{memory} Local models need the package llama-cpp-python: `make llama` installs it."
+        return f"{memory} {found.missing}"
     where = "the graphics card" if found.device == "GPU" else "the processor"
     return f"{memory} Local models run on {where}."
 

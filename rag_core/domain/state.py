@@ -41,11 +41,12 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What models have to run on. `device` says where their layers go."""
+    """What models have to run on. `device` says where their layers go, "" where `missing` says why they cannot run."""
 
     memory_bytes: int
     free_bytes: int
     device: str
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

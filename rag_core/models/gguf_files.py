@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
+
+import psutil
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import ModelUnavailable
@@ -23,8 +27,22 @@ def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
         return (ModelStatus("gguf", "Local model", False, f"The folder {folder} cannot be read: {error.strerror}."),)
     if not files:
         return (ModelStatus("gguf", "Local model", False, f"No model file yet. Put a .gguf file into {folder}."),)
-    missing = "" if find_spec("llama_cpp") else f"The package llama-cpp-python is not installed. {INSTALL_LLAMA}"
+    missing = llama_missing()
     return tuple(_gguf_status(path, missing) for path in files)
+
+
+def llama_missing() -> str:
+    """Why llama.cpp cannot be used, with what to do; "" where it can, also as soon as set-up has compiled it."""
+    invalidate_caches()
+    if find_spec("llama_cpp"):
+        return ""
+    try:
+        is_compiling = psutil.pid_exists(int((Path(sys.prefix) / "llama.pid").read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        is_compiling = False
+    if is_compiling:
+        return "llama.cpp is being compiled, which takes some minutes; local models can be used as soon as it is there."
+    return f"The package llama-cpp-python is not installed. {INSTALL_LLAMA}"
 
 
 def device() -> str:

@@ -10,7 +10,6 @@ import secrets
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import psutil
 
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable
 from rag_core.models.base import ChatModel, Provider
-from rag_core.models.gguf_files import GGUF_PREFIX, INSTALL_LLAMA, gguf_path, gguf_statuses
+from rag_core.models.gguf_files import GGUF_PREFIX, INSTALL_LLAMA, gguf_path, gguf_statuses, llama_missing
 from rag_core.models.messages import ChatMessage, Request, Usage, never
 from rag_core.models.texts import until_stop
 from rag_core.settings import GenerationSettings, Settings
@@ -172,8 +171,8 @@ class LlamaModel(ChatModel):
 
 def _load(path: Path, settings: GenerationSettings) -> Any:
     """The file as llama_cpp.Llama, on the GPU where llama.cpp was built for one."""
-    if find_spec("llama_cpp") is None:
-        raise ModelUnavailable("The package llama-cpp-python is not installed.", help=INSTALL_LLAMA)
+    if missing := llama_missing():
+        raise ModelUnavailable(missing)
     try:
         import llama_cpp
         from jinja2 import TemplateError

@@ -29,9 +29,9 @@ def test_what_is_wrong_with_a_file() -> None:
     assert "more than is free" in described(large)
 
 
-@pytest.mark.parametrize(("device", "words"), [("GPU", "graphics"), ("processor", "processor"), ("", "make llama")])
+@pytest.mark.parametrize(("device", "words"), [("GPU", "graphics"), ("processor", "processor"), ("", "is compiled")])
 def test_where_models_run(device: str, words: str) -> None:
-    assert words in told(Machine(16 * 10**9, 9 * 10**9, device))
+    assert words in told(Machine(16 * 10**9, 9 * 10**9, device, missing="" if device else "llama.cpp is compiled."))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rag_core import Cancellation, Settings, port, secrets
-from rag_core.errors import ConfigurationError
+from rag_core import Cancellation, Settings, secrets
+from rag_core.cli_output import WrongUsage
+from rag_core.cli_run import check_port
+from rag_core.errors import ConfigurationError, LecternError
 from rag_core.settings import ChunkingSettings, translated
 
 
@@ -134,15 +136,17 @@ def test_the_key_is_kept_for_its_owner_alone_and_forgotten(monkeypatch: pytest.M
     assert (tmp_path / ".env").read_text() == "OTHER=1\n"
 
 
-def test_a_port_in_use_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_said() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         number = taken.getsockname()[1]
-        assert port.main([str(number)]) == 1
-    assert "PORT=8502" in capsys.readouterr().err
-    assert port.main([str(number)]) == 0
-    assert port.main(["x"]) == 2
+        with pytest.raises(LecternError, match="cannot be used") as told:
+            check_port(number)
+    assert "PORT=8502" in told.value.help
+    check_port(number)
+    with pytest.raises(WrongUsage):
+        check_port(70_000)
 
 
 def test_a_cancellation_is_whole_or_for_one_source() -> None:

@@ -1,0 +1,16 @@
+"""What pyproject.toml cannot say: the packages, and the requirements without the one that is compiled."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+LINES = (Path(__file__).parent / "requirements.txt").read_text(encoding="utf-8").splitlines()
+NEEDED = [need for line in LINES if (need := line.partition("#")[0].strip())]
+COMPILED = [need for need in NEEDED if need.startswith("llama-cpp-python")]
+FACE = [f"lectern_app.{name}" for name in find_packages(include=["pages", "pages.*"])]
+
+setup(
+    packages=["lectern_app", *FACE, *find_packages(include=["rag_core", "rag_core.*", "accelerator", "accelerator.*"])],
+    install_requires=[need for need in NEEDED if need not in COMPILED],
+    extras_require={"llama": COMPILED},
+)

@@ -1,0 +1,24 @@
+"""Whether llama.cpp is there, is coming, or is not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from rag_core.models import gguf_files
+
+
+def test_why_llama_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gguf_files, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert "make llama" in gguf_files.llama_missing()
+    (tmp_path / "llama.pid").write_text(f"{os.getpid()}\n")
+    assert "is being compiled" in gguf_files.llama_missing()
+    (tmp_path / "llama.pid").write_text("999999999\n")  # it was killed
+    assert "make llama" in gguf_files.llama_missing()
+    monkeypatch.undo()
+    pytest.importorskip("llama_cpp")
+    assert gguf_files.llama_missing() == ""
