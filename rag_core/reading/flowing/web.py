@@ -221,8 +221,7 @@ def _put(row: Any, before: Any, text: str) -> None:
 
 def _main(root: Any, chars: int) -> Any:
     """The main text of a page that has other things around it, else all of it."""
-    around = root.xpath(_AROUND)
-    if not around:
+    if not root.xpath(_AROUND):
         return root
     if chars < _MAIN_CHARS:
         import trafilatura  # takes a fifth of a second
@@ -232,13 +231,15 @@ def _main(root: Any, chars: int) -> Any:
             favor_recall=True,
         )  # fmt: skip
         # Of a short page it gives the whole as one paragraph.
-        if found and len((main := html.document_fromstring(found)).xpath(_PARTS)) > 1:
-            if len(_words(main)) >= _LEAST_MAIN * len(_words(root)):
-                return main
-    for element in around:
+        main = html.document_fromstring(found) if found else root
+        is_laid_out = len(main.xpath(_PARTS)) > 1
+        if found and is_laid_out and len(_words(main)) >= _LEAST_MAIN * len(_words(root)):
+            return main
+    rest = copy.deepcopy(root)
+    for element in rest.xpath(_AROUND):
         if element.getparent() is not None:
             element.drop_tree()
-    return root
+    return rest if _words(rest) else root
 
 
 def _plainer(root: Any) -> Any:
