@@ -1,6 +1,6 @@
 """Answers as blocks of runs, which the face draws as plain text: no link is followed, no image loaded, no HTML read.
 
-A block is a paragraph, a list item, a heading or code; its runs are stretches of text in one style, numbers of
+A block is a paragraph, a list item, a heading or a table; its runs are stretches of text in one style, numbers of
 citations, the hosts that links lead to, and the ends of sentences that no passage holds. The same layout serves the
 growing answer and the whole one, so that nothing moves when it is finished.
 """
@@ -24,7 +24,10 @@ _INLINE = re.compile(
     r"|\*\*(?P<strong>[^*\n]+)\*\*|`(?P<code>[^`\n]+)`|\s*\[(?P<cite>\d{1,3}(?:\s*,\s*\d{1,3})*)\]",
     re.UNICODE,
 )
-_SKIPPED = re.compile(r"\s|[*`]|\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
+_ROW = re.compile(r"\s*\|")
+_RULE = re.compile(r"[\s|:-]+")
+_CELL = re.compile(r"[^|\s](?:[^|]*[^|\s])?|(?<=\|)\s*(?=\|)")
+_SKIPPED = re.compile(r"\s|[*`|]|\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
 
 
 class Run(TypedDict):
@@ -40,11 +43,12 @@ class Run(TypedDict):
 
 
 class Block(TypedDict):
-    """One paragraph (`p`), list item (`li`, with its label) or heading (`h`)."""
+    """One paragraph (`p`), list item (`li`, with its label), heading (`h`) or table, whose `rows` hold cells' runs."""
 
     kind: str
     label: str
     runs: list[Run]
+    rows: NotRequired[list[list[list[Run]]]]
 
 
 class _Lines(TypedDict):
@@ -58,10 +62,22 @@ def blocks(text: str, sentences: Sequence[Sentence] = ()) -> list[Block]:
     text, placed = _place(text, sentences)
     laid_out = []
     for lines in _group(text):
+        if lines["kind"] == "table":
+            laid_out.append(_table(text, lines["spans"], placed))
+            continue
         runs = _join(text, lines["spans"], placed)
         if runs:
             laid_out.append(Block(kind=lines["kind"], label=lines["label"], runs=runs))
     return laid_out
+
+
+def _table(text: str, spans: Sequence[Span], placed: Sequence[tuple[Span, Sentence]]) -> Block:
+    rows = []
+    for span in spans:
+        if not _RULE.fullmatch(text, *span):
+            cells = [match.span() for match in _CELL.finditer(text, *span)]
+            rows.append([_join(text, [cell], placed) for cell in cells])
+    return Block(kind="table", label="", runs=[], rows=rows)
 
 
 def _place(text: str, sentences: Sequence[Sentence]) -> tuple[str, list[tuple[Span, Sentence]]]:
@@ -97,17 +113,19 @@ def _join_sentences(sentences: Sequence[Sentence]) -> tuple[str, list[tuple[Span
 
 
 def _group(text: str) -> Iterator[_Lines]:
-    """Lines to blocks: an empty line, a bullet or a heading begins a new one."""
+    """Lines to blocks: an empty line, a bullet, a heading or a table's first row begins a new one."""
     block: _Lines | None = None
     offset = 0
     for line in text.splitlines(keepends=True):
         start, end = offset, offset + len(line.rstrip())
         offset += len(line)
         opening = _BULLET.match(line) or _HEADING.match(line)
-        if opening is not None or start >= end or block is None or block["kind"] == "h":
+        is_row = _ROW.match(line) is not None
+        goes_on = block is not None and block["kind"] != "h" and is_row == (block["kind"] == "table")
+        if opening is not None or start >= end or block is None or not goes_on:
             if block is not None and block["spans"]:
                 yield block
-            block = _begin(opening)
+            block = _Lines(kind="table", label="", spans=[]) if is_row else _begin(opening)
             start += opening.end() if opening else 0
         if start < end:
             block["spans"].append((start, end))

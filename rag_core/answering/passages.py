@@ -10,8 +10,10 @@ from itertools import groupby
 from rag_core.domain import Box, Citation, Hit
 from rag_core.text.sentences import Kind, split_sentences
 from rag_core.text.tables import begins_in_table
+from rag_core.text.terms import terms
 
 _BLANKS_BETWEEN = 4
+_PAGE_DIGITS = 5
 _PART = re.compile(r"[^\t\r\n\v\f\u0085\u2028\u2029\u00ad]+")  # a line, or a cell of one
 
 
@@ -149,3 +151,14 @@ def boxed_parts(hit: Hit) -> list[tuple[int, int]]:
         if part[0].strip()
     ]
     return found if len(found) == len(hit.boxes) else []
+
+
+def is_running_title(quote: Quote) -> bool:
+    """Whether a line says its document's title and hardly more, as the feet of pages do: "Acme Inc. | 2020 | 27"."""
+    title = set(terms(quote.hit.document.title))
+    held = set(terms(quote.text))
+    named = [term for term in held & title if not term.isdigit()]
+    words = [term for term in held - title if not term[:1].isdigit()]
+    figures = held - title - set(words)
+    of_page = len(figures) <= 1 and all(figure.isdigit() and len(figure) < _PAGE_DIGITS for figure in figures)
+    return bool(named) and len(held & title) > 1 and len(words) <= 1 and of_page

@@ -57,6 +57,18 @@ def test_a_list_stays_a_list_when_it_is_whole() -> None:
     assert [block["kind"] for block in prose.blocks(text)] == [block["kind"] for block in prose.blocks(text, sentences)]
 
 
+def test_a_table_has_its_cells_and_their_numbers() -> None:
+    text = "Two ships:\n| | Cars |\n|---|:-:|\n| Halcyon | 34 [1] |\n| Tern | 10 [2] |\n\nNo more."
+    sentences = (Sentence("Halcyon 34", (1,)), Sentence("Tern 10", (2,)), Sentence("No more.", (), False))
+    for answer in (prose.blocks(text, sentences), prose.blocks(text)):
+        assert [block["kind"] for block in answer] == ["p", "table", "p"]
+        rows = [
+            ["".join(run.get("text", f"<{run.get('cite')}>") for run in cell) for cell in row]
+            for row in answer[1]["rows"]
+        ]
+        assert rows == [[" ", "Cars"], ["Halcyon", "34<1>"], ["Tern", "10<2>"]]
+
+
 def test_an_unsupported_sentence_is_marked() -> None:
     (block,) = prose.blocks("Steel. Gold.", (Sentence("Steel.", (1,)), Sentence("Gold.", (), supported=False)))
     assert [run for run in block["runs"] if run.get("doubt")] == [{"text": "Gold.", "style": "", "doubt": True}]

@@ -23,13 +23,32 @@ const drawRun = (run, data) => {
 };
 
 const drawBlock = (block, data) => {
+  if (block.kind === "table") return drawTable(block, data);
   const tag = block.kind === "h" ? "h3" : "p";
   const element = make(tag, `block ${block.kind}`);
   if (block.label) element.append(make("span", "label", block.label));
   const body = block.label ? make("span", "item") : element;
   if (block.label) element.append(body);
-  block.runs.forEach((run) => (run.cite === undefined ? body.append(drawRun(run, data)) : attach(body, cite(run.cite, data))));
+  drawRuns(body, block.runs, data);
   return element;
+};
+
+const drawRuns = (body, runs, data) =>
+  runs.forEach((run) => (run.cite === undefined ? body.append(drawRun(run, data)) : attach(body, cite(run.cite, data))));
+
+// The first row of an answer's table is its head.
+const drawTable = (block, data) => {
+  const table = make("table", "block");
+  block.rows.forEach((row, place) => {
+    const line = make("tr");
+    row.forEach((runs) => {
+      const cell = make(place ? "td" : "th");
+      drawRuns(cell, runs, data);
+      line.append(cell);
+    });
+    table.append(line);
+  });
+  return table;
 };
 
 // A number stays on the line of the word before it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from rag_core.answering.cues import AnswerType, answer_type, asks_for_words, holds_answer
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
+from rag_core.answering.strategies.comparing import compared
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
 from rag_core.answering.strategies.weights import reader
-from rag_core.answering.tables.computing import Computed, computed
+from rag_core.answering.tables.computing import Computed, computed, set_apart
 from rag_core.answering.tables.saying import said
 from rag_core.text.numbers import numbers
 from rag_core.text.terms import terms
@@ -33,8 +34,20 @@ _FAR = 3.0  # behind the first quote: a further one that scores less says nothin
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """What is said of one of the things that are compared, and where that stands."""
+
+    name: str
+    text: str
+    quote: Quote
+
+
+@dataclass(frozen=True, slots=True)
 class Composition:
-    """An answer before it is judged. chosen: its units; scores: of all units. cells: the figures that the lead says."""
+    """An answer before it is judged. chosen: its units; scores: of all units. cells: the figures that the lead says.
+
+    rows: of a comparison, which say what its quotes do.
+    """
 
     chosen: tuple[int, ...]
     scores: Floats
@@ -43,16 +56,20 @@ class Composition:
     lead_quotes: tuple[Quote, ...]
     cells: tuple[int, ...]
     is_computed: bool
+    rows: tuple[Row, ...] = ()
 
     @property
     def text(self) -> str:
         """What is said, without numbers of citations."""
-        return " ".join(filter(None, (self.lead, *(quote.text for quote in self.quotes))))
+        said = [f"{row.name} {row.text}" for row in self.rows] or [quote.text for quote in self.quotes]
+        return " ".join(filter(None, (self.lead, *said)))
 
 
 def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Composition:
     """The answer that the evidence gives, trusted or not: at most `most` units, two behind a figure that is said."""
     result = computed(question, evidence.asked, evidence.cell_scores, evidence.weights) if evidence.asked else None
+    if not result and (sides := compared(question, evidence, scores)):
+        return _side_by_side(evidence, scores, sides)
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)
     lead, cells = (result.text, result.cells) if result else ("", ())
@@ -63,6 +80,22 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
+
+
+def _side_by_side(evidence: Evidence, scores: Floats, sides: Mapping[str, int]) -> Composition:
+    """A row for each thing compared, its figure where one is clear; the best of them is what trust looks at."""
+    rows, cells = [], []
+    for name, index in sides.items():
+        text, places = _cell(evidence, index, "other")
+        quote = _cell_quote(evidence, places[0]) if places else evidence.units[index].quote
+        rows.append(Row(name, text or quote.text, quote))
+        cells += places
+    chosen = tuple(sorted(sides.values(), key=lambda index: -scores[index]))
+    asked = evidence.asked.cells if evidence.asked else ()
+    lead = set_apart(list(sides), [asked[place] for place in cells]) if len(cells) == len(rows) == 2 else ""
+    quotes = tuple(evidence.units[index].quote for index in chosen)
+    lead_quotes = tuple(row.quote for row in rows) if lead else ()
+    return Composition(chosen, scores, quotes, lead, lead_quotes, tuple(cells), False, tuple(rows))
 
 
 def _behind_lead(evidence: Evidence, chosen: Sequence[int], is_cell: bool) -> list[int]:
@@ -144,6 +177,12 @@ def _cell_quote(evidence: Evidence, place: int) -> Quote:
         if quote.passage == cell.passage and quote.start <= cell.part.start < quote.end
     )  # fmt: skip
     return replace(row, text=cell.part.text, start=cell.part.start, end=cell.part.end, kind="row")
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether most terms of two sentences are shared, numbers apart."""
+    first, second = ({term for term in terms(text) if not term[:1].isdigit()} for text in (one, other))
+    return len(first & second) >= _SAME * len(first | second)
 
 
 def _same(one: str, other: str) -> bool:

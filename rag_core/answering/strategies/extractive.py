@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.composing import compose, scored
+from rag_core.answering.strategies.composing import Row, compose, scored
 from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
@@ -25,7 +25,8 @@ class Extraction:
 
     lead: a sentence made from figures, "" where the first quote says it itself; lead_quotes: where these stand. quotes:
     best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the passages
-    do. An abstention's quotes are the closest there is. others: the same for further parts of the question.
+    do. An abstention's quotes are the closest there is. rows: of a comparison, said instead of the quotes. others: the
+    same for further parts of the question.
     """
 
     quotes: tuple[Quote, ...]
@@ -33,6 +34,7 @@ class Extraction:
     abstained: bool
     lead: str = ""
     lead_quotes: tuple[Quote, ...] = ()
+    rows: tuple[Row, ...] = ()
     others: tuple[Extraction, ...] = ()
 
 
@@ -56,7 +58,7 @@ def extract(
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
         return Extraction(made.quotes[:1] if near else (), sure.answerable, True)
-    return Extraction(made.quotes, sure.right, False, made.lead, made.lead_quotes)
+    return Extraction(made.quotes, sure.right, False, made.lead, made.lead_quotes, made.rows)
 
 
 def extract_parts(

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from rag_core.answering.passages import Quote
-from rag_core.text.terms import terms
+from rag_core.answering.passages import Quote, is_running_title
 
 _LEANS_BACK = re.compile(
     r"""["'“‘(]*(?:it|its|he|his|she|her|they|their|this|these|those|that|such|both|there|the\s(?:former|latter)
@@ -57,17 +56,9 @@ def units(every: Sequence[Quote]) -> list[Unit]:
     return [
         unit
         for unit in found
-        if not _is_running_title(unit.quote)
+        if not is_running_title(unit.quote)
         and (unit.quote.kind == "sentence" or (unit.quote.passage, unit.quote.position) not in heads)
     ]
-
-
-def _is_running_title(quote: Quote) -> bool:
-    """Whether a line says its document's title and hardly more, as the feet of pages do: "Acme Inc. | 2020 | 27"."""
-    title = set(terms(quote.hit.document.title))
-    held = set(terms(quote.text))
-    named = [term for term in held & title if not term.isdigit()]
-    return bool(named) and len(held & title) > 1 and sum(not term.isdigit() for term in held - title) <= 1
 
 
 def _of_passage(quotes: Sequence[Quote]) -> Iterator[Unit]:

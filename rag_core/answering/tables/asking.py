@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_core.answering.matching import Floats, Matches, counted
-from rag_core.answering.passages import Passage
+from rag_core.answering.passages import Passage, is_running_title
 from rag_core.answering.tables.layout import Part
 from rag_core.answering.tables.tables import Cell, cells_of
 
@@ -110,9 +110,12 @@ class _Matched:
 
 
 def _is_quoted(cell: Cell, matches: Matches) -> bool:
-    """Whether its line can be quoted: the numbers of pages cannot."""
+    """Whether its line can be quoted: the numbers of pages cannot, nor what stands at their feet."""
     start = cell.part.start
-    return any(quote.passage == cell.passage and quote.start <= start < quote.end for quote in matches.every)
+    return any(
+        quote.passage == cell.passage and quote.start <= start < quote.end and not is_running_title(quote)
+        for quote in matches.every
+    )
 
 
 def years_of(text: str) -> set[str]:

@@ -67,6 +67,11 @@ def operation(question: str) -> Operation | None:
     return next((name for name, pattern in _ASKS.items() if pattern.search(question)), None)
 
 
+def sets_side_by_side(question: str) -> bool:
+    """Whether a question compares things, whatever kind of answer it asks for."""
+    return any(_ASKS[name].search(question) for name in ("larger", "difference", "ratio"))
+
+
 def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Computed | None:
     """The answer to a question that asks for more than one figure; None where the figures are not found.
 
@@ -300,6 +305,15 @@ def _share(cells: Sequence[Cell]) -> str:
     percent = 100 * part.figure.value / whole.figure.value
     derivation = f"{_printed(part)} ÷ {_printed(whole)} = {_number(percent, 2)} %"
     return f"{_number(percent, 1)} %: {derivation} ({_named((part, whole))})."
+
+
+def set_apart(names: Sequence[str], cells: Sequence[Cell]) -> str:
+    """Which of two things has the larger figure, and by how much; "" where these are not of one kind and scale."""
+    if len({(cell.figure.percent, cell.scale) for cell in cells}) > 1:
+        return ""
+    (large, one), (small, other) = sorted(zip(cells, names, strict=True), key=lambda of: -of[0].figure.value)
+    by = _number(large.figure.value - small.figure.value, max(cell.figure.decimals for cell in cells))
+    return f"{one}: {_printed(large)} against {_printed(small)} ({other}), {by}{_unit(large)} more."
 
 
 def _larger(cells: Sequence[Cell]) -> str:

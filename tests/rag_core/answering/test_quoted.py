@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.quoted import quoted
+from rag_core.answering.strategies.composing import Row
 from rag_core.answering.strategies.extractive import Extraction
-from tests.rag_core.answering.parts import STAFF
+from tests.rag_core.answering.parts import STAFF, hit
 
 EMPLOYED, LEADS = (quote for quote in quotes(merge_hits([STAFF])) if quote.kind == "sentence")
 
@@ -31,3 +32,29 @@ def test_an_abstention_shows_what_is_closest() -> None:
     text, _, citations = quoted(Extraction((LEADS,), 0.2, True))
     assert text == f"Not found in these documents.\n\nClosest: {LEADS.text} [1]"
     assert citations[0].text == STAFF.text[citations[0].start : citations[0].end]
+
+
+def test_documents_that_answer_alike_are_told_apart() -> None:
+    hits = [
+        hit("An adult pays 12.40 crowns from Aldhaven to Tolsund.", document="handbook 2019"),
+        hit("An adult pays 15.80 crowns from Aldhaven to Tolsund.", document="handbook 2024"),
+        hit("Dogs travel free of charge.", document="leaflet"),
+    ]
+    old, new, dogs = quotes(merge_hits(hits))
+    text, sentences, _ = quoted(Extraction((new, old, dogs), 0.9, False))
+    assert text.startswith(
+        "Handbook 2024: An adult pays 15.80 crowns from Aldhaven to Tolsund. [1]\n\nHandbook 2019: An"
+    )
+    assert sentences[2].text == "Dogs travel free of charge."
+    assert quoted(Extraction((new, dogs), 0.9, False))[1][0].text == new.text
+
+
+def test_what_is_compared_is_a_table() -> None:
+    halcyon, tern = quotes(merge_hits([hit("The Halcyon carries 34 cars."), hit("The Tern carries 10 cars.", page=2)]))
+    rows = (Row("Halcyon", halcyon.text, halcyon), Row("Tern", "10 | 12 cars", tern))
+    text, sentences, citations = quoted(Extraction((halcyon, tern), 0.9, False, rows=rows))
+    assert text == (
+        "| | Found |\n|---|---|\n| Halcyon | The Halcyon carries 34 cars. [1] |\n| Tern | 10 / 12 cars [2] |"
+    )
+    assert [one.text for one in sentences] == ["Halcyon The Halcyon carries 34 cars.", "Tern 10 / 12 cars"]
+    assert len(citations) == 2

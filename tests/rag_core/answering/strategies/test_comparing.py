@@ -1,0 +1,48 @@
+"""Things set side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.strategies.composing import compose, scored
+from rag_core.answering.strategies.evidence import gather
+from tests.rag_core.answering.parts import ENCODER, hit
+
+SHIPS = [
+    hit("The Halcyon is 62 metres long and carries 34 cars.", document="ships"),
+    hit("The Tern is 41 metres long and carries 10 cars.", document="ships", page=2),
+    hit("Cars cross on both ships in every weather.", document="ships", page=3),
+]
+RATES = [
+    hit("\t2020\t2019\nEffective tax rate\t24.4%\t26.1%", document="costco report"),
+    hit("\t2020\t2019\nEffective tax rate\t14.4%\t15.9%", document="apple report"),
+]
+
+
+@pytest.mark.parametrize(
+    "question", ["which ship carries more cars, Halcyon or Tern?", "cars carried: halcyon vs tern"]
+)
+def test_each_thing_has_a_row(question: str) -> None:
+    evidence = gather(question, SHIPS, ENCODER)
+    assert evidence is not None
+    made = compose(question, evidence, scored(evidence), 3)
+    assert [row.text for row in made.rows] == [SHIPS[0].text, SHIPS[1].text]
+    assert [row.name.casefold() for row in made.rows] == ["halcyon", "tern"]
+
+
+def test_figures_of_two_documents_are_set_apart() -> None:
+    question = "Who had the higher effective tax rate in 2020, Apple or Costco?"
+    evidence = gather(question, RATES, ENCODER)
+    assert evidence is not None
+    made = compose(question, evidence, scored(evidence), 3)
+    assert made.lead == "Costco: 24.4% against 14.4% (Apple), 10.0 percentage points more."
+    assert [row.text for row in made.rows] == ["Effective tax rate, 2020: 14.4%", "Effective tax rate, 2020: 24.4%"]
+
+
+@pytest.mark.parametrize(
+    "question", ["Which ship carries more cars, Halcyon or Petrel?", "How many cars does the Tern carry?"]
+)
+def test_nothing_is_compared_where_one_is_not_told_of(question: str) -> None:
+    evidence = gather(question, SHIPS, ENCODER)
+    assert evidence is not None
+    assert compose(question, evidence, scored(evidence), 3).rows == ()
