@@ -84,7 +84,8 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
 
 def _side_by_side(evidence: Evidence, scores: Floats, sides: Mapping[str, int]) -> Composition:
     """A row for each thing compared, its figure where one is clear; the best of them is what trust looks at."""
-    rows, cells = [], []
+    rows: list[Row] = []
+    cells: list[int] = []
     for name, index in sides.items():
         text, places = _cell(evidence, index, "other")
         quote = _cell_quote(evidence, places[0]) if places else evidence.units[index].quote
