@@ -134,8 +134,13 @@ class Reembedding:
                 raise Cancelled("Embedding anew was stopped.")
             if done % _BATCH == 0:
                 yield Progress("writing", done, len(lacking))
-            if not self._fits(document_id, wanted[document_id]):
-                self._dumps.write(document_id, *self._vectors.of(document_id))
+            try:
+                if not self._fits(document_id, wanted[document_id]):
+                    self._dumps.write(document_id, *self._vectors.of(document_id))
+            except StoreCorrupt:
+                if document_id in self._vectors.documents():
+                    raise
+                continue  # it was removed meanwhile
             self._dumps.show(document_id)
             self._written[document_id] = wanted[document_id]
 

@@ -286,6 +286,20 @@ def test_documents_come_in_from_other_threads_all_the_while(filled: Library) -> 
     assert_stores_agree(filled, profile(filled).id)
 
 
+def test_a_document_may_go_while_its_new_dump_is_written(filled: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    going, read = filled.documents()[0].id, NewVectors.of
+
+    def of(vectors: NewVectors, document_id: str) -> tuple[np.ndarray, list[str]]:
+        if document_id == going:
+            filled.remove(going)
+        return read(vectors, document_id)
+
+    monkeypatch.setattr(NewVectors, "of", of)
+    assert [step.stage for step in filled.reembed(other(filled))][-1] == "done"
+    assert going not in {document.id for document in filled.documents()}
+    assert_stores_agree(filled, profile(filled).id)
+
+
 KILLS: dict[str, tuple[type, str, int]] = {
     "amid embedding": (NewVectors, "put", 2),
     "amid the dumps": (DumpStore, "write", 2),
