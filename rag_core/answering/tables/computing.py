@@ -308,8 +308,8 @@ def _share(cells: Sequence[Cell]) -> str:
 
 
 def set_apart(names: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Which of two things has the larger figure, and by how much; "" where these are not of one kind and scale."""
-    if len({(cell.figure.percent, cell.scale) for cell in cells}) > 1:
+    """Which of two things has the larger figure, and by how much; "" where they are equal or not alike."""
+    if len({(cell.figure.percent, cell.scale) for cell in cells}) > 1 or cells[0].figure == cells[1].figure:
         return ""
     (large, one), (small, other) = sorted(zip(cells, names, strict=True), key=lambda of: -of[0].figure.value)
     by = _number(large.figure.value - small.figure.value, max(cell.figure.decimals for cell in cells))

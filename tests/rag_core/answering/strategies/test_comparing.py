@@ -39,6 +39,15 @@ def test_figures_of_two_documents_are_set_apart() -> None:
     assert [row.text for row in made.rows] == ["Effective tax rate, 2020: 14.4%", "Effective tax rate, 2020: 24.4%"]
 
 
+def test_equal_figures_are_not_set_apart() -> None:
+    question = "Who had the higher effective tax rate in 2020, Apple or Costco?"
+    evidence = gather(question, [RATES[0], hit(RATES[0].text, document="apple report")], ENCODER)
+    assert evidence is not None
+    made = compose(question, evidence, scored(evidence), 3)
+    assert made.lead == ""
+    assert [row.text for row in made.rows] == ["Effective tax rate, 2020: 24.4%"] * 2
+
+
 @pytest.mark.parametrize(
     "question", ["Which ship carries more cars, Halcyon or Petrel?", "How many cars does the Tern carry?"]
 )
