@@ -16,11 +16,12 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_documents, cli_evaluate, cli_models, cli_run, cli_search
+from rag_core import cli_documents, cli_evaluate, cli_keys, cli_models, cli_run, cli_search
 from rag_core.cli_output import WrongUsage, complain, emit, plain
 from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report, Scope
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
 from rag_core.library import Library
+from rag_core.plain import plain_event
 from rag_core.settings import Settings
 
 
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             settings = settings.changed("retrieval", backend=options.backend)
         command: Callable[[Any, argparse.Namespace], int] = options.command
         # An application may have it open, the archive is looked at first, or the application opens it.
-        if command in (_backup, _restore, cli_run.run):
+        if command in (_backup, _restore, cli_run.run, cli_keys.keys):
             return command(settings, options)
         with Library.open(settings) as library:
             return command(library, options)
@@ -120,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--deep", action="store_true", help="read every text, vector and file")
     command("repair", _repair, "Make again what differs from PostgreSQL; nothing is embedded.")
     cli_models.add(command("models", cli_models.models, cli_models.HELP))
+    cli_keys.add(command("keys", cli_keys.keys, cli_keys.HELP))
     command("status", _status, "Tell how the library is.")
     reembed = command(
         "reembed", _reembed, "Embed every document anew with another model; the old one answers meanwhile."
@@ -300,12 +302,7 @@ def _progress() -> Callable[[AddEvent], None]:
 
 
 def _show_json(event: AddEvent) -> None:
-    values = plain(event, without={"document", "error"})
-    values["document"] = event.document.id if event.document else None
-    values["error"] = (
-        None if event.error is None else {"message": str(event.error), "help": getattr(event.error, "help", "")}
-    )
-    emit(values)
+    emit(plain_event(event))
 
 
 def _report(options: argparse.Namespace, values: dict[str, Any], line: str) -> None:

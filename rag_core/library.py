@@ -43,6 +43,10 @@ from rag_core.errors import (
 from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rag_core.access import Access
     from rag_core.evaluation import Evaluation
     from rag_core.exporting import ConversationForm
     from rag_core.language_models import LanguageModels
@@ -81,6 +85,7 @@ class Library:
         self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents)
         self._clustering = Clustering(storage, lambda: self.settings, self._asking.language_model)
         self._evaluation: Evaluation | None = None
+        self._access: Access | None = None
         self._lock = threading.Lock()
         self._remaking = threading.Lock()
         self._stepping = threading.Lock()
@@ -91,6 +96,11 @@ class Library:
     def settings(self) -> Settings:
         """The settings in effect: those it was opened with, and what was made the library's own."""
         return self._choices.settings
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its data."""
+        return self._storage.folder
 
     @classmethod
     def open(cls, settings: Settings | None = None) -> Library:
@@ -233,6 +243,10 @@ class Library:
             self._storage.files.path(document_id), document.media_type, page,
             width_px=width_px, span=span, password=self._storage.documents.password(document_id),
         )  # fmt: skip
+
+    def original(self, document_id: str) -> Path:
+        """The file that holds a document's own bytes; it is never changed."""
+        return self._storage.files.path(self.document(document_id).id)
 
     def remove(self, document_id: str) -> None:
         """Remove a document from every store. Old answers keep the passages they cite."""
@@ -425,6 +439,25 @@ class Library:
             replaces=replaces, agent=agent,
         )  # fmt: skip
 
+    def reply(
+        self,
+        question: str,
+        *,
+        history: Sequence[tuple[str, str]] = (),
+        model: str | None = None,
+        cancellation: Cancellation | None = None,
+        scope: Scope | None = None,
+    ) -> Iterator[Piece]:
+        """The same as `stream` for a caller who keeps the conversation: `history` are questions with their answers.
+
+        Nothing is kept, and no name after `@` widens the scope.
+        """
+        return self._asking.reply(question, history, model=model, cancellation=cancellation, scope=scope)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts, float32 (n, dimensions), rows of unit length. Raises ModelUnavailable."""
+        return self._asking.embed(texts)
+
     def bring_back(self, message_id: str) -> None:
         """Show again what a message took the place of; it and those after it are set aside in turn."""
         self._storage.conversations.bring_back(message_id)
@@ -543,6 +576,16 @@ class Library:
                 )  # fmt: skip
                 self._evaluation = Evaluation(self._storage, host)
             return self._evaluation
+
+    @property
+    def access(self) -> Access:
+        """Keys of the doors for other programs, and the audit of what was changed through them."""
+        from rag_core.access import Access
+
+        with self._lock:
+            if self._access is None:
+                self._access = Access(self._storage)
+            return self._access
 
     def preference(self, name: str) -> str | None:
         """A value that the user chose, or None."""

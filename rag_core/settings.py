@@ -205,6 +205,19 @@ class ServerSettings(Group):
     )
 
 
+class DoorSettings(Group):
+    """The doors for other programs, beside the pages: REST, OpenAI's protocol, MCP."""
+
+    hosts: tuple[str, ...] = Field(
+        default=(), description="names, besides this machine's own, by which requests may call the server"
+    )
+    folders: tuple[Path, ...] = Field(default=(), description="folders whose files programs may add by their path")
+    max_body_bytes: int = Field(default=4 * 2**20, ge=1024, description="largest request that is no upload, bytes")
+    timeout_s: float = Field(default=600.0, gt=0, description="longest wait for the beginning of an answer, seconds")
+    concurrency: int = Field(default=20, ge=1, le=1000, description="requests at work at a time; others wait")
+    rate_per_s: float = Field(default=200.0, gt=0, description="requests a second of one client, in the long run")
+
+
 class AnsweringSettings(Group):
     """What makes an answer."""
 
@@ -277,6 +290,7 @@ class Settings(BaseSettings):
     generation: GenerationSettings = GenerationSettings()
     server: ServerSettings = ServerSettings()
     answering: AnsweringSettings = AnsweringSettings()
+    doors: DoorSettings = DoorSettings()
 
     def changed(self, group: str, **values: Any) -> Settings:
         """The same settings with some values of one group replaced and checked. Raises ConfigurationError."""
