@@ -39,10 +39,7 @@ def scope_of(library: Library, given: ScopeGiven | None, caller: Caller) -> Scop
     """The scope of a request, within what its caller sees; None where nothing narrows it."""
     scope = Scope()
     if given is not None:
-        try:
-            named = library.scope_of(given.names)
-        except KeyError as error:
-            raise Refused(422, f"No document or tag is called “{error.args[0]}”.") from error
+        named = _named(library, given.names, caller)
         scope = Scope(
             documents=(*given.documents, *named.documents), tags=(*given.tags, *named.tags),
             folders=tuple(given.folders), sections=tuple(given.sections), years=tuple(given.years),
@@ -53,6 +50,17 @@ def scope_of(library: Library, given: ScopeGiven | None, caller: Caller) -> Scop
         kept = tuple(one for one in seen if not scope.documents or one in scope.documents)
         scope = replace(scope, documents=kept or _NOTHING)
     return scope or None
+
+
+def _named(library: Library, names: list[str], caller: Caller) -> Scope:
+    """What names stand for. What a caller does not see has no name for them either."""
+    try:
+        found = library.scope_of(names)
+        if caller.tags and not {*found.documents} <= {document.id for document in visible(library, caller)}:
+            raise KeyError(names[0])
+    except KeyError as error:
+        raise Refused(422, f"No document or tag is called “{error.args[0]}”.") from error
+    return found
 
 
 def visible(library: Library, caller: Caller) -> list[Document]:

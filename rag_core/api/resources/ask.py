@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -59,11 +60,17 @@ def answer_to(library: Library, given: Question, caller: Caller) -> Answer:
 def _pieces(library: Library, given: Question, caller: Caller, token: Cancellation) -> Iterator[Piece]:
     scope = scope_of(library, given.scope, caller)
     if caller.tags:  # what others said is not theirs to go on with, nor are names that widen the scope
-        return library.reply(given.question, model=given.model, cancellation=token, scope=scope)
+        pieces = library.reply(given.question, model=given.model, cancellation=token, scope=scope)
+        return (replace(piece, answer=_discreet(piece.answer)) for piece in pieces)
     return library.stream(
         given.question, conversation=given.conversation, model=given.model, cancellation=token, scope=scope,
         replaces=given.replaces, agent=given.agent,
     )  # fmt: skip
+
+
+def _discreet(answer: Answer | None) -> Answer | None:
+    """An answer without what was searched, which tells of documents outside of its scope."""
+    return None if answer is None else replace(answer, trace=replace(answer.trace, searched=None))
 
 
 def _events(pieces: Iterator[Piece]) -> Iterator[Event]:

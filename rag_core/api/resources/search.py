@@ -52,10 +52,11 @@ def search_simply(
 
 
 def _search(request: Request, library: Library, given: SearchGiven) -> Response:
-    scope = scope_of(library, given.scope, caller_of(request))
+    caller = caller_of(request)
+    scope = scope_of(library, given.scope, caller)
     wanted = given.model_dump(include={"k", "mode", "index", "scan", "mmr"})
     found = library.retrieve(given.question, scope=scope, **wanted)
     answer: dict[str, Any] = {"hits": [plain_hit(hit) for hit in found.hits], "searched": None, "notes": []}
-    if given.explain:
+    if given.explain and not caller.tags:  # it tells of documents outside of the scope
         answer |= {"searched": plain(found.trace.searched), "notes": list(found.trace.notes)}
     return told(request, answer)
