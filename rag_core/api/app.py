@@ -16,7 +16,18 @@ from starlette.responses import HTMLResponse, Response
 
 from rag_core.api import problems
 from rag_core.api.doors import Doors
-from rag_core.api.resources import ask, conversations, documents, evaluation, models, papers, search, state
+from rag_core.api.resources import (
+    ask,
+    conversations,
+    documents,
+    evaluation,
+    metrics,
+    models,
+    openai,
+    papers,
+    search,
+    state,
+)
 from rag_core.api.schema import PROBLEMS
 from rag_core.errors import LecternError
 
@@ -45,6 +56,8 @@ def make_app(doors: Doors) -> FastAPI:
         rest.include_router(router)
     app.include_router(rest)
     app.include_router(papers.router, responses=PROBLEMS)
+    app.include_router(openai.router)
+    app.include_router(metrics.make_router(doors))
     app.add_api_route(f"{ROOT}/docs", page, include_in_schema=False)
     for kind in (LecternError, HTTPException, Exception):
         app.add_exception_handler(kind, problems.handle)
