@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_documents, cli_evaluate, cli_keys, cli_models, cli_run, cli_search
+from rag_core import cli_documents, cli_evaluate, cli_keys, cli_mcp, cli_models, cli_run, cli_search
 from rag_core.cli_output import WrongUsage, complain, emit, plain
 from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report, Scope
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
@@ -122,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     command("repair", _repair, "Make again what differs from PostgreSQL; nothing is embedded.")
     cli_models.add(command("models", cli_models.models, cli_models.HELP))
     cli_keys.add(command("keys", cli_keys.keys, cli_keys.HELP))
+    command("mcp", cli_mcp.mcp, cli_mcp.HELP)
     command("status", _status, "Tell how the library is.")
     reembed = command(
         "reembed", _reembed, "Embed every document anew with another model; the old one answers meanwhile."

@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 
 from rag_core.api import problems
 from rag_core.api.doors import Doors
+from rag_core.api.mcp import McpDoor
 from rag_core.api.resources import (
     ask,
     conversations,
@@ -58,6 +59,7 @@ def make_app(doors: Doors) -> FastAPI:
     app.include_router(papers.router, responses=PROBLEMS)
     app.include_router(openai.router)
     app.include_router(metrics.make_router(doors))
+    app.router.routes.append(McpDoor(doors).route)
     app.add_api_route(f"{ROOT}/docs", page, include_in_schema=False)
     for kind in (LecternError, HTTPException, Exception):
         app.add_exception_handler(kind, problems.handle)

@@ -11,6 +11,7 @@ import base64
 import time
 import uuid
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -139,7 +140,7 @@ def _asked(messages: list[ChatMessage]) -> tuple[str, list[tuple[str, str]]]:
     if not said or said[-1].role != "user":
         raise Refused(400, "The last message must be one of the user.")
     history: list[tuple[str, str]] = []
-    for before, after in zip(said, said[1:], strict=False):
+    for before, after in pairwise(said):
         if (before.role, after.role) == ("user", "assistant"):
             history.append((before.text, after.text.partition(_SOURCES)[0]))
     return said[-1].text, history
