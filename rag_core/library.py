@@ -73,8 +73,10 @@ class Library:
         from rag_core.choices import Choices
         from rag_core.clustering import Clustering
         from rag_core.embedding_in_use import EmbeddingInUse
+        from rag_core.jobs import Jobs
         from rag_core.rechunking import look
         from rag_core.storage.indexes.feeder import Feeder
+        from rag_core.work import kinds
 
         self._storage = storage
         self._reader = reader
@@ -91,6 +93,8 @@ class Library:
         self._stepping = threading.Lock()
         self._closing = threading.Event()
         self._cards = Feeder("Cards are made", lambda: make_cards(storage, self._closing.is_set))
+        made = kinds(self)
+        self.jobs = Jobs(made, storage.jobs({kind.name: kind.result for kind in made if kind.result}))
 
     @property
     def settings(self) -> Settings:
@@ -145,9 +149,11 @@ class Library:
     def close(self) -> None:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._closing.set()
+        self.jobs.shut()
         self._cards.stop()
         self._clustering.close()
         self._adder.close()
+        self.jobs.close()
         self._reader.close()
         with self._stepping:  # a step of a re-embedding ends before its stores are closed
             pass
@@ -169,7 +175,8 @@ class Library:
         """Add files, folders and uploads, telling of each step.
 
         Every source ends with the stage ready, failed (its event has the error) or cancelled; one that fails does not
-        keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending.
+        keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending. What is
+        to go on without an iterator is a job: `library.jobs.submit("add", ...)`.
         """
         return self._adder.run(sources, password=password, cancellation=cancellation)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
-from rag_core.domain import AddEvent, Hit
+from rag_core.domain import AddEvent, Hit, Job
 
 NOT_SHOWN = frozenset({"boxes", "png", "sections"})
 
@@ -38,7 +38,14 @@ def plain_hit(hit: Hit) -> dict[str, Any]:
 
 def plain_event(event: AddEvent) -> dict[str, Any]:
     """A step of adding, with the document's id and what went wrong."""
-    error = event.error
-    told = None if error is None else {"message": str(error), "help": getattr(error, "help", "")}
     document = event.document.id if event.document else None
-    return {**plain(event, without={"document", "error"}), "document": document, "error": told}
+    return {**plain(event, without={"document", "error"}), "document": document, "error": _error(event.error)}
+
+
+def plain_job(job: Job) -> dict[str, Any]:
+    """A job with what went wrong."""
+    return {**plain(job, without={"error", "mark"}), "error": _error(job.error)}
+
+
+def _error(error: Exception | None) -> dict[str, str] | None:
+    return None if error is None else {"message": str(error), "help": getattr(error, "help", "")}

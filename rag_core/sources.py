@@ -4,38 +4,63 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rag_core.domain import Upload
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
 from rag_core.reading import SUFFIXES
 
-Source = str | Path | Upload
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A file or an upload whose events have `key` as their source, so that namesakes are told apart."""
+
+    key: str
+    source: Path | Upload
+
+
+Source = str | Path | Upload | Keyed
 # What programs leave in folders of source code.
 _NOT_ENTERED = {"node_modules", "__pycache__"}
 
 
-def expand(sources: Iterable[Source]) -> Iterator[tuple[str, Source | LecternError]]:
+class Found(NamedTuple):
+    """A source as it is added: what its events call it, the file name that its document has, and where its bytes are,
+    or why there are none."""
+
+    key: str
+    name: str
+    source: str | Path | Upload | LecternError
+
+
+def expand(sources: Iterable[Source]) -> Iterator[Found]:
     """Sources with their names; folders become the files below them that Lectern reads."""
     for source in sources:
-        if isinstance(source, Upload):
-            yield source.name, source
+        if isinstance(source, Keyed):
+            yield Found(source.key, source.source.name, source.source)
+        elif isinstance(source, Upload):
+            yield Found(source.name, source.name, source)
         elif isinstance(source, str) and source.startswith(("http://", "https://")):
-            yield source, UnsupportedDocument("Web addresses are not read yet.", help="Save the page and add the file.")
+            error = UnsupportedDocument("Web addresses are not read yet.", help="Save the page and add the file.")
+            yield Found(source, source, error)
         elif not str(source):  # Path would take it for the working directory
-            yield "", UnreadableDocument("The file has no name.", help="Name a file or a folder.")
+            yield Found("", "", UnreadableDocument("The file has no name.", help="Name a file or a folder."))
         elif _is(Path.is_dir, Path(source)):
             yield from _files(Path(source))
         else:
-            yield Path(source).name, source
+            yield Found(Path(source).name, Path(source).name, source)
 
 
-def _files(folder: Path) -> Iterator[tuple[str, Source | LecternError]]:
+def _files(folder: Path) -> Iterator[Found]:
     found = sorted(path for path in folder.rglob("*") if _is_wanted(path, folder) and _is(Path.is_file, path))
     if not found:
-        yield str(folder), UnsupportedDocument("The folder holds no file of a kind that Lectern reads.")
+        error = UnsupportedDocument("The folder holds no file of a kind that Lectern reads.")
+        yield Found(str(folder), str(folder), error)
     for path in found:
-        yield str(path.relative_to(folder)), path
+        name = str(path.relative_to(folder))
+        yield Found(name, name, path)
 
 
 def _is_wanted(path: Path, folder: Path) -> bool:
@@ -54,7 +79,7 @@ def _is(kind: Callable[[Path], bool], path: Path) -> bool:
         return False
 
 
-def read_source(source: Source, max_bytes: int) -> bytes:
+def read_source(source: str | Path | Upload, max_bytes: int) -> bytes:
     """The bytes of an upload or a file. Raises UnreadableDocument, UnsupportedDocument or LimitExceeded."""
     if isinstance(source, Upload):
         _check_size(len(source.data), max_bytes)

@@ -63,6 +63,7 @@ async def _tell(opening: Opening, address: str, told: ExitStack) -> None:
     except OSError as error:
         logger.warning("The address of the server could not be noted: %s", error)
     await asyncio.sleep(_LATER_S)
+    opening.library.jobs.resume()
     threading.Thread(target=doors.make, name="lectern-doors", daemon=True).start()
 
 

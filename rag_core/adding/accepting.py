@@ -12,7 +12,7 @@ from rag_core.domain import Document
 from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
 from rag_core.reading import detect_bytes
 from rag_core.settings import Settings
-from rag_core.sources import Source, read_source
+from rag_core.sources import Found, read_source
 from rag_core.storage import Accepted, Storage, noted
 
 _WINDOW_BYTES = 2**23
@@ -20,8 +20,9 @@ _WINDOW_BYTES = 2**23
 
 @dataclass(slots=True)
 class _Arrival:
-    """A source whose bytes were read."""
+    """A source whose bytes were read; `key` is what its events call it."""
 
+    key: str
     name: str
     data: bytes = field(repr=False)
     sha256: str
@@ -41,23 +42,23 @@ class Accepting:
         self._course = course
         self._arrivals: list[_Arrival] = []
         self._bytes = 0
-        # Name, source and document of those whose bytes another one, of this run or another, is bringing in.
-        self.repeated: list[tuple[str, Source, str]] = []
+        # Those whose bytes another one, of this run or another, is bringing in, and its document.
+        self.repeated: list[tuple[Found, str]] = []
 
     @property
     def is_full(self) -> bool:
         """Whether to accept what was gathered before more is."""
         return len(self._arrivals) >= WINDOW_DOCUMENTS or self._bytes >= _WINDOW_BYTES
 
-    def gather(self, name: str, source: Source | LecternError) -> None:
+    def gather(self, found: Found) -> None:
         """Read a source and claim its document. Raises LecternError when it cannot be taken."""
-        if isinstance(source, LecternError):
-            raise source
-        data = read_source(source, self._settings.reading.max_file_bytes)
+        if isinstance(found.source, LecternError):
+            raise found.source
+        data = read_source(found.source, self._settings.reading.max_file_bytes)
         self._check_room(len(data))
-        arrival = _Arrival(name, data, hashlib.sha256(data).hexdigest())
+        arrival = _Arrival(found.key, found.name, data, hashlib.sha256(data).hexdigest())
         if not self._course.claim(arrival.document_id):
-            self.repeated.append((name, source, arrival.document_id))
+            self.repeated.append((found, arrival.document_id))
             return
         self._arrivals.append(arrival)
         self._bytes += len(data)
@@ -82,11 +83,11 @@ class Accepting:
 
     def _dropped(self, arrival: _Arrival) -> bool:
         """Whether a source was stopped before anything of it was kept."""
-        if not self._course.stopped(arrival.name):
+        if not self._course.stopped(arrival.key):
             return False
         self._course.release(arrival.document_id)
         if not self._course.interrupted:
-            self._course.tell(arrival.name, "cancelled")
+            self._course.tell(arrival.key, "cancelled")
         return True
 
     def _known(self, ids: list[str]) -> dict[str, Document]:
@@ -141,15 +142,15 @@ class Accepting:
 
     def _work(self, arrival: _Arrival, document: Document | None) -> Work | None:
         if document is not None and document.state == "pending":
-            return Work(arrival.name, document)
+            return Work(arrival.key, document)
         self._course.release(arrival.document_id)
-        self._course.tell_end(arrival.name, document, note="already in the library")
+        self._course.tell_end(arrival.key, document, note="already in the library")
         return None
 
     def _fail(self, window: dict[str, _Arrival], arrival: _Arrival, error: LecternError) -> None:
         del window[arrival.document_id]
         self._course.release(arrival.document_id)
-        self._course.tell(arrival.name, "failed", error=error)
+        self._course.tell(arrival.key, "failed", error=error)
 
     def _check_room(self, size_bytes: int) -> None:
         """Refuse a document, before anything is written, when the disk is nearly full."""

@@ -20,7 +20,7 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError
 from rag_core.reading import Reader
 from rag_core.settings import Settings
-from rag_core.sources import Source
+from rag_core.sources import Found
 from rag_core.storage import Storage
 from rag_core.storage.postgres.database import storable
 
@@ -79,17 +79,17 @@ class Run:
             wait([self._work])
         self._course.release_all()
 
-    def add(self, sources: Iterable[tuple[str, Source | LecternError]]) -> None:
+    def add(self, sources: Iterable[Found]) -> None:
         """Accept and process sources. They are accepted in a thread of its own, far ahead of what is read: whatever was
         accepted is resumed when this process ends early."""
         accepted: queue.SimpleQueue[list[Work] | None] = queue.SimpleQueue()
 
         def accept() -> None:
             try:
-                for name, source in sources:
+                for found in sources:
                     if self._course.interrupted:
                         break
-                    if works := self._gather(name, source):
+                    if works := self._gather(found):
                         accepted.put(works)
                 accepted.put(self._accepting.accept())
             finally:
@@ -103,15 +103,15 @@ class Run:
         self._finish_gathered()
         self._take_repeated()
 
-    def accept(self, sources: Iterable[tuple[str, Source | LecternError]]) -> None:
+    def accept(self, sources: Iterable[Found]) -> None:
         """Accept sources and leave them pending. Those that another run is bringing in are told of as waiting alone."""
-        for name, source in sources:
+        for found in sources:
             if self._course.interrupted:
                 return
-            self._leave(self._gather(name, source, reading=False))
+            self._leave(self._gather(found, reading=False))
         self._leave(self._accepting.accept())
-        for name, _, _ in self._accepting.repeated:
-            self._course.tell(name, "waiting")
+        for found, _ in self._accepting.repeated:
+            self._course.tell(found.key, "waiting")
 
     def finish_some(self, names: Mapping[str, str]) -> None:
         """Process some documents that were accepted before, by id, each told of by the name that is given here."""
@@ -137,17 +137,17 @@ class Run:
         with self._line:
             work()
 
-    def _gather(self, name: str, source: Source | LecternError, *, reading: bool = True) -> list[Work]:
+    def _gather(self, found: Found, *, reading: bool = True) -> list[Work]:
         """Gather a source. Returns what was accepted, once that was worth a transaction."""
-        if self._cancellation.is_set(name):
-            self._course.tell(name, "cancelled")
+        if self._cancellation.is_set(found.key):
+            self._course.tell(found.key, "cancelled")
             return []
         if reading:
-            self._course.tell(name, "reading")
+            self._course.tell(found.key, "reading")
         try:
-            self._accepting.gather(name, source)
+            self._accepting.gather(found)
         except LecternError as error:
-            self._course.tell(name, "failed", error=error)
+            self._course.tell(found.key, "failed", error=error)
         return self._accepting.accept() if self._accepting.is_full else []
 
     def _finish_gathered(self) -> None:
@@ -162,10 +162,10 @@ class Run:
         """
         while self._accepting.repeated and not self._course.interrupted:
             repeated, self._accepting.repeated = self._accepting.repeated, []
-            for name, source, document_id in repeated:
-                if not self._course.await_other(document_id, name):
+            for found, document_id in repeated:
+                if not self._course.await_other(document_id, found.key):
                     self._finish_gathered()
-                self._go_on(self._gather(name, source))
+                self._go_on(self._gather(found))
             self._finish_gathered()
 
     def _as_they_are(self, ids: Sequence[str]) -> list[Work]:

@@ -22,6 +22,7 @@ from rag_core.api.resources import (
     conversations,
     documents,
     evaluation,
+    jobs,
     metrics,
     models,
     openai,
@@ -36,7 +37,7 @@ ROOT = "/api/v1"
 VERSION = "1"
 _PAGE = Path(__file__).parent / "page"
 _RESOURCES = (
-    documents.router, search.router, ask.router, conversations.router, evaluation.sets, evaluation.runs,
+    documents.router, search.router, ask.router, conversations.router, evaluation.sets, jobs.router, evaluation.runs,
     models.router, state.router,
 )  # fmt: skip
 _DESCRIPTION = (

@@ -58,6 +58,7 @@ from rag_core.domain.evaluation import (
     Run,
     RunState,
 )
+from rag_core.domain.jobs import Job, JobState
 from rag_core.domain.search import Considered, QuestionKind, Scope, Searched, SearchMode, Understood
 from rag_core.domain.state import (
     BackupReport,
@@ -106,6 +107,8 @@ __all__ = [
     "Gold",
     "Hit",
     "ImportReport",
+    "Job",
+    "JobState",
     "LibraryStatus",
     "Line",
     "Machine",

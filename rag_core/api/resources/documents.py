@@ -19,8 +19,9 @@ from rag_core.api.scoping import Closed, document_of, visible
 from rag_core.api.uploads import Repeats, received
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Chunk, Document, Page
+from rag_core.jobs import Request as Asked
 from rag_core.library import Library
-from rag_core.plain import plain, plain_event
+from rag_core.plain import plain, plain_event, plain_job
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 Opened = Annotated[Library, Depends(open_library)]
@@ -89,10 +90,13 @@ def documents(
 
 
 @router.post("", dependencies=[WRITE], openapi_extra=_UPLOAD, **answers(_RESULTS, 201))
-async def add(request: Request, library: Opened) -> Response:
+async def add(
+    request: Request, library: Opened, wait: Annotated[bool, Query(description="until they can be searched")] = True
+) -> Response:
     """Add files: a form's parts, a body named by `?name=`, or JSON with `paths` of the server's own machine.
 
     Answers when they can be searched, with how each ended; with `Accept: text/event-stream` each step is an event.
+    With `wait=false` the answer is 202 as soon as the bytes are kept, and `jobs` tells of the rest.
     A request repeated with its `Idempotency-Key` is carried out once.
     """
     caller = caller_of(request)
@@ -105,6 +109,8 @@ async def add(request: Request, library: Opened) -> Response:
         before = _repeats.get(caller.name, key, files.digest) if key else None
         if before is not None:
             return told(request, before, 201)
+        if not wait:
+            return told(request, await to_thread.run_sync(_queued, library, files.paths), 202)
         if not wants_events(request):
             results = await to_thread.run_sync(added, library, files.paths, files.password)
             if key:
@@ -248,6 +254,16 @@ def added(library: Library, paths: Sequence[Path], password: str | None) -> dict
 
 def _accepted(library: Library, paths: Sequence[Path]) -> list[AddEvent]:
     return [event for event in library.accept(paths) if event.stage in _ENDS]
+
+
+def _queued(library: Library, paths: Sequence[Path]) -> dict[str, Any]:
+    """Keep the bytes of files, and leave the rest to jobs; what ended at once is told."""
+    accepted = _accepted(library, paths)
+    waiting = [event for event in accepted if event.stage == "waiting" and event.document]
+    asked = [Asked(event.source, document_id=event.document.id if event.document else "") for event in waiting]
+    jobs = library.jobs.submit_all("add", asked) if asked else []
+    results = [plain_event(event) for event in accepted if event not in waiting]
+    return {"jobs": [plain_job(job) for job in jobs], "results": results}
 
 
 def _resumed(library: Library, accepted: list[AddEvent], password: str | None, token: Cancellation) -> Iterator[Event]:

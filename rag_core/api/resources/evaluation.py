@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Annotated, Any, Literal
+from uuid import uuid4
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field, TypeAdapter
@@ -16,6 +16,7 @@ from rag_core.api.resources.documents import WRITE, Opened
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
 from rag_core.domain import Configuration, Difference, Question, QuestionSet, Result, Run
+from rag_core.jobs import Request as Asked
 from rag_core.plain import plain
 
 sets = APIRouter(prefix="/question-sets", tags=["evaluation"])
@@ -115,7 +116,7 @@ def all_runs(request: Request, library: Opened, set_id: str | None = None) -> Re
 
 @runs.post("", dependencies=[WRITE], **answers(object_of("RunsBegun", runs=list[Run]), 202))
 def begin(request: Request, library: Opened, given: RunsGiven) -> Response:
-    """Begin a run for each configuration; it goes on by itself. As a stream of events, each step is told."""
+    """Begin a run for each configuration; it goes on by itself, as a job of the run's id. As a stream of events, each step is told."""
     configurations = [Configuration(one.name, one.changes) for one in given.configurations]
     with there("question set"):
         begun = library.evaluation.begin(
@@ -125,9 +126,8 @@ def begin(request: Request, library: Opened, given: RunsGiven) -> Response:
     if wants_events(request):
         return streamed(request, lambda token: (
             ("step", plain(step)) for step in library.evaluation.carry_out(ids, cancellation=token)))  # fmt: skip
-    threading.Thread(
-        target=lambda: [*library.evaluation.carry_out(ids)], name="lectern-runs", daemon=True
-    ).start()  # fmt: skip
+    batch = uuid4().hex
+    library.jobs.submit_all("evaluate", [Asked(run.configuration.name, {"batch": batch}, id=run.id) for run in begun])
     return told(request, {"runs": plain(begun)}, 202)
 
 
@@ -157,8 +157,10 @@ def results(
 
 @runs.post("/{run_id}/cancel", dependencies=[WRITE], **answers(shown(Run)))
 def cancel(request: Request, library: Opened, run_id: str) -> Response:
-    """Have a run that waits count as cancelled."""
+    """Stop a run at its next question."""
     with there("run"):
+        library.evaluation.run(run_id)
+        library.jobs.cancel(run_id)
         library.evaluation.cancel(run_id)
         return told(request, plain(library.evaluation.run(run_id)))
 

@@ -34,7 +34,7 @@ TABLES = (
     "document_summaries", "chunk_clusters", "document_clusters", "document_memberships",
 )  # fmt: skip
 # What is on its way, or rebuilt, or of this machine alone, as keys are: not in an archive.
-PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "access_keys", "audit")
+PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs", "access_keys", "audit")
 
 _BLOCK_BYTES = 2**20
 _LEFTOVER_AGE_S = 24 * 3600
