@@ -133,8 +133,7 @@ class Guard:
     async def _note(self, scope: Scope, passage: Passage, answer: _Answer) -> None:
         took_s = time.monotonic() - passage.started
         status = answer.status or 499
-        route = getattr(scope.get("route"), "path", "") or "other"
-        self._doors.observe(scope["method"], route, status, took_s)
+        self._doors.observe(scope["method"], _route(scope), status, took_s)
         _log.info("%s %s %s %d %.3f s", passage.id, scope["method"], scope["path"], status, took_s)
         if passage.audited:
             action = f"{scope['method']} {scope['path'][:500]}"
@@ -225,6 +224,14 @@ def _check_type(method: str, headers: Headers, uploads: bool) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if method in _CHANGING and has_body and not uploads and kind != "application/json":
         raise Refused(415, "The request must be JSON.", "Send it with Content-Type: application/json.")
+
+
+def _route(scope: Scope) -> str:
+    """The path of a request with names in the place of ids; "other" for one that leads nowhere."""
+    if "endpoint" not in scope:
+        return "other"
+    names = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
+    return "/".join(names.get(part, part) for part in scope["path"].split("/"))
 
 
 def _client(scope: Scope, caller: Caller | None = None) -> str:

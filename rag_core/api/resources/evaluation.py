@@ -116,7 +116,7 @@ def all_runs(request: Request, library: Opened, set_id: str | None = None) -> Re
 
 @runs.post("", dependencies=[WRITE], **answers(object_of("RunsBegun", runs=list[Run]), 202))
 def begin(request: Request, library: Opened, given: RunsGiven) -> Response:
-    """Begin a run for each configuration; it goes on by itself, as a job of the run's id. As a stream of events, each step is told."""
+    """Begin a run for each configuration; it goes on as a job of the run's id. As events, each step is told."""
     configurations = [Configuration(one.name, one.changes) for one in given.configurations]
     with there("question set"):
         begun = library.evaluation.begin(

@@ -137,6 +137,30 @@ def test_questions_and_runs(rest: httpx.Client) -> None:
     assert rest.get(f"/api/v1/runs/{run}/results").json()["results"][0]["question"]["id"] == "1"
 
 
+def test_uploads_go_on_as_jobs(rest: httpx.Client, served: Served) -> None:
+    queued = rest.post("/api/v1/documents?name=job.txt&wait=false", content=b"Jobs are kept in PostgreSQL.")
+    assert queued.status_code == 202
+    (job,) = queued.json()["jobs"]
+    with rest.stream("GET", "/api/v1/jobs/events") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: ") and json.loads(line[6:])["state"] == "done":
+                break
+    assert rest.get(f"/api/v1/jobs/{job['id']}").json()["document_id"] == job["document_id"]
+    assert job["id"] in {one["id"] for one in rest.get("/api/v1/jobs?kind=add&past=true").json()["jobs"]}
+    assert rest.post(f"/api/v1/jobs/{job['id']}/cancel").json()["state"] == "done"
+    assert rest.delete(f"/api/v1/jobs/{job['id']}").status_code == 204
+    assert rest.get(f"/api/v1/jobs/{job['id']}").status_code == 404
+    assert rest.post("/api/v1/jobs", json={"kind": "verify"}).json()["kind"] == "verify"
+    assert rest.post("/api/v1/jobs", json={"kind": "backup", "params": {"path": "/tmp/x"}}).status_code == 422
+
+
+def test_what_prometheus_collects(rest: httpx.Client) -> None:
+    rest.get("/api/v1/documents/none")
+    told = rest.get("/metrics").text
+    assert "lectern_up 1.0" in told
+    assert 'path="/api/v1/documents/{document_id}",status="404"' in told
+
+
 def test_the_paths_of_the_research_assistant(rest: httpx.Client) -> None:
     made = rest.post("/api/upload", files={"file": ("paper.txt", b"Transformers attend to every token.")}).json()
     asked = rest.post(
