@@ -16,12 +16,14 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_documents, cli_evaluate, cli_keys, cli_mcp, cli_models, cli_run, cli_search
+from rag_core import cli_documents, cli_evaluate, cli_keys, cli_mcp, cli_models, cli_run, cli_search, serving
 from rag_core.cli_output import WrongUsage, complain, emit, plain
 from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report, Scope
-from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
+from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse, StoreUnavailable
 from rag_core.library import Library
 from rag_core.plain import plain_event
+from rag_core.remote.library import RemoteLibrary
+from rag_core.remote.wire import Wire
 from rag_core.settings import Settings
 
 
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # An application may have it open, the archive is looked at first, or the application opens it.
         if command in (_backup, _restore, cli_run.run, cli_keys.keys):
             return command(settings, options)
-        with Library.open(settings) as library:
+        with _opened(settings) as library:
             return command(library, options)
     except WrongUsage as error:
         sys.stderr.write(f"{error}\n")
@@ -51,6 +53,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` closed the other end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _opened(settings: Settings) -> Library | RemoteLibrary:
+    """The library: by its server where one runs, else opened here."""
+    served = serving.find(settings.data_dir.expanduser().absolute())
+    if served is not None:
+        try:
+            Wire(served.url, served.key).ask("GET", "/api/v1/health")
+            return RemoteLibrary(served.url, served.key)
+        except StoreUnavailable:  # it was killed, and its process id is another's by now
+            pass
+    return Library.open(settings)
 
 
 def program() -> None:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from rag_core.language_models import LanguageModels
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
+    from rag_core.remote.library import RemoteLibrary
     from rag_core.retrieval import Retrieval
     from rag_core.sources import Source
     from rag_core.storage import Storage
@@ -117,6 +118,16 @@ class Library:
 
         settings = settings or Settings.load()
         return cls(settings, Storage(settings), Reader(settings.reading))
+
+    @classmethod
+    def connect(cls, url: str, *, key: str = "") -> RemoteLibrary:
+        """The library of a server, such as http://127.0.0.1:8501, with the same methods for what is done most.
+
+        Raises ConfigurationError for what is no address; whether anybody answers shows with the first call.
+        """
+        from rag_core.remote.library import RemoteLibrary
+
+        return RemoteLibrary(url, key)
 
     @classmethod
     def restore(cls, path: str | Path, settings: Settings | None = None) -> BackupReport:

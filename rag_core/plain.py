@@ -48,4 +48,6 @@ def plain_job(job: Job) -> dict[str, Any]:
 
 
 def _error(error: Exception | None) -> dict[str, str] | None:
-    return None if error is None else {"message": str(error), "help": getattr(error, "help", "")}
+    if error is None:
+        return None
+    return {"message": str(error), "help": getattr(error, "help", ""), "kind": type(error).__name__}

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import platformdirs
 from pydantic import (
     AliasChoices,
     BaseModel,
@@ -27,13 +26,12 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rag_core.errors import ConfigurationError
+from rag_core.places import APP_DIR as APP_DIR
+from rag_core.places import PROJECT_DIR as PROJECT_DIR
+from rag_core.places import data_dir
 
-PROJECT_DIR = Path(__file__).resolve().parent.parent
-_IS_CHECKOUT = (PROJECT_DIR / "app.py").exists()
-APP_DIR = PROJECT_DIR if _IS_CHECKOUT else PROJECT_DIR / "lectern_app"
-"""Where the application's pages are: the checkout, or what `pip install` made of it."""
-DATA_DIR = PROJECT_DIR / "data" if _IS_CHECKOUT else platformdirs.user_data_path("lectern", appauthor=False)
-"""Where libraries and models are kept by default: beside a checkout's code, else in the user's data folder."""
+DATA_DIR = data_dir()
+"""Where libraries and models are kept by default."""
 
 
 # What a run of an evaluation may change and a library may adopt. Never where a remote model's key and passages go.

@@ -44,15 +44,15 @@ class Wire:
             return answer.read()
 
     def events(
-        self, path: str, body: object = None, *, query: Mapping[str, Any] | None = None, kind: str = "application/json"
+        self, path: str, body: Any = None, *, query: Mapping[str, Any] | None = None, **headers: str
     ) -> Iterator[tuple[str, Any]]:
         """Server-sent events with their names, as they come. `body` is made JSON where it is no file or bytes.
 
         Whoever stops iterating ends the work behind them. Raises as `ask` does, also amid the events.
         """
         data = body if isinstance(body, bytes) or hasattr(body, "read") else json.dumps(body).encode()
-        headers = {"Content-Type": kind, "Accept": "text/event-stream"}
-        with self._answer("POST", path, data, query, headers) as answer:
+        sent = {"Content-Type": "application/json", **headers, "Accept": "text/event-stream"}
+        with self._answer("POST", path, data, query, sent) as answer:
             name = ""
             for line in answer:
                 field, _, value = line.decode().rstrip("\r\n").partition(": ")
