@@ -12,7 +12,7 @@ _REFERENCE = SHARED / "bench" / "langchain_reference.py"
 _ALONE = [
     ["search", "--chunks", "10000"], ["start", "--chunks", "10000"], ["bulk", "--files", "10000"],
     ["recovery", "--files", "10000"], ["evaluate", "--questions", "500", "--chunks", "10000"],
-    ["generation"], ["crowd", "--chunks", "10000"],
+    ["generation"], ["crowd", "--chunks", "10000"], ["serve", "--chunks", "10000"],
 ]  # fmt: skip
 _WITH_SHARED = [
     ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["prose"], ["people"],

@@ -41,7 +41,7 @@ def server(data_dir: Path) -> Iterator[tuple[int, int]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"],
         cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=os.environ | {"LECTERN_DATA_DIR": str(data_dir), "LECTERN_DOORS__RATE_PER_S": "100000"},
+        env=os.environ | {"LECTERN_DATA_DIR": str(data_dir), "LECTERN_DOORS__RATE_PER_S": "100000", "LECTERN_HIERARCHY__BACKGROUND": "false"},
     )  # fmt: skip
     try:
         deadline = time.monotonic() + _PATIENCE_S
@@ -136,9 +136,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
         data_dir = options.library or Path(folder)
         asked = questions(options.searches)
-        with library_of(options.chunks, data_dir) as library:
-            for _ in library.update_clusters():
-                pass
+        with library_of(options.chunks, data_dir, hierarchy={"background": False}) as library:
             library.warm_up()
             chunks = library.status().chunks
             _own_ms(library, asked[:50])
