@@ -30,6 +30,7 @@ from tests.benchmarks.measure import PROJECT, emit, library_of, percentile, ques
 from tests.benchmarks.start import free_port
 
 _PATIENCE_S = 120
+_SETTINGS = {"LECTERN_DOORS__RATE_PER_S": "100000", "LECTERN_HIERARCHY__BACKGROUND": "false"}
 _JSON = {"Content-Type": "application/json"}
 _held = threading.local()
 
@@ -41,7 +42,7 @@ def server(data_dir: Path) -> Iterator[tuple[int, int]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"],
         cwd=PROJECT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=os.environ | {"LECTERN_DATA_DIR": str(data_dir), "LECTERN_DOORS__RATE_PER_S": "100000", "LECTERN_HIERARCHY__BACKGROUND": "false"},
+        env=os.environ | {"LECTERN_DATA_DIR": str(data_dir)} | _SETTINGS,
     )  # fmt: skip
     try:
         deadline = time.monotonic() + _PATIENCE_S
