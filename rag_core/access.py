@@ -34,7 +34,7 @@ class Access:
 
         One with `tags` sees the documents that have any of them, and can only read. Raises ConfigurationError.
         """
-        name, tags = " ".join(name.split())[:_NAME_CHARS], [clean_tag(tag) for tag in tags]
+        name, tags = " ".join(name.split())[:_NAME_CHARS], _clean(tags)
         if not name:
             raise ConfigurationError("A key needs a name.", help="Call it after whoever uses it.")
         if role not in ROLES:
@@ -83,6 +83,13 @@ class Access:
     def audit(self, limit: int = 100) -> list[AuditEntry]:
         """The last lines of the audit, newest first."""
         return self._store.audit(limit)
+
+
+def _clean(tags: Iterable[str]) -> list[str]:
+    try:
+        return [clean_tag(tag) for tag in tags]
+    except ValueError as error:
+        raise ConfigurationError(str(error)) from error
 
 
 def _digest(text: str) -> bytes:

@@ -3,7 +3,8 @@
 `search_above_own_ms` is the p50 of a search over REST on one connection less that of `Library.search` with the same
 questions. `rate_*`: searches begun at a fixed rate, whatever the answers take, so that waiting counts. `stream_*`:
 streams of extractive answers at once, until the first words of each. `grown_mb` is what the server's memory grew by
-over the last tenth of all requests; `errors` counts answers other than 200.
+over the last tenth of all requests; `errors` counts answers other than 200. On a
+machine that is busy otherwise the rate is more than it can do, and its figures say nothing.
 """
 
 from __future__ import annotations

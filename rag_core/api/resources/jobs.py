@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import Field
+from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from rag_core.api.answering import Event, streamed, told
@@ -34,6 +34,12 @@ class JobGiven(Closed):
     kind: Kind
     name: str = Field(default="", max_length=300)
     params: dict[str, str | bool | int] = Field(default={}, max_length=10)
+
+    @model_validator(mode="after")
+    def _says_what(self) -> JobGiven:
+        if self.kind == "download" and not isinstance(self.params.get("wanted"), str):
+            raise ValueError("a download says what is wanted")
+        return self
 
 
 @router.get("", dependencies=[READ], **answers(object_of("Jobs", jobs=list[_JOB])))  # type: ignore[valid-type]

@@ -110,6 +110,8 @@ def test_what_goes_wrong_is_told_with_help(rest: httpx.Client) -> None:
     assert "kk" in misspelt["detail"]
     assert rest.get("/api/v1/nothing").json()["status"] == 404
     assert rest.post("/api/v1/settings", json={}).status_code == 405
+    assert rest.post("/api/v1/keys", json={"name": "x", "tags": ["?"]}).status_code == 422
+    assert rest.post("/api/v1/jobs", json={"kind": "download"}).status_code == 422
 
 
 def test_library_settings_and_backup(rest: httpx.Client) -> None:
