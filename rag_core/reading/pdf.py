@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium
 from rag_core.domain import Box, Page, PagePicture
 from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
+from rag_core.reading.pdf_arrange import Reading, arranged, found_again
 from rag_core.reading.pdf_text import Geometry, line_face, page_lines, page_text, span_boxes
 from rag_core.reading.png import encode_rgb
 
@@ -59,7 +60,7 @@ class PdfDocument(OpenDocument):
 
         return read_details(self._path, self._password, self.page_count)
 
-    def picture(self, number: int, width_px: int, span: tuple[int, int] | None) -> PagePicture:
+    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PagePicture:
         """Draw the page as shown: cropped, rotated, with annotations. Raises UnreadableDocument for a damaged page."""
         if not 1 <= number <= self.page_count:
             raise UnreadableDocument(f"The document has no page {number}.", help="Choose another page.")
@@ -69,7 +70,7 @@ class PdfDocument(OpenDocument):
                 boxes: tuple[Box, ...] = ()
                 if span:
                     with _textpage(page) as textpage:
-                        boxes = span_boxes(textpage, span[0], span[1], Geometry.of(page))
+                        boxes = span_boxes(textpage, _counted(page, textpage, span, text), Geometry.of(page))
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(f"Page {number} cannot be drawn ({_reason(error)}).") from error
         return PagePicture(png, width, height, boxes)
@@ -143,12 +144,25 @@ def is_cut_off(path: Path) -> bool:
 
 
 def _read(number: int, page: Any, textpage: Any) -> RawPage:
+    reading = _reading(page, textpage)
+    width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
+    pictures = not reading.lines and _shows_pictures(page)
+    made = Page(number, reading.text, width_pt=width, height_pt=height, lines=reading.lines)
+    return RawPage(made, reading.faces, pictures)
+
+
+def _reading(page: Any, textpage: Any) -> Reading:
     text = page_text(textpage)
     lines = tuple(page_lines(textpage, text, Geometry.of(page)))
-    faces = tuple(line_face(textpage, line) for line in lines)
-    width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
-    pictures = not lines and _shows_pictures(page)
-    return RawPage(Page(number, text, width_pt=width, height_pt=height, lines=lines), faces, pictures)
+    return arranged(text, lines, tuple(line_face(textpage, line) for line in lines))
+
+
+def _counted(page: Any, textpage: Any, span: tuple[int, int], text: str | None) -> Iterator[tuple[int, int]]:
+    """The spans of PDFium's count that a span of a page's text stands for. A page whose text is not as it is read now
+    was read by an earlier version, in PDFium's own order."""
+    reading = _reading(page, textpage)
+    now = found_again(span, reading.text if text is None else text, reading.text)
+    return reading.counted(now) if now else iter((span,))
 
 
 def _shows_pictures(page: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,10 +109,10 @@ def line_spans(text: str) -> Iterator[tuple[int, int]]:
         position += len(line)
 
 
-def span_boxes(textpage: Any, start: int, end: int, geometry: Geometry) -> tuple[Box, ...]:
-    """Return the exact boxes of a span of the page's text, one for each run of characters on a line."""
+def span_boxes(textpage: Any, spans: Iterable[tuple[int, int]], geometry: Geometry) -> tuple[Box, ...]:
+    """Return the exact boxes of spans of PDFium's count, one for each run of characters on a line."""
     merged: list[Rect] = []
-    for rect in _rects(textpage, start, end):
+    for rect in (rect for start, end in spans for rect in _rects(textpage, start, end)):
         if merged and _continues(merged[-1], rect):
             merged[-1] = _union((merged[-1], rect))
         else:
