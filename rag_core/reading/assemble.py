@@ -10,6 +10,7 @@ from rag_core.domain import ParsedDocument
 from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import PDF, Details, RawPage
 from rag_core.reading.headings import guess_sections
+from rag_core.reading.running import without_running_titles
 from rag_core.reading.sections import place
 
 
@@ -17,9 +18,11 @@ def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Detail
     """Put pages and details together; `name` gives the title where the document has none."""
     labels = details.labels
     pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
+    if media_type == PDF:
+        pages = without_running_titles(pages)
     found = place(details.headings, pages)
     if not found and media_type == PDF:
-        found = guess_sections(raw)
+        found = guess_sections([replace(item, page=page) for item, page in zip(raw, pages, strict=True)])
     return ParsedDocument(
         media_type=media_type,
         pages=pages,

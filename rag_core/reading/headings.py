@@ -62,7 +62,10 @@ def _body_size(pages: Sequence[RawPage]) -> float:
 def _on_page(raw: RawPage, body: float) -> Iterator[_Found]:
     """Yield headings of one page; lines of one face that follow each other are one heading."""
     run: _Found | None = None
+    start, end = raw.page.body or (0, len(raw.page.text))
     for line, face in zip(raw.page.lines, raw.faces, strict=True):
+        if not start <= line.start < end:
+            continue
         text = " ".join(raw.page.text[line.start : line.end].split())
         if run and run.face == face:
             run = replace(run, title=f"{run.title} {text}")

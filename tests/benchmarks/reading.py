@@ -3,7 +3,7 @@
 `python -m tests.benchmarks.reading [--halves tune report] [--missed]`. One JSON object for each of: `speed` (the files
 of shared/data/filings one after the other, as a library reads them: one process reads, this one assembles and cuts);
 `text` (shared/data/documents/expected: twice the longest common subsequence of the letters, figures and signs over both
-lengths, tables and marks of Markdown apart); for each half `sections` (headings of the pages listed in
+lengths, tables, running titles and marks of Markdown apart); for each half `sections` (headings of the pages listed in
 questions/pages/headings.json: `minor` ones may be found and need not be) and `tables` (cells of
 questions/pages/tables.json that stand in the line of their row's label and, across, under the others of their column).
 Only the half "tune" may be looked at in choosing anything; `--missed` prints what is missed in it.
@@ -37,6 +37,7 @@ from tests.benchmarks.retrieval_sets import DATA, QUESTIONS
 
 _PASSWORD = "1234"  # of one of the shared documents
 _RUN = 8
+_CELLS = 2  # more are a table's row
 _SAME = 0.85  # likeness of two headings that are the same
 _MARKUP = re.compile(r"<!--.*?-->|^\s*\|.*\|\s*$|^#+ |^- |[*_`]{1,2}|&amp;|^\d+\. ", re.MULTILINE)
 
@@ -117,8 +118,8 @@ def texts(reader: Reader) -> dict[str, object]:
 
 
 def _prose(page: Page) -> str:
-    rows = {(line.start, line.end) for line in page.lines if len(line.cells) > 2}
-    kept = (line for line in page.lines if (line.start, line.end) not in rows)
+    start, end = page.body or (0, len(page.text))
+    kept = (line for line in page.lines if start <= line.start < end and len(line.cells) <= _CELLS)
     return "\n".join(page.text[line.start : line.end] for line in kept)
 
 
