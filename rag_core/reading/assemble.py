@@ -11,7 +11,7 @@ from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import PDF, Details, RawPage
 from rag_core.reading.headings import guess_sections
 from rag_core.reading.running import without_running_titles
-from rag_core.reading.sections import place
+from rag_core.reading.sections import FEW, place, together
 
 
 def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Details) -> ParsedDocument:
@@ -21,8 +21,9 @@ def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Detail
     if media_type == PDF:
         pages = without_running_titles(pages)
     found = place(details.headings, pages)
-    if not found and media_type == PDF:
-        found = guess_sections([replace(item, page=page) for item, page in zip(raw, pages, strict=True)])
+    if len(found) <= FEW and media_type == PDF:
+        guessed = guess_sections([replace(item, page=page) for item, page in zip(raw, pages, strict=True)])
+        found = together(found, guessed)
     return ParsedDocument(
         media_type=media_type,
         pages=pages,

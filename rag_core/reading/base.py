@@ -57,10 +57,11 @@ class Details:
 
 
 class Face(NamedTuple):
-    """How a line is set: size in points, and whether it is bold from its first character to its last."""
+    """How a line is set: size in points, and whether it is bold or slanted from its first character to its last."""
 
     size: float
     bold: bool
+    italic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

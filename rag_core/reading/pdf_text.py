@@ -35,9 +35,11 @@ CELL_GAP = 1.1
 LINE_GAP = 0.5
 
 MAX_BOLD_CHARS = 120
-# Bit 19 of a font's flags (ISO 32000-1, table 123).
-_FORCE_BOLD = 1 << 18
-_BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+# Bits 19 and 7 of a font's flags (ISO 32000-1, table 123).
+_FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
+# The last three are of fonts of TeX.
+_BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|-medi", re.IGNORECASE)
+_ITALIC = re.compile(rb"italic|oblique|slanted", re.IGNORECASE)
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\uffff\ufff9-\ufffb]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -121,18 +123,32 @@ def span_boxes(textpage: Any, spans: Iterable[tuple[int, int]], geometry: Geomet
 
 
 def line_face(textpage: Any, line: Line) -> Face:
-    """Return the size at which a line is shown, taken from its middle, and whether both its ends are bold."""
-    size = _font_size(textpage, (line.start + line.end - 1) // 2)
+    """Return the size at which a line is shown, taken from its middle, and the weight and slant of both its ends."""
+    cell = line.cells[0] if line.cells else line
+    size = _font_size(textpage, _near_middle(textpage, cell))
     # Long lines are body text, whose weight nobody asks for.
-    short = line.end - line.start <= MAX_BOLD_CHARS
-    bold = short and _is_bold(textpage, line.start) and _is_bold(textpage, line.end - 1)
-    return Face(round(size, 1), bold)
+    if line.end - line.start > MAX_BOLD_CHARS:
+        return Face(round(size, 1), bold=False)
+    bold, italic = _style(textpage, line.start)
+    if bold or italic:
+        bold_end, italic_end = _style(textpage, line.end - 1)
+        bold, italic = bold and bold_end, italic and italic_end
+    return Face(round(size, 1), bold, italic)
 
 
-def _is_bold(textpage: Any, index: int) -> bool:
+def _near_middle(textpage: Any, line: Line) -> int:
+    """A character of a line's middle that is no blank, which PDFium may have put in with a size of its own."""
+    middle = (line.start + line.end - 1) // 2
+    blank = pdfium.FPDFText_IsGenerated(textpage, middle) == 1
+    return middle - 1 if blank and middle > line.start else middle
+
+
+def _style(textpage: Any, index: int) -> tuple[bool, bool]:
+    """Whether a character is bold, and slanted."""
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
-    return bool(flags.value & _FORCE_BOLD) or _BOLD.search(name.value) is not None
+    bold = bool(flags.value & _FORCE_BOLD) or _BOLD.search(name.value) is not None
+    return bold, bool(flags.value & _ITALIC_FLAG) or _ITALIC.search(name.value) is not None
 
 
 def _text_at_once(textpage: Any, count: int) -> str:

@@ -14,7 +14,7 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.domain import Box, PagePicture
-from rag_core.reading import Reader
+from rag_core.reading import Reader, make_card
 from rag_core.reading.pdf_text import FILLER, SOFT_HYPHEN, line_spans
 
 PDF = "application/pdf"
@@ -192,7 +192,8 @@ def test_information_outline_and_labels_are_read(reader: Reader, samples: Path) 
     parsed = reader.read(path, "whatever.pdf")
     assert parsed.title == "Handbook of the Veyra Ferry"
     assert parsed.authors == "Veyra Ferry Company"
-    assert (parsed.year, parsed.language, parsed.notes) == (2024, "en", ())
+    assert (parsed.year, parsed.language, parsed.notes) == (None, "en", ())
+    assert make_card(parsed, [path.name]).year == 2024
     assert [page.label for page in parsed.pages] == ["i", "ii", "iii", *map(str, range(1, 11))]
     fares = next(section for section in parsed.sections if section.title == "Fares")
     assert (fares.level, fares.page) == (2, 6)
