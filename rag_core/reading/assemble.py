@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from rag_core.domain import ParsedDocument
 from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import PDF, Details, RawPage
+from rag_core.reading.continued import repeat_heads
 from rag_core.reading.headings import guess_sections
 from rag_core.reading.running import without_running_titles
 from rag_core.reading.sections import FEW, place, together
@@ -24,6 +25,8 @@ def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Detail
     if len(found) <= FEW and media_type == PDF:
         guessed = guess_sections([replace(item, page=page) for item, page in zip(raw, pages, strict=True)])
         found = together(found, guessed)
+    if media_type == PDF:
+        pages, found = repeat_heads(pages, found)
     return ParsedDocument(
         media_type=media_type,
         pages=pages,
