@@ -22,12 +22,13 @@ Span = tuple[int, int]
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The text of a page with its lines in reading order. runs: (start in the text, start in PDFium's count, length)
-    of what was moved; none where the two are the same."""
+    of what was moved; none where the two are the same. values: what stands in none of them, a form's values."""
 
     text: str
     lines: tuple[Line, ...]
     faces: tuple[Face, ...]
     runs: tuple[tuple[int, int, int], ...] = ()
+    values: tuple[Line, ...] = ()
 
     def counted(self, span: Span) -> Iterator[Span]:
         """The spans of PDFium's count that a span of the text stands for."""
@@ -49,20 +50,21 @@ def arranged(text: str, lines: Sequence[Line], faces: Sequence[Face]) -> Reading
     if pieces is None:
         return Reading(text, tuple(lines), tuple(faces))
     parts: list[str] = []
-    moved: list[Line] = []
+    own: list[Line] = []
     runs: list[tuple[int, int, int]] = []
     at = 0
     for piece in pieces:
         start, end = piece.line.start, piece.line.end
         runs.append((at, start, end - start))
-        moved.append(_moved(piece.line, at - start))
+        own.append(moved(piece.line, at - start))
         parts += [text[start:end], "" if text[end - 1] == SOFT_HYPHEN else "\n"]
         at += end - start + len(parts[-1])
-    return Reading("".join(parts), tuple(moved), tuple(piece.face for piece in pieces), tuple(runs))
+    return Reading("".join(parts), tuple(own), tuple(piece.face for piece in pieces), tuple(runs))
 
 
-def _moved(line: Line, by: int) -> Line:
-    cells = tuple(_moved(cell, by) for cell in line.cells)
+def moved(line: Line, by: int) -> Line:
+    """A line so many characters further on."""
+    cells = tuple(moved(cell, by) for cell in line.cells)
     return replace(line, start=line.start + by, end=line.end + by, cells=cells)
 
 

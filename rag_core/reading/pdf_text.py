@@ -90,7 +90,7 @@ def page_text(textpage: Any) -> str:
     text = _text_at_once(textpage, count)
     if len(text) != count:
         text = _text_by_character(textpage, count)
-    return _apart(textpage, _clean(text))
+    return _apart(textpage, clean(text))
 
 
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
@@ -170,7 +170,8 @@ def _text_by_character(textpage: Any, count: int) -> str:
     return _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le") + FILLER, text)
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """Text without control characters, half pairs and hyphens that only divide words."""
     if HYPHEN_MARK in text:
         marks = text.count(HYPHEN_MARK)
         by_syllable = marks >= HYPHENATED_SHARE * (text.count("\n") + marks)
