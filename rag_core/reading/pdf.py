@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 from rag_core.domain import Box, Page, PagePicture
 from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
-from rag_core.reading.pdf_arrange import Reading, arranged, found_again
+from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_again
 from rag_core.reading.pdf_forms import with_values
 from rag_core.reading.pdf_text import Geometry, line_face, page_lines, page_text, span_boxes
 from rag_core.reading.png import encode_rgb
@@ -85,7 +85,7 @@ class PdfDocument(OpenDocument):
     def _reading(self, page: Any, textpage: Any) -> Reading:
         text, geometry = page_text(textpage), Geometry.of(page)
         lines = tuple(page_lines(textpage, text, geometry))
-        reading = arranged(text, lines, tuple(line_face(textpage, line) for line in lines))
+        reading = composed(arranged(text, lines, tuple(line_face(textpage, line) for line in lines)))
         form = self._pdf.formenv
         return with_values(reading, form.raw, page, geometry) if form else reading
 

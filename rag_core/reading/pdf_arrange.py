@@ -6,10 +6,12 @@ its runs are kept, so that the boxes of any span can still be asked for.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from unicodedata import is_normalized, normalize
 
 from rag_core.domain import Line
 from rag_core.reading.base import Face
@@ -17,6 +19,11 @@ from rag_core.reading.pdf_order import in_order
 from rag_core.reading.pdf_text import SOFT_HYPHEN
 
 Span = tuple[int, int]
+
+# Letters with marks of their own, syllables in their parts, and signs that have another code.
+_DECOMPOSED = re.compile(
+    "[^\\W\\d_][\u0300-\u036f\u0653-\u0655\u3099\u309a]+|[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[\u2126\u212a\u212b]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,39 @@ def arranged(text: str, lines: Sequence[Line], faces: Sequence[Face]) -> Reading
         parts += [text[start:end], "" if text[end - 1] == SOFT_HYPHEN else "\n"]
         at += end - start + len(parts[-1])
     return Reading("".join(parts), tuple(own), tuple(piece.face for piece in pieces), tuple(runs))
+
+
+def composed(reading: Reading) -> Reading:
+    """The page in Unicode's composed form (NFC): a letter and its marks are one character, at the letter's place."""
+    if is_normalized("NFC", reading.text):
+        return reading
+    parts: list[str] = []
+    gone: list[int] = []
+    at = 0
+    for found in _DECOMPOSED.finditer(reading.text):
+        whole = normalize("NFC", found[0])
+        parts += [reading.text[at : found.start()], whole]
+        gone += range(found.start() + len(whole), found.end())
+        at = found.end()
+    text = "".join([*parts, reading.text[at:]])
+    lines = tuple(_closed_up(line, gone) for line in reading.lines)
+    return replace(reading, text=text, lines=lines, runs=tuple(_runs_without(reading, gone)))
+
+
+def _closed_up(line: Line, gone: Sequence[int]) -> Line:
+    cells = tuple(_closed_up(cell, gone) for cell in line.cells)
+    start, end = (place - bisect_left(gone, place) for place in (line.start, line.end))
+    return replace(line, start=start, end=end, cells=cells)
+
+
+def _runs_without(reading: Reading, gone: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """The runs of a page from which characters are taken out."""
+    for start, counted, length in reading.runs or ((0, 0, len(reading.text)),):
+        begin = start
+        for place in [*gone[bisect_left(gone, start) : bisect_left(gone, start + length)], start + length]:
+            if place > begin:
+                yield begin - bisect_left(gone, begin), counted + begin - start, place - begin
+            begin = place + 1
 
 
 def moved(line: Line, by: int) -> Line:

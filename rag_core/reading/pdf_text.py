@@ -12,12 +12,14 @@ import ctypes
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
 from rag_core.domain import Box, Line
 from rag_core.reading.base import Face
+from rag_core.text.sentences import KEPT_HYPHEN
 
 # A hyphen that PDFium found at the end of a line, as FPDFText_GetText gives it.
 HYPHEN_MARK = "\ufffe"
@@ -42,6 +44,7 @@ _BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|-medi", re.IGNORECASE)
 _ITALIC = re.compile(rb"italic|oblique|slanted", re.IGNORECASE)
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\uffff\ufff9-\ufffb]")
+_DIVIDED = re.compile(rf"([^\W\d_]+){HYPHEN_MARK}([a-zß-ɏ]+)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Marks that stand apart from what they belong to: bullets and currencies before it, list numbers at a line's beginning,
 # closing signs after it.
@@ -175,9 +178,18 @@ def clean(text: str) -> str:
     if HYPHEN_MARK in text:
         marks = text.count(HYPHEN_MARK)
         by_syllable = marks >= HYPHENATED_SHARE * (text.count("\n") + marks)
-        text = re.sub(f"{HYPHEN_MARK}(?=[a-zß-ɏ])", SOFT_HYPHEN, text) if by_syllable else text
-        text = text.replace(HYPHEN_MARK, "-")
+        text = _DIVIDED.sub(partial(_joined, text.casefold(), by_syllable), text).replace(HYPHEN_MARK, "-")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
+
+
+def _joined(page: str, by_syllable: bool, divided: re.Match[str]) -> str:
+    """A word divided at the end of a line: with its hyphen or a soft one, as the page has it elsewhere, else as
+    compounds have theirs, else as the page is set."""
+    head, tail = divided[1], divided[2]
+    if re.search(rf"\b{head}{tail}\b", page, re.IGNORECASE):
+        return f"{head}{SOFT_HYPHEN}{tail}"
+    is_compound = f"{head}-{tail}".casefold() in page or KEPT_HYPHEN.search(f"{head}-")
+    return f"{head}-{tail}" if is_compound or not by_syllable else f"{head}{SOFT_HYPHEN}{tail}"
 
 
 def _apart(textpage: Any, text: str) -> str:

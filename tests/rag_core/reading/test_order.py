@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.domain import Page
+from rag_core.domain import Box, Line, Page
 from rag_core.reading import Reader
-from rag_core.reading.pdf_arrange import found_again
+from rag_core.reading.pdf_arrange import Reading, composed, found_again
 
 PDF = "application/pdf"
 _COLUMNS = [[f"{name} line {row} of its column goes" for row in range(8)] for name in ("Left", "Middle", "Right")]
@@ -109,3 +109,27 @@ def test_a_span_of_a_page_that_something_was_put_into(span: tuple[int, int], exp
 
 def test_a_page_that_was_read_otherwise_is_not_found_again() -> None:
     assert found_again((0, 3), "left right", "right left") is None
+
+
+def test_words_divided_at_a_lines_end_are_joined_as_the_page_has_them(
+    reader: Reader, make_pdf: Callable[..., Path]
+) -> None:
+    lines = ["The well-known inter-", "national and long-", "term plans, cost-", "effective and in-", "tended;"]
+
+    def draw(canvas: Canvas) -> None:
+        for row, line in enumerate([*lines, "cost-effective as ever."]):
+            canvas.drawString(40, 500 - 14 * row, line)
+
+    text = reader.read(make_pdf(draw), "divided.pdf").pages[0].text
+    assert text.startswith("The well-known inter\u00adnational and long-term plans, cost-effective and in\u00adtended;")
+
+
+def test_letters_and_their_marks_become_one_character_each_at_its_place() -> None:
+    text = "Cafe\u0301 A\u030angstro\u0308m \u1112\u1161\u11ab end"
+    made = composed(Reading(text, (Line(6, len(text), Box(0, 0, 1, 1)),), ()))
+    assert made.text == "Café Ångström 한 end"
+    assert (made.lines[0].start, made.lines[0].end) == (5, len(made.text))
+    (first, *_, last) = [list(made.counted((place, place + 1))) for place in range(len(made.text))]
+    assert (first, last) == ([(0, 1)], [(len(text) - 1, len(text))])
+    assert list(made.counted((5, 7))) == [(6, 7), (8, 9)]
+    assert composed(made) == made
