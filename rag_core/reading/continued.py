@@ -37,7 +37,7 @@ def repeat_heads(pages: Sequence[Page], sections: Sequence[Section]) -> tuple[tu
     found = list(pages[:1])
     shifts: dict[int, tuple[int, int]] = {}
     for page in pages[1:]:
-        table = _at_end(found[-1])
+        table = _at_end(found[-1]) if _begins_with_row(page) else None
         if table and table.head and _goes_on(found[-1], table, page):
             grown = _with_head(page, found[-1], table)
             shifts[page.number] = (_first(page).start, len(grown.text) - len(page.text))
@@ -97,18 +97,21 @@ def _breaks(page: Page, lines: Sequence[Line], place: int) -> bool:
     return is_row and not _figures(page, below) and gap > _APART * (line.box.bottom - line.box.top)
 
 
-def _goes_on(before: Page, table: _Table, page: Page) -> bool:
-    """Whether a page begins with rows whose figures stand in a table's columns."""
+def _begins_with_row(page: Page) -> bool:
+    """Whether a page begins with a table's row, with no more than a group's name before it."""
     lines = _body(page)[: _LEADING + 1]
     place = next((at for at, line in enumerate(lines) if _figures(page, line)), None)
-    if place is None or any(line.cells or _is_prose(page, line) for line in lines[:place]):
-        return False
+    return place is not None and not any(line.cells or _is_prose(page, line) for line in lines[:place])
+
+
+def _goes_on(before: Page, table: _Table, page: Page) -> bool:
+    """Whether the row that a page begins with has its figures in a table's columns."""
+    lines = _body(page)[: _LEADING + 1]
+    place = next(at for at, line in enumerate(lines) if _figures(page, line))
     columns = [(cell.box.left, cell.box.right) for row in table.rows for cell in _figures(before, row)]
     cells = _figures(page, lines[place])
-    fit = all(
-        any(left - _OFF < (cell.box.left + cell.box.right) / 2 < right + _OFF for left, right in columns)
-        for cell in cells
-    )
+    middles = [(cell.box.left + cell.box.right) / 2 for cell in cells]
+    fit = all(any(left - _OFF < middle < right + _OFF for left, right in columns) for middle in middles)
     return fit and all(line.box.left < cells[0].box.left for line in lines[:place])
 
 

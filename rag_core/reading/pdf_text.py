@@ -12,7 +12,7 @@ import ctypes
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import pypdfium2.raw as pdfium
@@ -99,8 +99,10 @@ def page_text(textpage: Any) -> str:
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
     """Yield the lines of a page with a box each; lines of blanks are left out."""
     for start, end in line_spans(text):
-        if rects := _rects(textpage, start, end):
-            yield Line(start, end, geometry.box(_union(rects)), tuple(_cells(textpage, text, start, end, geometry)))
+        if cells := tuple(_cells(textpage, text, start, end, geometry)):
+            yield Line(start, end, _around([cell.box for cell in cells]), cells)
+        elif rects := _rects(textpage, start, end):
+            yield Line(start, end, geometry.box(_union(rects)))
 
 
 def line_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -150,8 +152,13 @@ def _style(textpage: Any, index: int) -> tuple[bool, bool]:
     """Whether a character is bold, and slanted."""
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
-    bold = bool(flags.value & _FORCE_BOLD) or _BOLD.search(name.value) is not None
-    return bold, bool(flags.value & _ITALIC_FLAG) or _ITALIC.search(name.value) is not None
+    bold, italic = _named_style(name.value)
+    return bold or bool(flags.value & _FORCE_BOLD), italic or bool(flags.value & _ITALIC_FLAG)
+
+
+@lru_cache(maxsize=256)
+def _named_style(font: bytes) -> tuple[bool, bool]:
+    return _BOLD.search(font) is not None, _ITALIC.search(font) is not None
 
 
 def _text_at_once(textpage: Any, count: int) -> str:
@@ -268,6 +275,13 @@ def _union(rects: Sequence[Rect]) -> Rect:
         max(rect[2] for rect in rects),
         min(rect[3] for rect in rects),
     )
+
+
+def _around(boxes: Sequence[Box]) -> Box:
+    return Box(
+        min(box.left for box in boxes), min(box.top for box in boxes),
+        max(box.right for box in boxes), max(box.bottom for box in boxes),
+    )  # fmt: skip
 
 
 def _continues(before: Rect, after: Rect) -> bool:
