@@ -257,9 +257,10 @@ class Library:
         document = self.document(document_id)
         if document.media_type != "application/pdf":
             raise UnsupportedDocument("Only the pages of PDF documents have pictures.", help="Read the page's text.")
+        stored = self._storage.documents.pages(document_id, page) if span else []
         return self._reader.picture(
-            self._storage.files.path(document_id), document.media_type, page,
-            width_px=width_px, span=span, password=self._storage.documents.password(document_id),
+            self._storage.files.path(document_id), document.media_type, page, width_px=width_px, span=span,
+            text=stored[0].text if stored else None, password=self._storage.documents.password(document_id),
         )  # fmt: skip
 
     def original(self, document_id: str) -> Path:
