@@ -20,6 +20,7 @@ from rag_core.domain import (
     Message,
     Piece,
     Upload,
+    WebAddress,
 )
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -40,4 +41,5 @@ __all__ = [
     "Piece",
     "Settings",
     "Upload",
+    "WebAddress",
 ]

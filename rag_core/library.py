@@ -78,7 +78,7 @@ class Library:
         look(storage, self._choices.settings.chunking.key)
         self._embedding = EmbeddingInUse(storage, self._choices)
         self._asking = Asking(storage, self._choices, self._embedding)
-        self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents)
+        self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents, self._forget)
         self._clustering = Clustering(storage, lambda: self.settings, self._asking.language_model)
         self._evaluation: Evaluation | None = None
         self._lock = threading.Lock()
@@ -236,11 +236,9 @@ class Library:
 
     def remove(self, document_id: str) -> None:
         """Remove a document from every store. Old answers keep the passages they cite."""
-        from rag_core.corpora import forget
-
+        self._storage.sources.leave_out(document_id)
         self._storage.remove(document_id)
-        self._asking.forget_dialogues()
-        forget(self._storage, document_id)
+        self._forget(document_id)
 
     def rename_document(self, document_id: str, title: str | None) -> None:
         """Call a document so, from now on and everywhere; None, or nothing but blanks, gives its found title back."""
@@ -592,6 +590,13 @@ class Library:
         """Load the embedding model and what answers need, so that the first question finds them ready. Writes nothing
         to the library. Raises ModelUnavailable."""
         self._asking.warm()
+
+    def _forget(self, document_id: str) -> None:
+        """Nothing is kept of a removed document beside the stores."""
+        from rag_core.corpora import forget
+
+        self._asking.forget_dialogues()
+        forget(self._storage, document_id)
 
     @contextlib.contextmanager
     def _remade(self) -> Iterator[None]:

@@ -13,7 +13,9 @@ import pytest
 import rag_core
 from tests.conftest import PROJECT
 
-STAGES = {"reading", "chunking", "embedding", "storage", "retrieval", "models", "answering", "evaluation"}
+STAGES = {
+    "sources", "reading", "chunking", "embedding", "storage", "retrieval", "models", "answering", "evaluation",
+}  # fmt: skip
 MAY_USE = {
     "answering": {"retrieval", "models"},
     "retrieval": {"storage", "embedding"},
@@ -60,7 +62,7 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_the_public_names() -> None:
     assert sorted(rag_core.__all__) == [
         "AddEvent", "Answer", "Cancellation", "Citation", "Conversation", "Document", "Hit", "LecternError", "Library",
-        "LibraryStatus", "Message", "Piece", "Settings", "Upload",
+        "LibraryStatus", "Message", "Piece", "Settings", "Upload", "WebAddress",
     ]  # fmt: skip
     public = {name for name in vars(rag_core.Library) if not name.startswith("_")}
     assert public == {

@@ -58,6 +58,7 @@ from rag_core.domain.evaluation import (
     RunState,
 )
 from rag_core.domain.search import Considered, QuestionKind, Scope, Searched, SearchMode, Understood
+from rag_core.domain.sources import FollowedSource, KnownSource, SourceKind, Visit, WebAddress
 from rag_core.domain.state import (
     BackupReport,
     Finding,
@@ -97,10 +98,12 @@ __all__ = [
     "Field",
     "FieldKind",
     "Finding",
+    "FollowedSource",
     "Found",
     "Gold",
     "Hit",
     "ImportReport",
+    "KnownSource",
     "LibraryStatus",
     "Line",
     "Machine",
@@ -132,6 +135,7 @@ __all__ = [
     "Searched",
     "Section",
     "Sentence",
+    "SourceKind",
     "Stage",
     "State",
     "Step",
@@ -141,4 +145,6 @@ __all__ = [
     "Understood",
     "UnfinishedDownload",
     "Upload",
+    "Visit",
+    "WebAddress",
 ]

@@ -1,0 +1,31 @@
+"""Where documents come from: uploads, files, folders, web addresses; one connector a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rag_core.domain import Upload, WebAddress
+from rag_core.errors import UnreadableDocument
+from rag_core.sources.base import Fetching, Found, Item, Looking, Refused, Source, Unchanged
+from rag_core.sources.files import file_item, read_item
+from rag_core.sources.folders import folder_items, is_folder
+
+__all__ = ["Fetching", "Found", "Item", "Looking", "Refused", "Source", "Unchanged", "expand", "read_item"]
+
+
+def expand(sources: Iterable[Source], looking: Looking) -> Iterator[Found]:
+    """What is found at sources, as it is found: folders and sites have many."""
+    for source in sources:
+        if isinstance(source, Upload):
+            yield Item(source.name, source.data)
+        elif isinstance(source, WebAddress) or str(source).startswith(("http://", "https://")):
+            from rag_core.sources.web import crawl  # httpx and lxml, for those who need them
+
+            yield from crawl(source if isinstance(source, WebAddress) else WebAddress(str(source)), looking)
+        elif not str(source):  # Path would take it for the working directory
+            yield Refused("", UnreadableDocument("The file has no name.", help="Name a file or a folder."))
+        elif is_folder(Path(source)):
+            yield from folder_items(Path(source), looking)
+        else:
+            yield file_item(Path(source))

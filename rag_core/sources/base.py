@@ -1,0 +1,75 @@
+"""What connectors find, and what they are given. A connector is a function from a source to what is found there.
+
+Another kind of source is a file with its connector, and a line in `expand`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rag_core.domain import KnownSource, Upload, Visit, WebAddress
+from rag_core.errors import LecternError
+from rag_core.settings import SourcesSettings
+
+Source = str | Path | Upload | WebAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Bytes to be read, or the file that holds them, under the name that the document gets."""
+
+    name: str
+    data: bytes | Path = field(repr=False)
+    visit: Visit = field(default_factory=Visit)
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A source whose document is in the library and as it was."""
+
+    name: str
+    document_id: str
+    visit: Visit
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A source that cannot be taken."""
+
+    name: str
+    error: LecternError
+
+
+@dataclass(frozen=True, slots=True)
+class Fetching:
+    """A step: an address is fetched, the `done`th of `total` that are known of so far."""
+
+    name: str
+    done: int
+    total: int
+
+
+Found = Item | Unchanged | Refused | Fetching
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """What a connector may ask.
+
+    known: what was seen at these locations, by location. known_below: the same for those that begin so. original: the
+    kept bytes of a document, None where they are lost; kept: their sizes, by document. stopped: whether the source of a
+    name is to go on. again: whether what a user removed stays out, and what failed is not tried once more unless it
+    changed.
+    """
+
+    settings: SourcesSettings
+    suffixes: frozenset[str]
+    known: Callable[[Sequence[str]], Mapping[str, KnownSource]]
+    known_below: Callable[[str], Mapping[str, KnownSource]]
+    left_out: Callable[[], Mapping[str, tuple[int, int]]]
+    original: Callable[[str], bytes | None]
+    kept: Callable[[], Mapping[str, int]]
+    stopped: Callable[[str], bool]
+    again: bool = False
