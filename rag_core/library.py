@@ -22,6 +22,7 @@ from rag_core.domain import (
     ClusterTree,
     Conversation,
     Document,
+    FollowedSource,
     Hit,
     LibraryStatus,
     Message,
@@ -69,6 +70,7 @@ class Library:
         from rag_core.choices import Choices
         from rag_core.clustering import Clustering
         from rag_core.embedding_in_use import EmbeddingInUse
+        from rag_core.following import Following
         from rag_core.rechunking import look
         from rag_core.storage.indexes.feeder import Feeder
 
@@ -79,6 +81,7 @@ class Library:
         self._embedding = EmbeddingInUse(storage, self._choices)
         self._asking = Asking(storage, self._choices, self._embedding)
         self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents, self._forget)
+        self._following = Following(storage, self._adder, self.settings)
         self._clustering = Clustering(storage, lambda: self.settings, self._asking.language_model)
         self._evaluation: Evaluation | None = None
         self._lock = threading.Lock()
@@ -137,7 +140,9 @@ class Library:
         self._closing.set()
         self._cards.stop()
         self._clustering.close()
+        self._following.stop()
         self._adder.close()
+        self._following.join()
         self._reader.close()
         with self._stepping:  # a step of a re-embedding ends before its stores are closed
             pass
@@ -156,10 +161,11 @@ class Library:
     def add(
         self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
-        """Add files, folders and uploads, telling of each step.
+        """Add files, folders, uploads and web addresses (text, or WebAddress with what it links to), telling each step.
 
-        Every source ends with the stage ready, failed (its event has the error) or cancelled; one that fails does not
-        keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending.
+        A file of a folder that did not change since is passed over; one that did takes its old version's place when it
+        is ready. Every source ends with the stage ready, failed (its event has the error) or cancelled; one that fails
+        does not keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending.
         """
         return self._adder.run(sources, password=password, cancellation=cancellation)
 
@@ -182,6 +188,32 @@ class Library:
     ) -> Iterator[AddEvent]:
         """Read a failed document again, perhaps with its password."""
         return self._adder.retry(self.document(document_id), password=password, cancellation=cancellation)
+
+    def update(
+        self, locations: Iterable[str] | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Look again at addresses, files and watched folders that were added, or at these; fetch only what changed.
+
+        A newer version takes the old one's place when it is ready. What is gone from the web, or was one file, stays
+        and is told of as failed; what is gone from a watched folder goes. What the user removed is not brought back.
+        """
+        return self._following.update(None if locations is None else set(locations), cancellation)
+
+    def watch(self, folder: str | Path, *, tags: Iterable[str] = ()) -> FollowedSource:
+        """Follow a folder from now on, also after a restart: additions, changes, renames and removals.
+
+        Its documents get `tags`. Raises SourceUnavailable, ConfigurationError for one within another that is watched,
+        ValueError for a tag that is none.
+        """
+        return self._following.watch(Path(folder), tuple(tags))
+
+    def unwatch(self, location: str, *, remove: bool = False) -> None:
+        """Follow a folder no longer. Its documents stay, unless `remove`. Raises KeyError for one that is not."""
+        self._following.unwatch(location, remove)
+
+    def followed(self) -> list[FollowedSource]:
+        """Watched folders, with what keeps them from being followed, and addresses that were added."""
+        return self._storage.sources.followed()
 
     def documents(self) -> list[Document]:
         """Every document in whatever state, newest first."""

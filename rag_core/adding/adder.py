@@ -101,7 +101,7 @@ class Adder:
         return Looking(
             self._settings().sources, SUFFIXES, known=sources.at, known_below=sources.below, left_out=sources.left_out,
             original=files.read, kept=lambda: {key: held[0] for key, held in files.held().items()},
-            stopped=run.stopped, again=again,
+            stopped=run.stopped, follow=sources.follow, again=again,
         )  # fmt: skip
 
     def _events(self, run: Run, work: Callable[[], None]) -> Iterator[AddEvent]:

@@ -8,10 +8,13 @@ from pathlib import Path
 from rag_core.domain import Upload, WebAddress
 from rag_core.errors import UnreadableDocument
 from rag_core.sources.base import Fetching, Found, Item, Looking, Refused, Source, Unchanged
-from rag_core.sources.files import file_item, read_item
-from rag_core.sources.folders import folder_items, is_folder
+from rag_core.sources.files import file_item, location, read_item
+from rag_core.sources.folders import Listing, folder_items, is_folder, list_folder
 
-__all__ = ["Fetching", "Found", "Item", "Looking", "Refused", "Source", "Unchanged", "expand", "read_item"]
+__all__ = [
+    "Fetching", "Found", "Item", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand", "folder_items",
+    "list_folder", "location", "read_item",
+]  # fmt: skip
 
 
 def expand(sources: Iterable[Source], looking: Looking) -> Iterator[Found]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rag_core.domain import KnownSource, Upload, Visit, WebAddress
+from rag_core.domain import FollowedSource, KnownSource, Upload, Visit, WebAddress
 from rag_core.errors import LecternError
 from rag_core.settings import SourcesSettings
 
@@ -60,8 +60,8 @@ class Looking:
 
     known: what was seen at these locations, by location. known_below: the same for those that begin so. original: the
     kept bytes of a document, None where they are lost; kept: their sizes, by document. stopped: whether the source of a
-    name is to go on. again: whether what a user removed stays out, and what failed is not tried once more unless it
-    changed.
+    name is not to go on. follow: keeps an address that may be looked at again. again: whether what a user removed stays
+    out, and what failed is not tried once more unless it changed.
     """
 
     settings: SourcesSettings
@@ -72,4 +72,5 @@ class Looking:
     original: Callable[[str], bytes | None]
     kept: Callable[[], Mapping[str, int]]
     stopped: Callable[[str], bool]
+    follow: Callable[[FollowedSource], None]
     again: bool = False

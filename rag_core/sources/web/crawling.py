@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from rag_core.domain import KnownSource, Visit, WebAddress
+from rag_core.domain import FollowedSource, KnownSource, Visit, WebAddress
 from rag_core.errors import AddressRefused, Cancelled, LecternError, SourceUnavailable
 from rag_core.sources.base import Fetching, Found, Item, Looking, Refused, Unchanged
 from rag_core.sources.web.addresses import Site, clean, joined, key, may_be_read
@@ -91,7 +91,9 @@ class _Crawl:
         answer = self._fetcher.get(address, lambda hop: self._headers(hop, address))
         answer.check()
         self._seen.add(key(answer.address))
-        self._site = self._site or Site.of(answer.address)
+        if self._site is None:
+            self._site = Site.of(answer.address)
+            self._keep()
         data = answer.data
         if answer.is_unchanged:
             seen = self._known(answer.address)
@@ -104,6 +106,12 @@ class _Crawl:
             yield Item(answer.address, as_document(answer), self._visit(answer))
         if depth < self._wanted.depth:
             self._follow(answer, data, depth + 1)
+
+    def _keep(self) -> None:
+        """Have the address looked at again, with the same bounds, when that is asked for."""
+        wanted = self._wanted
+        if not self._looking.again:
+            self._looking.follow(FollowedSource(self._start, "web", (), wanted.depth, wanted.pages, wanted.delay_s))
 
     def _follow(self, answer: Fetched, data: bytes, depth: int) -> None:
         """Have what a page links to wait; with the first also what the site's sitemaps name."""

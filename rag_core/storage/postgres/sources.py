@@ -20,8 +20,10 @@ _KNOWN = """
 """
 _FOLLOWED = """
     SELECT location, kind, tags, depth, pages, delay_s, looked_at, problem, device,
-           (SELECT count(DISTINCT document_id) FROM sources WHERE root = f.location)
-    FROM followed_sources f ORDER BY added_at, location
+           coalesce(held.documents, 0)
+    FROM followed_sources f LEFT JOIN (
+        SELECT root, count(DISTINCT document_id) AS documents FROM sources WHERE root <> '' GROUP BY root
+    ) held ON held.root = f.location ORDER BY added_at, location
 """
 # The older rows of places at which these documents, ready now, are the newest.
 _OLDER = """
