@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -69,7 +69,7 @@ class Following:
 
     def unwatch(self, place: str, remove: bool) -> None:
         """See `Library.unwatch`."""
-        place = next((one for one in (place, location(Path(place).expanduser())) if self._is_watched(one)), place)
+        place = _place(place)
         with self._looking:
             known = list(self._storage.sources.led_by(place))
             if not self._storage.sources.unfollow(place):
@@ -80,12 +80,18 @@ class Following:
 
     def update(self, wanted: Collection[str] | None, cancellation: Cancellation | None) -> Iterator[AddEvent]:
         """See `Library.update`."""
-        chosen = [one for one in self._storage.sources.followed() if wanted is None or one.location in wanted]
+        places = None if wanted is None else {_place(one) for one in wanted}
+        chosen = [one for one in self._storage.sources.followed() if places is None or one.location in places]
+        known = self._storage.sources.below("") if places is None else self._storage.sources.at(list(places))
+        files = [one for one in known.values() if one.visit.kind == "file" and not one.visit.root]
+        for place in (places or set()) - {one.location for one in chosen} - {one.visit.location for one in files}:
+            error = SourceUnavailable("This was not added by itself.", help="Add it, or name what led to it.")
+            yield AddEvent(place, "failed", error=error)
         for one in chosen:
             if one.kind == "folder":
                 yield from self._look(one, cancellation)
         sites = [one for one in chosen if one.kind == "web" and one.documents]
-        yield from self._adder.bring(lambda looking: self._again(sites, wanted, looking), cancellation=cancellation)
+        yield from self._adder.bring(lambda looking: _again(sites, files, looking), cancellation=cancellation)
 
     def stop(self) -> None:
         """Begin no further look."""
@@ -108,7 +114,7 @@ class Following:
             began = time.monotonic()
             try:
                 for folder in self._folders():
-                    for _ in self._look(folder, None):
+                    for _ in self._look(folder, None, patient=True):
                         if self._closing.is_set():
                             return
             except LecternError as error:
@@ -121,8 +127,13 @@ class Following:
     def _is_watched(self, place: str) -> bool:
         return any(one.location == place for one in self._folders())
 
-    def _look(self, folder: FollowedSource, cancellation: Cancellation | None) -> Iterator[AddEvent]:
-        """Bring in what came to a folder or changed, then let go of what is gone: what was renamed stays so."""
+    def _look(
+        self, folder: FollowedSource, cancellation: Cancellation | None, *, patient: bool = False
+    ) -> Iterator[AddEvent]:
+        """Bring in what came to a folder or changed, then let go of what is gone: what was renamed stays so.
+
+        patient: a file that may be written still is left to the next look.
+        """
         with self._looking:
             if not self._is_watched(folder.location):  # unwatched meanwhile
                 return
@@ -130,16 +141,16 @@ class Following:
             listing = list_folder(path, SUFFIXES)
             problem, device = _problem(folder, path, listing)
             if not problem:
-                yield from self._follow(folder, listing, cancellation)
+                settled = self._settled(folder.location, listing.files) if patient else listing.files
+                yield from self._follow(folder, listing, settled, cancellation)
             else:
                 yield AddEvent(folder.location, "failed", error=SourceUnavailable(problem))
             self._note(folder, problem, device)
 
     def _follow(
-        self, folder: FollowedSource, listing: Listing, cancellation: Cancellation | None
+        self, folder: FollowedSource, listing: Listing, settled: Stats, cancellation: Cancellation | None
     ) -> Iterator[AddEvent]:
         before = self._seen.get(folder.location) or self._known(folder.location)
-        settled = self._settled(folder.location, listing.files)
         changed = {name: stat for name, stat in settled.items() if before.get(name) != stat}
         if changed:
             part = Listing(changed)
@@ -157,7 +168,7 @@ class Following:
         if cancellation is not None and cancellation.is_set():
             return  # what was left undone is found again
         kept = {name: before[name] for name in before if name not in settled and name not in gone}
-        self._seen[folder.location] = kept | settled
+        self._seen[folder.location] = {**kept, **settled}
 
     def _known(self, place: str) -> dict[str, tuple[int, int]]:
         """What the library knows of a folder's files, by their paths from there."""
@@ -181,16 +192,20 @@ class Following:
             self._noted[folder.location] = (now, problem)
             self._storage.sources.note_look(folder.location, problem, device)
 
-    def _again(self, sites: list[FollowedSource], wanted: Collection[str] | None, looking: Looking) -> Iterator[Found]:
-        """What is found at addresses, and at files outside watched folders."""
-        from rag_core.sources.web import crawl
 
-        for site in sites:
-            yield from crawl(WebAddress(site.location, site.depth, site.pages, site.delay_s), looking)
-        known = self._storage.sources.below("") if wanted is None else self._storage.sources.at(list(wanted))
-        for one in known.values():
-            if one.visit.kind == "file" and not one.visit.root:
-                yield _file_again(one)
+def _again(sites: Sequence[FollowedSource], files: Sequence[KnownSource], looking: Looking) -> Iterator[Found]:
+    """What is found at addresses, and at files outside watched folders."""
+    from rag_core.sources.web import crawl
+
+    for site in sites:
+        yield from crawl(WebAddress(site.location, site.depth, site.pages, site.delay_s), looking)
+    for one in files:
+        yield _file_again(one)
+
+
+def _place(named: str) -> str:
+    """The location of what a person names: a folder or file by any of its paths."""
+    return named if named.startswith(("http://", "https://")) else location(Path(named).expanduser())
 
 
 def _file_again(known: KnownSource) -> Found:
