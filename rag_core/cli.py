@@ -273,7 +273,9 @@ def _answer(
         return answer
     print()
     for c in answer.citations:
-        print(f"  [{c.number}] {c.title}, page {c.page_label or c.page}: {' '.join(c.text.split())}")
+        address = library.document(c.document_id).address
+        at = f" {address}" if address else f", page {c.page_label or c.page}"
+        print(f"  [{c.number}] {c.title}{at}: {' '.join(c.text.split())}")
     for note in answer.trace.notes:
         print(f"  note: {note}")
     return answer

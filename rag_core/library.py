@@ -189,6 +189,13 @@ class Library:
         """Read a failed document again, perhaps with its password."""
         return self._adder.retry(self.document(document_id), password=password, cancellation=cancellation)
 
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """The endings of the files that are taken from folders, as ".pdf"; others are judged when they are named."""
+        from rag_core.reading import SUFFIXES
+
+        return SUFFIXES
+
     def update(
         self, locations: Iterable[str] | None = None, *, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:

@@ -16,6 +16,7 @@ from pages.parts.evaluation.board import RunBoard
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.jobs import JobBoard
 from pages.parts.opening import Opening
+from pages.parts.sites import SiteReport
 from pages.parts.suggesting import SuggestionBoard
 from pages.parts.tasks import TaskBoard
 from pages.parts.thumbnails import Thumbnails
@@ -75,6 +76,14 @@ def rechunkings() -> TaskBoard[Progress]:
 def downloads() -> TaskBoard[Progress]:
     """The model that is being downloaded."""
     board: TaskBoard[Progress] = TaskBoard(library, "The download")
+    atexit.register(board.stop)
+    return board
+
+
+@st.cache_resource(show_spinner=False, on_release=lambda board: board.stop())
+def sites() -> TaskBoard[SiteReport]:
+    """The site being fetched."""
+    board: TaskBoard[SiteReport] = TaskBoard(library, "The fetching")
     atexit.register(board.stop)
     return board
 

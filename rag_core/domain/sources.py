@@ -22,6 +22,11 @@ class WebAddress:
     pages: int = 50
     delay_s: float = 0.5
 
+    @property
+    def name(self) -> str:
+        """What its first page is told of by."""
+        return self.address
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:

@@ -26,6 +26,7 @@ from rag_core.domain import (
     Considered,
     Conversation,
     Document,
+    FollowedSource,
     Hit,
     LibraryStatus,
     Message,
@@ -43,6 +44,7 @@ from rag_core.domain import (
     Trace,
     Upload,
 )
+from rag_core.errors import SourceUnavailable
 from rag_core.retrieval import Retrieval
 from rag_core.settings import Settings
 from tests.pages.fake_evaluation import FakeEvaluation
@@ -100,6 +102,8 @@ class FakeLibrary:
         self.gate = threading.Event()
         self.gate.set()
         self.calls: list[tuple[str, Any]] = []
+        self.suffixes = frozenset({".txt"})
+        self.followed_sources: list[FollowedSource] = []
         self.kept: dict[str, list[Message]] = {}
         self.titles: dict[str, str] = {}
         self.pinned: set[str] = set()
@@ -124,6 +128,17 @@ class FakeLibrary:
 
     def clusters_of(self, document_id: str) -> tuple[ChunkCluster, ...]:
         return (ChunkCluster(("steel", "bridges"), (0, 1)), ChunkCluster((), (2,)))
+
+    def followed(self) -> list[FollowedSource]:
+        return self.followed_sources
+
+    def update(self, locations: Sequence[str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
+        self.calls.append(("update", list(locations)))
+        yield from self.script.get("update", [])
+
+    def watch(self, folder: str) -> FollowedSource:
+        self.calls.append(("watch", folder))
+        raise SourceUnavailable(f"There is no folder {folder}.")
 
     def documents(self) -> list[Document]:
         return list(self.held)

@@ -1,0 +1,164 @@
+"""Other ways in than dropping files: an address, a folder from the browser, a watched folder of this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import naming, resources, sites, words
+from pages.parts.sites import SiteReport
+from pages.parts.tasks import TaskBoard, failure, renewed
+from rag_core.domain import FollowedSource, Upload, WebAddress
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+SHOWN = 30
+BUSY_S, IDLE_S = 0.5, 3.0
+
+
+def ways(library: Library) -> None:
+    """A row of them, below the drop zone."""
+    followed = [one for one in library.followed() if one.kind == "folder" or one.documents]
+    with st.container(key="upload_ways", horizontal=True, gap="small"):
+        with st.popover("Web address", icon=":material/language:"):
+            _address()
+        with st.popover("Folder", icon=":material/folder:"):
+            _folder()
+        if followed:
+            with st.popover(f"Followed ({len(followed)})", icon=":material/sync:"):
+                _followed(followed)
+    for one in followed:
+        if one.problem:
+            st.caption(f":orange[:material/warning:] {words.plain(one.location)}: {words.plain(one.problem)}")
+
+
+def progress() -> None:
+    """The site being fetched, or how the last one ended."""
+    board = resources.sites()
+    seen = board.busy
+    st.fragment(renewed, run_every=BUSY_S if board.busy else IDLE_S)(lambda: _line(board), lambda: seen != board.busy)
+
+
+def _address() -> None:
+    with st.form("upload_web", border=False):
+        st.text_input("Address of a page", placeholder="https://", key="upload_address", width=420)
+        st.number_input("Links followed from it, within its path", 0, 20, 0, key="upload_depth")
+        st.number_input("At most pages", 1, 10_000, 50, key="upload_pages")
+        st.number_input("Seconds between two requests", 0.0, 60.0, 0.5, 0.1, key="upload_delay")
+        st.form_submit_button("Add", icon=":material/add:", type="primary", on_click=_fetch)
+    st.caption("robots.txt is kept. Addresses within your own network are refused.")
+
+
+def _folder() -> None:
+    turn = st.session_state.setdefault("upload_folder_turn", 0)
+    key = f"upload_folder_{turn}"
+    st.file_uploader(
+        "Add a folder once", accept_multiple_files="directory", key=key, on_change=_take, args=(key,),
+        type=[suffix.removeprefix(".") for suffix in sorted(resources.library().suffixes)],
+    )  # fmt: skip
+    with st.form("upload_watch", border=False):
+        st.text_input("Or follow a folder of this machine", placeholder="/home/me/papers", key="upload_watched")
+        st.form_submit_button("Watch", icon=":material/visibility:", on_click=_watch)
+    st.caption("What comes, changes and goes there does so in the library too.")
+
+
+def _followed(followed: list[FollowedSource]) -> None:
+    busy = resources.sites().busy
+    for number, one in enumerate(followed[:SHOWN]):
+        with st.container(key=f"upload_followed_{number}", horizontal=True, vertical_alignment="center", wrap=False):
+            icon = ":material/folder:" if one.kind == "folder" else ":material/language:"
+            told = [words.count(one.documents, "document"), words.day(one.looked_at)]
+            about = " · ".join(part for part in told if part)
+            st.markdown(f"{icon} {words.plain(words.shorten(one.location, 60))} :gray[{about}]")
+            st.button(
+                "Update", key=f"upload_update_{number}", type="tertiary", disabled=busy,
+                on_click=sites.update, args=(resources.sites(), one.location),
+            )  # fmt: skip
+            st.button("Leave", key=f"upload_leave_{number}", type="tertiary", on_click=_leave, args=(one.location,))
+    if len(followed) > SHOWN:
+        st.caption(f"and {words.count(len(followed) - SHOWN, 'more')}")
+    st.caption("What is left is followed no longer; its documents stay.")
+
+
+def _line(board: TaskBoard[SiteReport]) -> None:
+    task = board.task
+    if task is None:
+        return
+    with st.container(key="upload_site"):
+        if not task.finished:
+            _working(board)
+        elif task.error is not None:
+            failure(task.error)
+        elif task.result is not None:
+            _ended(task.result)
+
+
+def _working(board: TaskBoard[SiteReport]) -> None:
+    task = board.task
+    step = task.progress if task else None
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        if step is None or not step.total:
+            st.progress(0.0, text="Looking")
+        else:
+            where = words.plain(words.shorten(step.note, 70))
+            st.progress(
+                min(step.done / step.total, 1.0), text=f"{where} :gray[{step.done} of {step.total} known pages]"
+            )
+        st.button(
+            "Stop", icon=":material/close:", key="upload_site_stop", type="tertiary",
+            disabled=task is None or task.stopping, on_click=board.stop,
+        )  # fmt: skip
+
+
+def _ended(report: SiteReport) -> None:
+    told = [f"{report.ready:,} new or changed" if report.ready else "", f"{report.unchanged:,} as before"]
+    told += [f"{len(report.failed):,} failed" if report.failed else "", "stopped" if report.stopped else ""]
+    about = ", ".join(part for part in told if part and not part.startswith("0"))
+    st.markdown(
+        f":material/language: {words.plain(words.shorten(report.location, 70))} :gray[{about or 'nothing new'}]"
+    )
+    if report.failed:
+        with st.expander(words.count(len(report.failed), "address", "addresses") + " not read"):
+            for name, message, help_text in report.failed[:SHOWN]:
+                st.markdown(f"**{words.plain(words.shorten(name, 90))}** {words.plain(message)}")
+                st.caption(words.plain(help_text))
+
+
+def _fetch() -> None:
+    address = st.session_state["upload_address"].strip()
+    if address:
+        address = address if "://" in address else f"https://{address}"
+        state = st.session_state
+        wanted = WebAddress(address, int(state["upload_depth"]), int(state["upload_pages"]), state["upload_delay"])
+        sites.begin(resources.sites(), wanted)
+        st.session_state["upload_address"] = ""
+
+
+def _take(key: str) -> None:
+    files = st.session_state.get(key) or []
+    resources.jobs().submit([Upload(file.name, file.getvalue()) for file in files])
+    # A new key empties the widget, so that the server forgets the bytes once they are added.
+    st.session_state["upload_folder_turn"] += 1
+
+
+def _watch() -> None:
+    folder = st.session_state["upload_watched"].strip()
+    if folder:
+        try:
+            resources.library().watch(folder)
+        except LecternError as error:
+            naming.tell(error)
+        else:
+            st.session_state["upload_watched"] = ""
+
+
+def _leave(location: str) -> None:
+    try:
+        resources.library().unwatch(location)
+    except KeyError:  # another session did so already
+        return
+    except LecternError as error:
+        naming.tell(error)
