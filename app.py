@@ -25,8 +25,7 @@ def main() -> None:
     page = frame.navigation()
     opening = resources.opening()
     if opening.state == "open":
-        resources.jobs().resume()
-        resources.evaluations().resume()
+        opening.library.jobs.resume()
         frame.run(page)
         opening.warm_up()
     elif opening.state == "opening":

@@ -18,7 +18,7 @@ from pages.parts.evaluation import (
     running,
     sets,
 )
-from pages.parts.tasks import failure
+from pages.parts.refreshing import failure
 from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def draw(library: Library) -> None:
     if not results.ready(shown):  # with a result it stands beside the buttons that adopt
         adopting.section(library)
     running.starter(library, chosen, configurations.section(library))
-    running.progress(library, resources.evaluations())
+    running.progress(library)
     results.section(library, shown)
     if runs:
         history.section(library, runs, shown)

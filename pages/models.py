@@ -19,7 +19,7 @@ def main() -> None:
         st.markdown("## On this machine")
         local_models.section(library)
         st.markdown("## Get a model")
-        downloading.section(library, resources.downloads())
+        downloading.section(library)
         st.markdown("## Model server")
         serving.section(library)
         st.markdown("## Gemini")

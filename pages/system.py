@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import backup, checking, frame, renewal, resources, system
+from pages.parts import backup, checking, frame, reembedding, resources, system
 from pages.parts.evaluation import chunking
 
 
@@ -15,10 +15,10 @@ def main() -> None:
     with st.container(key="system_page"):
         st.markdown("# System")
         system.facts(library)
-        renewal.section(library, resources.renewals())
+        reembedding.section(library)
         chunking.section(library)
-        checking.section(resources.checks())
-        backup.section(resources.backups())
+        checking.section(library)
+        backup.section(library)
 
 
 main()

@@ -16,7 +16,8 @@ PURPOSE = (
 def main() -> None:
     """Draw the page."""
     frame.insist()
-    library, board = resources.library(), resources.jobs()
+    library = resources.library()
+    jobs = library.jobs
     opened = st.query_params.get("d")
     with st.container(key="upload_open" if opened else "upload_page_body"):
         if opened:
@@ -28,8 +29,8 @@ def main() -> None:
             st.markdown(f"**{words.plain(str(error))}**")
             st.caption(words.plain(error.help))
             return
-        names = frozenset(job.name for job in board.jobs() if job.stage != "ready")
-        if documents or names:
+        lines = frozenset(job.document_id for job in jobs.all(adding.KIND) if job.state != "done")
+        if documents or lines:
             ready = [item for item in documents if item.state == "ready"]
             pages = sum(item.page_count for item in ready)
             st.markdown("# Library")
@@ -39,13 +40,13 @@ def main() -> None:
             st.markdown(PURPOSE)
         adding.drop_zone()
         places.ways(library)
-        if not documents and not board.busy:
-            adding.sample_button(board)
-        adding.progress(board)
-        places.progress()
+        if not documents and not jobs.busy(adding.KIND):
+            adding.sample_button(jobs)
+        adding.progress(jobs)
+        places.progress(jobs)
         for note in library.notes():
             st.caption(f":material/info: {words.plain(note)}")
-        shelf.draw(documents, names)
+        shelf.draw(documents, lines)
         clusters.draw(library)
 
 

@@ -71,8 +71,10 @@ class Library:
         from rag_core.clustering import Clustering
         from rag_core.embedding_in_use import EmbeddingInUse
         from rag_core.following import Following
+        from rag_core.jobs import Jobs
         from rag_core.rechunking import look
         from rag_core.storage.indexes.feeder import Feeder
+        from rag_core.work import kinds
 
         self._storage = storage
         self._reader = reader
@@ -89,6 +91,8 @@ class Library:
         self._stepping = threading.Lock()
         self._closing = threading.Event()
         self._cards = Feeder("Cards are made", lambda: make_cards(storage, self._closing.is_set))
+        made = kinds(self)
+        self.jobs = Jobs(made, storage.jobs({kind.name: kind.result for kind in made if kind.result}))
 
     @property
     def settings(self) -> Settings:
@@ -135,14 +139,21 @@ class Library:
 
         return back_up_beside(settings, Path(path).expanduser().absolute(), replace=replace)
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether `close` was called."""
+        return self._closing.is_set()
+
     def close(self) -> None:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._closing.set()
+        self.jobs.shut()
         self._cards.stop()
         self._clustering.close()
         self._following.stop()
         self._adder.close()
         self._following.join()
+        self.jobs.close()
         self._reader.close()
         with self._stepping:  # a step of a re-embedding ends before its stores are closed
             pass
@@ -166,6 +177,7 @@ class Library:
         A file of a folder that did not change since is passed over; one that did takes its old version's place when it
         is ready. Every source ends with the stage ready, failed (its event has the error) or cancelled; one that fails
         does not keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending.
+        What is to go on without an iterator is a job: `library.jobs.submit("add", ...)`.
         """
         return self._adder.run(sources, password=password, cancellation=cancellation)
 

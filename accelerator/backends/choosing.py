@@ -15,6 +15,7 @@ import numpy as np
 from accelerator.atomic import write_atomically
 from accelerator.backends.base import Backend, BackendUnavailable
 from accelerator.backends.cpu import CpuBackend
+from accelerator.backends.trial import tried
 
 _log = logging.getLogger(__name__)
 NAMES = ("auto", "cpu", "coreml", "torch")
@@ -32,21 +33,26 @@ _PLAIN_BYTES, _MOST_PLAIN_BYTES = 2**23, 2**25
 def choose(name: str, folder: Path) -> tuple[Backend, str]:
     """The engine of that name, and in a few words why it is this one. `folder` keeps what it makes for itself.
 
-    auto takes the Neural Engine on Apple's processors, a CUDA card where there is one, and else the CPU. An engine that
-    cannot run is replaced by the CPU, and the words say why. Takes up to some seconds. Raises ValueError for a name
-    that is not known.
+    auto takes the Neural Engine on Apple's processors, or a CUDA card where there is one, if it passes a trial on this
+    machine, and else the CPU. An engine that cannot run is replaced by the CPU, and the words say why. Takes up to some
+    seconds, the first time. Raises ValueError for a name that is not known.
     """
     if name not in NAMES:
         raise ValueError(f"{name} is not among {', '.join(NAMES)}")
     wanted = _likely() if name == "auto" else name
     try:
-        if wanted == "coreml":
-            return _coreml(folder / "coreml"), "the Neural Engine is there" if name == "auto" else "as set"
-        if wanted == "torch":
-            return _torch(), "a CUDA card is there" if name == "auto" else "as set"
+        engine = None if wanted == "cpu" else _coreml(folder / "coreml") if wanted == "coreml" else _torch()
+        if engine is not None:
+            return (engine, "as set") if name != "auto" else _tried(engine, folder)
     except BackendUnavailable as error:
         return processor(folder), f"{wanted} cannot run: {error}"
     return processor(folder), "no Neural Engine or CUDA card here" if name == "auto" else "as set"
+
+
+def _tried(engine: Backend, folder: Path) -> tuple[Backend, str]:
+    judge = processor(folder)
+    passed, words = tried(engine, judge, folder)
+    return (engine, words) if passed else (judge, words)
 
 
 def processor(folder: Path) -> CpuBackend:

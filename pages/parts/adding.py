@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
 
 from pages.parts import resources, samples, words
-from pages.parts.jobs import Job, JobBoard
-from pages.parts.tasks import renewed
-from rag_core.domain import Upload
+from pages.parts.refreshing import renewed
+from rag_core.domain import Job, Upload
 from rag_core.errors import EncryptedDocument, LecternError
+from rag_core.jobs import Jobs, Request
 
+KIND = "add"
 SHOWN = 40
 BUSY_S = 0.5
 IDLE_S = 3.0
 
 
 def drop_zone() -> None:
-    """Take files; what is dropped goes straight onto the board."""
+    """Take files; what is dropped is added at once."""
     turn = st.session_state.setdefault("upload_turn", 0)
     key = f"upload_files_{turn}"
     with st.container(key="upload_drop", gap="xsmall"):
@@ -37,7 +39,19 @@ def drop_zone() -> None:
         )
 
 
-def sample_button(board: JobBoard) -> None:
+def add(jobs: Jobs, sources: Sequence[Upload | Path]) -> None:
+    """Have files added. The lines of those that are ready are cleared away first."""
+    jobs.clear(KIND, states=("done", "cancelled"))
+    jobs.submit_all(KIND, [_request(source) for source in sources])
+
+
+def _request(source: Upload | Path) -> Request:
+    if isinstance(source, Upload):
+        return Request(source.name, private=source)
+    return Request(source.name, {"path": str(source)})
+
+
+def sample_button(jobs: Jobs) -> None:
     """One click to try Lectern without a document of one's own."""
     files = samples.files()
     if not files:
@@ -45,38 +59,42 @@ def sample_button(board: JobBoard) -> None:
     with st.container(key="upload_sample_row", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("No document at hand?")
         if st.button("Add the sample library", icon=":material/auto_stories:", key="upload_samples"):
-            board.submit(files)
+            add(jobs, files)
             st.rerun()
 
 
-def progress(board: JobBoard) -> None:
-    """The lines of all files on the board; they refresh by themselves, and the page with them when one is done."""
-    seen = (board.busy, board.finished_count)
-    st.fragment(renewed, run_every=BUSY_S if board.busy else IDLE_S)(
-        lambda: _lines(board), lambda: seen != (board.busy, board.finished_count)
+def progress(jobs: Jobs) -> None:
+    """The lines of all files that are added; they refresh by themselves, and the page with them when one is done."""
+    seen = _seen(jobs)
+    st.fragment(renewed, run_every=BUSY_S if jobs.busy(KIND) else IDLE_S)(
+        lambda: _lines(jobs), lambda: seen != _seen(jobs)
     )
+
+
+def _seen(jobs: Jobs) -> tuple[bool, int]:
+    return jobs.busy(KIND), jobs.ended(KIND)
 
 
 def _take_files(key: str) -> None:
     files = st.session_state.get(key) or []
-    resources.jobs().submit([Upload(file.name, file.getvalue()) for file in files])
+    add(resources.library().jobs, [Upload(file.name, file.getvalue()) for file in files])
     # A new key empties the widget, so that the server forgets the bytes once they are added.
     st.session_state["upload_turn"] += 1
 
 
-def _lines(board: JobBoard) -> None:
-    jobs = board.jobs()
-    if not jobs:
+def _lines(jobs: Jobs) -> None:
+    files = jobs.all(KIND)
+    if not files:
         return
     with st.container(key="upload_jobs", gap="xsmall"):
-        if told := resumed(jobs):
+        if told := resumed(files):
             st.caption(f":material/history: {told}")
-        for job in jobs[:SHOWN]:
-            _line(board, job)
-        if len(jobs) > SHOWN:
-            st.caption(f"and {words.count(len(jobs) - SHOWN, 'more file')}")
-        if sum(job.finished for job in jobs) > 1:
-            st.button("Clear finished", key="upload_clear", type="tertiary", on_click=board.clear)
+        for job in files[:SHOWN]:
+            _line(jobs, job)
+        if len(files) > SHOWN:
+            st.caption(f"and {words.count(len(files) - SHOWN, 'more file')}")
+        if sum(job.finished for job in files) > 1:
+            st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
 
 
 def resumed(jobs: Sequence[Job]) -> str:
@@ -84,7 +102,7 @@ def resumed(jobs: Sequence[Job]) -> str:
     found = [job for job in jobs if job.resumed]
     if not found:
         return ""
-    left, ready = sum(not job.finished for job in found), sum(job.stage == "ready" for job in found)
+    left, ready = sum(not job.finished for job in found), sum(job.state == "done" for job in found)
     were = "was" if len(found) == 1 else "were"
     begun = f"Lectern ended while {words.count(len(found), 'document')} {were} being added"
     if left:
@@ -92,20 +110,20 @@ def resumed(jobs: Sequence[Job]) -> str:
     return f"{begun}. Resumed: all ready." if ready == len(found) else f"{begun}. Resumed: {ready} ready."
 
 
-def _line(board: JobBoard, job: Job) -> None:
+def _line(jobs: Jobs, job: Job) -> None:
     if not job.finished:
-        _working(board, job)
-    elif job.stage == "ready":
-        _ready(board, job)
-    elif job.stage == "cancelled":
-        _ended(board, job, f":gray[:material/block:] {words.plain(job.name)} :gray[cancelled]")
-    elif job.locked:
-        _locked(board, job)
+        _working(jobs, job)
+    elif job.state == "done":
+        _ready(jobs, job)
+    elif job.state == "cancelled":
+        _ended(jobs, job, f":gray[:material/block:] {words.plain(job.name)} :gray[cancelled]")
+    elif isinstance(job.error, EncryptedDocument):
+        _locked(jobs, job)
     else:
-        _failed(board, job)
+        _failed(jobs, job)
 
 
-def _working(board: JobBoard, job: Job) -> None:
+def _working(jobs: Jobs, job: Job) -> None:
     with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
         share, doing = measure(job)
         st.progress(share, text=f"{words.plain(words.shorten(job.name, 70))} :gray[{doing}]")
@@ -115,7 +133,7 @@ def _working(board: JobBoard, job: Job) -> None:
             key=f"upload_cancel_{job.id}",
             type="tertiary",
             disabled=job.stopping,
-            on_click=board.cancel,
+            on_click=jobs.cancel,
             args=(job.id,),
         )
 
@@ -124,28 +142,29 @@ def measure(job: Job) -> tuple[float, str]:
     """How far a file is, from 0 to 1 over all stages, and in words."""
     if job.stopping:
         return 0.0, "stopping"
-    part = min(job.done / job.total, 1.0) if job.total else 0.0
-    if job.stage == "reading" and part == 1:
+    step = job.progress
+    part = min(step.done / step.total, 1.0) if step.total else 0.0
+    if step.stage == "reading" and part == 1:
         return 0.4, "read"
-    if job.stage == "reading":
-        return 0.4 * part, f"reading page {job.done} of {job.total}" if job.total else "reading"
-    if job.stage == "embedding":
-        return 0.4 + 0.55 * part, f"embedding {job.done} of {job.total}" if job.total else "embedding"
-    return (0.97, "storing") if job.stage == "storing" else (0.0, "waiting")
+    if step.stage == "reading":
+        return 0.4 * part, f"reading page {step.done} of {step.total}" if step.total else "reading"
+    if step.stage == "embedding":
+        return 0.4 + 0.55 * part, f"embedding {step.done} of {step.total}" if step.total else "embedding"
+    return (0.97, "storing") if step.stage == "storing" else (0.0, "waiting")
 
 
-def _ready(board: JobBoard, job: Job) -> None:
-    note = f" :gray[{words.plain(job.note)}]" if job.note else " :gray[ready]"
-    _ended(board, job, f":green[:material/check_circle:] {words.plain(words.shorten(job.name, 90))}{note}")
+def _ready(jobs: Jobs, job: Job) -> None:
+    note = f" :gray[{words.plain(job.progress.note or 'ready')}]"
+    _ended(jobs, job, f":green[:material/check_circle:] {words.plain(words.shorten(job.name, 90))}{note}")
 
 
-def _ended(board: JobBoard, job: Job, line: str) -> None:
+def _ended(jobs: Jobs, job: Job, line: str) -> None:
     with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown(line)
-        _dismiss(board, job)
+        _dismiss(jobs, job)
 
 
-def _failed(board: JobBoard, job: Job) -> None:
+def _failed(jobs: Jobs, job: Job) -> None:
     with st.container(key=f"upload_failed_{job.id}", gap="xsmall"):
         st.markdown(f":red[:material/error:] **{words.plain(words.shorten(job.name, 90))}**")
         st.markdown(words.plain(str(job.error)))
@@ -157,13 +176,13 @@ def _failed(board: JobBoard, job: Job) -> None:
                 "Try again",
                 icon=":material/refresh:",
                 key=f"upload_retry_{job.id}",
-                on_click=board.retry,
+                on_click=jobs.retry,
                 args=(job.id,),
             )
-            _dismiss(board, job)
+            _dismiss(jobs, job)
 
 
-def _locked(board: JobBoard, job: Job) -> None:
+def _locked(jobs: Jobs, job: Job) -> None:
     wrong = isinstance(job.error, EncryptedDocument) and job.error.wrong_password
     with st.container(key=f"upload_locked_{job.id}", gap="xsmall"):
         st.markdown(f":material/lock: **{words.plain(words.shorten(job.name, 90))}**")
@@ -174,18 +193,18 @@ def _locked(board: JobBoard, job: Job) -> None:
         ):
             password = st.text_input("Password", type="password", key=f"upload_password_{job.id}", width=240)
             opened = st.form_submit_button("Unlock", icon=":material/lock_open:", type="primary")
-        _dismiss(board, job)
+        _dismiss(jobs, job)
     if opened and password:
-        board.retry(job.id, password)
+        jobs.retry(job.id, password)
         st.rerun(scope="fragment")
 
 
-def _dismiss(board: JobBoard, job: Job) -> None:
-    st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=_forget, args=(board, job))
+def _dismiss(jobs: Jobs, job: Job) -> None:
+    st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=_forget, args=(jobs, job))
 
 
-def _forget(board: JobBoard, job: Job) -> None:
+def _forget(jobs: Jobs, job: Job) -> None:
     """Take a line away; a failed document leaves the library with it."""
-    board.dismiss(job.id)
-    if job.stage == "failed" and job.document_id:
+    jobs.dismiss(job.id)
+    if job.state == "failed" and job.document_id:
         resources.library().remove(job.document_id)

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.tasks import TaskBoard, doing, failure, watched
-from rag_core.domain import BackupReport
-from rag_core.errors import ConfigurationError
+from pages.parts.refreshing import doing, failure, watched
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -24,11 +22,11 @@ PURPOSE = (
 RESTORE = "It fills an empty library again with `python -m rag_core restore FILE`."
 
 
-def section(board: TaskBoard[BackupReport]) -> None:
+def section(library: Library) -> None:
     """What it is for, where it goes, the button and, below, what the last one holds."""
     st.markdown("## Backup")
     st.markdown(PURPOSE)
-    watched(lambda: _draw(board))
+    watched(lambda: _draw(library))
 
 
 def new_name(folder: Path, today: date) -> Path:
@@ -46,7 +44,7 @@ def exists(path: Path) -> bool:
         return False
 
 
-def _draw(board: TaskBoard[BackupReport]) -> None:
+def _draw(library: Library) -> None:
     if "system_backup_file" not in st.session_state:
         st.session_state["system_backup_file"] = str(new_name(Path.home(), date.today()))
     with st.container(key="system_backup", gap="small"):
@@ -56,17 +54,17 @@ def _draw(board: TaskBoard[BackupReport]) -> None:
             if st.session_state.get("system_taken"):
                 st.checkbox("Replace the file that is there", key="system_replace")
             st.form_submit_button(
-                "Write backup", icon=":material/archive:", key="system_write", on_click=_submit, args=(board,),
-                disabled=board.busy,
+                "Write backup", icon=":material/archive:", key="system_write", on_click=_submit, args=(library,),
+                disabled=library.jobs.busy("backup"),
             )  # fmt: skip
         if problem := st.session_state.get("system_backup_problem", ""):
             st.markdown(f":red[:material/error:] {words.plain(problem)}")
         else:
-            _outcome(board)
+            _outcome(library)
         st.caption(RESTORE)
 
 
-def _submit(board: TaskBoard[BackupReport]) -> None:
+def _submit(library: Library) -> None:
     """Begin, unless the name cannot be one or a file is there that nobody has agreed to replace."""
     state = st.session_state
     text = state["system_backup_file"].strip()
@@ -89,35 +87,26 @@ def _submit(board: TaskBoard[BackupReport]) -> None:
         state["system_taken"] = "" if folder else str(path)
         state["system_replace"] = False
         return
-    board.begin("backup", lambda library, *_: write(library, path, replace=agreed))
+    library.jobs.submit("backup", path.name, path=str(path), replace=agreed)
 
 
-def write(library: Library, path: Path, *, replace: bool) -> BackupReport:
-    """Write a backup. Raises LecternError, also for a name that the system refuses."""
-    try:
-        return library.backup(path, replace=replace)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ConfigurationError(f"It cannot be written there: {reason}.", help="Name another file.") from error
-
-
-def _outcome(board: TaskBoard[BackupReport]) -> None:
-    task = board.task
-    if task is None:
+def _outcome(library: Library) -> None:
+    job = library.jobs.last("backup")
+    if job is None:
         return
-    if task.error is not None:
-        failure(task.error)
-    elif task.result is None:
-        doing(task, "Writing the backup")
+    if job.error is not None:
+        failure(job.error)
+    elif job.result is None:
+        doing(job, "Writing the backup")
     else:
-        report = task.result
+        report = job.result
         counts = (
             (report.documents, "document"),
             (report.files, "original file"),
             (report.conversations, "conversation"),
         )
         held = ", ".join(words.count(number, what) for number, what in counts)
-        took = words.duration(task.took_s)
+        took = words.duration(job.took_s)
         st.markdown(
             f":green[:material/check_circle:] **Backup written** :gray[{words.size(report.size_bytes)}, {held}, {took}]"
         )

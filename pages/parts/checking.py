@@ -1,14 +1,17 @@
-"""The comparison of all stores: its buttons, what it found, what was mended."""
+"""The comparison of all stores: its buttons, what it found, what was repaired."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.tasks import TaskBoard, doing, failure, watched
-from rag_core.domain import Finding, Report
+from pages.parts.refreshing import doing, failure, watched
+from rag_core.domain import Finding, Job, Report
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
 
 Kind = Literal["verify", "deep", "repair"]
 Look = Literal["primary", "secondary"]
@@ -16,35 +19,36 @@ SHOWN = 100
 DOING = {
     "verify": "Comparing all stores",
     "deep": "Comparing every text, vector and file",
-    "repair": "Comparing every text and vector, and mending what differs",
+    "repair": "Comparing every text and vector, and repairing what differs",
 }
 BUTTONS: tuple[tuple[Kind, str, str, str], ...] = (
     ("verify", "Verify", ":material/fact_check:", "Compares ids, counts and checksums, and a sample of vectors."),
     ("deep", "Verify thoroughly", ":material/manage_search:", "Reads every text, vector and file. Takes longer."),
-    ("repair", "Repair", ":material/build:", "Makes again what differs, from PostgreSQL. Nothing is embedded."),
+    ("repair", "Repair", ":material/build:", "Rebuilds what differs, from PostgreSQL. Nothing is embedded."),
 )
 PURPOSE = (
     "Every document is kept in PostgreSQL; the search index, the dump files and Chroma are made from it. "
-    "Verify compares them all, Repair makes again what differs."
+    "Verify compares them all, Repair rebuilds what differs."
 )
 
 
-def section(board: TaskBoard[Report]) -> None:
+def section(library: Library) -> None:
     """What it is for, the buttons and, below, the check under way or what the last one found."""
     st.markdown("## Do the stores agree?")
     st.markdown(PURPOSE)
-    watched(lambda: _draw(board))
+    watched(lambda: _draw(library))
 
 
-def _draw(board: TaskBoard[Report]) -> None:
-    last = board.task
+def _draw(library: Library) -> None:
+    last = library.jobs.last("verify", "repair")
+    busy = last is not None and not last.finished
     repairable = bool(last and last.result and any(item.repairable for item in last.result.findings))
     with st.container(key="system_buttons", horizontal=True, gap="small"):
         for kind, label, icon, tip in BUTTONS:
             wanted: Look = "primary" if kind == ("repair" if repairable else "verify") else "secondary"
             st.button(
-                label, icon=icon, key=f"system_{kind}", type=wanted, help=tip, disabled=board.busy,
-                on_click=begin, args=(board, kind),
+                label, icon=icon, key=f"system_{kind}", type=wanted, help=tip, disabled=busy,
+                on_click=begin, args=(library, kind),
             )  # fmt: skip
     if last is None:
         return
@@ -54,15 +58,21 @@ def _draw(board: TaskBoard[Report]) -> None:
         elif last.result is not None:
             _report(last.result)
         else:
-            doing(last, DOING[last.kind])
+            doing(last, DOING[_kind(last)])
 
 
-def begin(board: TaskBoard[Report], kind: Kind) -> None:
+def begin(library: Library, kind: Kind) -> None:
     """Begin a comparison or a repair."""
     if kind == "repair":
-        board.begin(kind, lambda library, *_: library.repair())
+        library.jobs.submit("repair")
     else:
-        board.begin(kind, lambda library, *_: library.verify(kind == "deep"))
+        library.jobs.submit("verify", deep=kind == "deep")
+
+
+def _kind(job: Job) -> Kind:
+    if job.kind == "repair":
+        return "repair"
+    return "deep" if job.params.get("deep") else "verify"
 
 
 def _report(report: Report) -> None:
@@ -75,7 +85,7 @@ def _report(report: Report) -> None:
         st.markdown(f":orange[:material/warning:] **{count}** :gray[{looked}]")
         _table(report.findings)
     if report.mended:
-        st.markdown(f":green[:material/build:] **{words.count(len(report.mended), 'difference')} mended**")
+        st.markdown(f":green[:material/build:] **{words.count(len(report.mended), 'difference')} repaired**")
         _table(report.mended, mended=True)
 
 
@@ -96,4 +106,4 @@ def _sentence(message: str) -> str:
 
 
 def _remedy(item: Finding) -> str:
-    return " :gray[Repair mends it.]" if item.repairable else f" :orange[{words.plain(item.help)}]"
+    return " :gray[Repair rebuilds it.]" if item.repairable else f" :orange[{words.plain(item.help)}]"

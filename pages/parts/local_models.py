@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import models, resources, words
-from pages.parts.tasks import failure, watched
+from pages.parts.refreshing import failure, watched
 from rag_core.domain import Machine, ModelFile
 from rag_core.errors import LecternError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.tasks import watched
+from pages.parts.refreshing import watched
 from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError
 

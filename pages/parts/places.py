@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import naming, resources, sites, words
-from pages.parts.sites import SiteReport
-from pages.parts.tasks import TaskBoard, failure, renewed
-from rag_core.domain import FollowedSource, Upload, WebAddress
+from pages.parts import adding, naming, resources, words
+from pages.parts.refreshing import failure, renewed
+from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
+from rag_core.jobs import Jobs
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
+KIND = "visit"
 SHOWN = 30
 BUSY_S, IDLE_S = 0.5, 3.0
 
@@ -35,11 +36,16 @@ def ways(library: Library) -> None:
             st.caption(f":orange[:material/warning:] {words.plain(one.location)}: {words.plain(one.problem)}")
 
 
-def progress() -> None:
-    """The site being fetched, or how the last one ended."""
-    board = resources.sites()
-    seen = board.busy
-    st.fragment(renewed, run_every=BUSY_S if board.busy else IDLE_S)(lambda: _line(board), lambda: seen != board.busy)
+def progress(jobs: Jobs) -> None:
+    """The addresses being fetched, and how the last ones ended."""
+    seen = _seen(jobs)
+    st.fragment(renewed, run_every=BUSY_S if jobs.busy(KIND) else IDLE_S)(
+        lambda: _lines(jobs), lambda: seen != _seen(jobs)
+    )
+
+
+def _seen(jobs: Jobs) -> tuple[bool, int]:
+    return jobs.busy(KIND), jobs.ended(KIND)
 
 
 def _address() -> None:
@@ -66,7 +72,6 @@ def _folder() -> None:
 
 
 def _followed(followed: list[FollowedSource]) -> None:
-    busy = resources.sites().busy
     for number, one in enumerate(followed[:SHOWN]):
         with st.container(key=f"upload_followed_{number}", horizontal=True, vertical_alignment="center", wrap=False):
             icon = ":material/folder:" if one.kind == "folder" else ":material/language:"
@@ -74,8 +79,8 @@ def _followed(followed: list[FollowedSource]) -> None:
             about = " · ".join(part for part in told if part)
             st.markdown(f"{icon} {words.plain(words.shorten(one.location, 60))} :gray[{about}]")
             st.button(
-                "Update", key=f"upload_update_{number}", type="tertiary", disabled=busy,
-                on_click=sites.update, args=(resources.sites(), one.location),
+                "Update", key=f"upload_update_{number}", type="tertiary",
+                on_click=_update, args=(one.location,),
             )  # fmt: skip
             st.button("Leave", key=f"upload_leave_{number}", type="tertiary", on_click=_leave, args=(one.location,))
     if len(followed) > SHOWN:
@@ -83,43 +88,35 @@ def _followed(followed: list[FollowedSource]) -> None:
     st.caption("What is left is followed no longer; its documents stay.")
 
 
-def _line(board: TaskBoard[SiteReport]) -> None:
-    task = board.task
-    if task is None:
-        return
-    with st.container(key="upload_site"):
-        if not task.finished:
-            _working(board)
-        elif task.error is not None:
-            failure(task.error)
-        elif task.result is not None:
-            _ended(task.result)
+def _lines(jobs: Jobs) -> None:
+    if visits := jobs.all(KIND):
+        with st.container(key="upload_sites", gap="xsmall"):
+            for job in visits[-SHOWN:]:
+                (_ended if job.finished else _working)(jobs, job)
 
 
-def _working(board: TaskBoard[SiteReport]) -> None:
-    task = board.task
-    step = task.progress if task else None
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        if step is None or not step.total:
-            st.progress(0.0, text="Looking")
-        else:
-            where = words.plain(words.shorten(step.note, 70))
-            st.progress(
-                min(step.done / step.total, 1.0), text=f"{where} :gray[{step.done} of {step.total} known pages]"
-            )
+def _working(jobs: Jobs, job: Job) -> None:
+    step = job.progress
+    with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
+        name = words.plain(words.shorten(step.note or job.name, 70))
+        told = f"{step.done} of {step.total} known pages" if step.total else "waiting" if job.state == "waiting" else ""
+        st.progress(min(step.done / step.total, 1.0) if step.total else 0.0, text=f"{name} :gray[{told}]")
         st.button(
-            "Stop", icon=":material/close:", key="upload_site_stop", type="tertiary",
-            disabled=task is None or task.stopping, on_click=board.stop,
+            "Stop", icon=":material/close:", key=f"upload_cancel_{job.id}", type="tertiary", disabled=job.stopping,
+            on_click=jobs.cancel, args=(job.id,),
         )  # fmt: skip
 
 
-def _ended(report: SiteReport) -> None:
-    told = [f"{report.ready:,} new or changed" if report.ready else "", f"{report.unchanged:,} as before"]
-    told += [f"{len(report.failed):,} failed" if report.failed else "", "stopped" if report.stopped else ""]
-    about = ", ".join(part for part in told if part and not part.startswith("0"))
-    st.markdown(
-        f":material/language: {words.plain(words.shorten(report.location, 70))} :gray[{about or 'nothing new'}]"
-    )
+def _ended(jobs: Jobs, job: Job) -> None:
+    report = job.result or SourceReport()
+    counts = (report.ready, "new or changed"), (report.unchanged, "as before"), (len(report.failed), "not read")
+    told = [f"{number:,} {what}" for number, what in counts if number] + ["stopped"] * (job.state == "cancelled")
+    with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
+        name = words.plain(words.shorten(job.name, 70))
+        st.markdown(f":material/language: {name} :gray[{', '.join(told) or 'nothing new'}]")
+        st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
+    if job.error is not None:
+        failure(job.error)
     if report.failed:
         with st.expander(words.count(len(report.failed), "address", "addresses") + " not read"):
             for name, message, help_text in report.failed[:SHOWN]:
@@ -132,14 +129,20 @@ def _fetch() -> None:
     if address:
         address = address if "://" in address else f"https://{address}"
         state = st.session_state
-        wanted = WebAddress(address, int(state["upload_depth"]), int(state["upload_pages"]), state["upload_delay"])
-        sites.begin(resources.sites(), wanted)
-        st.session_state["upload_address"] = ""
+        resources.library().jobs.submit(
+            KIND, address, depth=int(state["upload_depth"]), pages=int(state["upload_pages"]),
+            delay_s=float(state["upload_delay"]),
+        )  # fmt: skip
+        state["upload_address"] = ""
+
+
+def _update(location: str) -> None:
+    resources.library().jobs.submit(KIND, location)
 
 
 def _take(key: str) -> None:
     files = st.session_state.get(key) or []
-    resources.jobs().submit([Upload(file.name, file.getvalue()) for file in files])
+    adding.add(resources.library().jobs, [Upload(file.name, file.getvalue()) for file in files])
     # A new key empties the widget, so that the server forgets the bytes once they are added.
     st.session_state["upload_folder_turn"] += 1
 

@@ -55,7 +55,7 @@ def coming(library: Library) -> None:
 def intake(library: Library) -> tuple[int, int]:
     """How many documents can be searched, and how many are on their way to that, the library's doorstep included."""
     ready, to_come = library.intake()
-    return ready, max(to_come, sum(not job.finished for job in resources.jobs().jobs()))
+    return ready, max(to_come, sum(not job.finished for job in library.jobs.all("add")))
 
 
 def _coming(library: Library, to_come_before: int) -> None:

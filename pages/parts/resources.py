@@ -1,5 +1,4 @@
-"""What all sessions share: the library on its way up, the files being added, the questions being answered,
-and other long work.
+"""What all sessions share: the library on its way up, and the questions being answered.
 
 The only `cache_resource` functions of the face. What they return is thread-safe.
 """
@@ -12,15 +11,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.asking import AskingBoard
-from pages.parts.evaluation.board import RunBoard
 from pages.parts.evaluation.candidates import CandidateBoard
-from pages.parts.jobs import JobBoard
 from pages.parts.opening import Opening
-from pages.parts.sites import SiteReport
 from pages.parts.suggesting import SuggestionBoard
-from pages.parts.tasks import TaskBoard
 from pages.parts.thumbnails import Thumbnails
-from rag_core.domain import BackupReport, Progress, Report
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -35,69 +29,11 @@ def opening() -> Opening:
 
 
 @st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
-def jobs() -> JobBoard:
-    """The files being added."""
-    board = JobBoard(library)
-    atexit.register(board.close)
-    return board
-
-
-@st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
 def questions() -> AskingBoard:
     """The questions being answered."""
     board = AskingBoard(library)
     atexit.register(board.close)
     return board
-
-
-@st.cache_resource(show_spinner=False)
-def checks() -> TaskBoard[Report]:
-    """The comparison of all stores."""
-    return TaskBoard(library, "The comparison")
-
-
-@st.cache_resource(show_spinner=False, on_release=lambda board: board.stop())
-def renewals() -> TaskBoard[Progress]:
-    """Embedding the library anew."""
-    board: TaskBoard[Progress] = TaskBoard(library, "Embedding anew")
-    atexit.register(board.stop)
-    return board
-
-
-@st.cache_resource(show_spinner=False, on_release=lambda board: board.stop())
-def rechunkings() -> TaskBoard[Progress]:
-    """Cutting the library's documents anew."""
-    board: TaskBoard[Progress] = TaskBoard(library, "Cutting documents anew")
-    atexit.register(board.stop)
-    return board
-
-
-@st.cache_resource(show_spinner=False, on_release=lambda board: board.stop())
-def downloads() -> TaskBoard[Progress]:
-    """The model that is being downloaded."""
-    board: TaskBoard[Progress] = TaskBoard(library, "The download")
-    atexit.register(board.stop)
-    return board
-
-
-@st.cache_resource(show_spinner=False, on_release=lambda board: board.stop())
-def sites() -> TaskBoard[SiteReport]:
-    """The site being fetched."""
-    board: TaskBoard[SiteReport] = TaskBoard(library, "The fetching")
-    atexit.register(board.stop)
-    return board
-
-
-@st.cache_resource(show_spinner=False)
-def backups() -> TaskBoard[BackupReport]:
-    """The backup being written."""
-    return TaskBoard(library, "The backup")
-
-
-@st.cache_resource(show_spinner=False)
-def evaluations() -> RunBoard:
-    """The runs of the evaluation."""
-    return RunBoard(library)
 
 
 @st.cache_resource(show_spinner=False)

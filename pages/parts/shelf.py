@@ -11,6 +11,7 @@ from pages.parts import naming, resources, words
 from pages.parts.components import component
 from rag_core.domain import Document
 from rag_core.errors import LecternError
+from rag_core.jobs import Request
 
 FILTER_FROM = 8
 PAGE_SIZE = 100
@@ -23,9 +24,9 @@ STATES = {
 }
 
 
-def draw(documents: Sequence[Document], on_board: frozenset[str]) -> None:
-    """The table. Documents whose names are `on_board` have a line of progress and are left out until they are done."""
-    shown = [document for document in documents if document.state == "ready" or not on_board & {*document.sources}]
+def draw(documents: Sequence[Document], on_their_way: frozenset[str]) -> None:
+    """The table. Documents `on_their_way`, by id, have a line of progress and are left out until they are done."""
+    shown = [document for document in documents if document.state == "ready" or document.id not in on_their_way]
     known = sorted({tag for document in documents for tag in document.tags}, key=str.casefold)
     found = _tagged(_filtered(shown), known)
     limit = st.session_state.setdefault("upload_limit", PAGE_SIZE)
@@ -116,9 +117,11 @@ def _ask() -> None:
 
 def _retry() -> None:
     wanted = st.session_state["upload_shelf"]["retry"]
-    document = next((item for item in resources.library().documents() if item.id == wanted), None)
+    library = resources.library()
+    document = next((item for item in library.documents() if item.id == wanted), None)
     if document is not None:
-        resources.jobs().retry_document(document)
+        name = document.sources[0] if document.sources else document.title
+        library.jobs.submit_all("add", [Request(name, {"retry": True}, document_id=document.id)])
 
 
 def _more() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.tasks import failure
+from pages.parts.refreshing import failure
 from rag_core.domain import LibraryStatus
 from rag_core.errors import LecternError
 

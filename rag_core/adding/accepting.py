@@ -20,8 +20,9 @@ _WINDOW_BYTES = 2**23
 
 @dataclass(slots=True)
 class _Arrival:
-    """A source whose bytes were read."""
+    """A source whose bytes were read; `key` is what its events call it."""
 
+    key: str
     name: str
     data: bytes = field(repr=False)
     sha256: str
@@ -54,7 +55,7 @@ class Accepting:
         """Read an item and claim its document. Raises LecternError when it cannot be taken."""
         data, visit = read_item(item, self._settings.reading.max_file_bytes)
         self._check_room(len(data))
-        arrival = _Arrival(item.name, data, hashlib.sha256(data).hexdigest(), visit)
+        arrival = _Arrival(item.key, item.name, data, hashlib.sha256(data).hexdigest(), visit)
         if not self._course.claim(arrival.document_id):
             self.repeated.append((item, arrival.document_id))
             return
@@ -82,11 +83,11 @@ class Accepting:
 
     def _dropped(self, arrival: _Arrival) -> bool:
         """Whether a source was stopped before anything of it was kept."""
-        if not self._course.stopped(arrival.name):
+        if not self._course.stopped(arrival.key):
             return False
         self._course.release(arrival.document_id)
         if not self._course.interrupted:
-            self._course.tell(arrival.name, "cancelled")
+            self._course.tell(arrival.key, "cancelled")
         return True
 
     def _known(self, ids: list[str]) -> dict[str, Document]:
@@ -141,15 +142,15 @@ class Accepting:
 
     def _work(self, arrival: _Arrival, document: Document | None) -> Work | None:
         if document is not None and document.state == "pending":
-            return Work(arrival.name, document)
+            return Work(arrival.key, document)
         self._course.release(arrival.document_id)
-        self._course.tell_end(arrival.name, document, note="already in the library")
+        self._course.tell_end(arrival.key, document, note="already in the library")
         return None
 
     def _fail(self, window: dict[str, _Arrival], arrival: _Arrival, error: LecternError) -> None:
         del window[arrival.document_id]
         self._course.release(arrival.document_id)
-        self._course.tell(arrival.name, "failed", error=error)
+        self._course.tell(arrival.key, "failed", error=error)
 
     def _check_room(self, size_bytes: int) -> None:
         """Refuse a document, before anything is written, when the disk is nearly full."""

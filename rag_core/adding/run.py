@@ -113,7 +113,7 @@ class Run:
         for works in self._accepted(found, reading=False):
             self._leave(works)
         for item, _ in self._accepting.repeated:
-            self._course.tell(item.name, "waiting")
+            self._course.tell(item.key, "waiting")
 
     def finish_some(self, names: Mapping[str, str]) -> None:
         """Process some documents that were accepted before, by id, each told of by the name that is given here."""
@@ -185,15 +185,15 @@ class Run:
 
     def _gather(self, item: Item, *, reading: bool = True) -> list[Work]:
         """Gather an item. Returns what was accepted, once that was worth a transaction."""
-        if self._cancellation.is_set(item.name):
-            self._course.tell(item.name, "cancelled")
+        if self._cancellation.is_set(item.key):
+            self._course.tell(item.key, "cancelled")
             return []
         if reading:
-            self._course.tell(item.name, "reading")
+            self._course.tell(item.key, "reading")
         try:
             self._accepting.gather(item)
         except LecternError as error:
-            self._course.tell(item.name, "failed", error=error)
+            self._course.tell(item.key, "failed", error=error)
         return self._accepting.accept() if self._accepting.is_full else []
 
     def _finish_gathered(self) -> None:
@@ -209,7 +209,7 @@ class Run:
         while self._accepting.repeated and not self._course.interrupted:
             repeated, self._accepting.repeated = self._accepting.repeated, []
             for item, document_id in repeated:
-                if not self._course.await_other(document_id, item.name):
+                if not self._course.await_other(document_id, item.key):
                     self._finish_gathered()
                 self._go_on(self._gather(item))
             self._finish_gathered()

@@ -57,8 +57,9 @@ from rag_core.domain.evaluation import (
     Run,
     RunState,
 )
+from rag_core.domain.jobs import Job, JobState
 from rag_core.domain.search import Considered, QuestionKind, Scope, Searched, SearchMode, Understood
-from rag_core.domain.sources import FollowedSource, KnownSource, SourceKind, Visit, WebAddress
+from rag_core.domain.sources import FollowedSource, KnownSource, SourceKind, SourceReport, Visit, WebAddress
 from rag_core.domain.state import (
     BackupReport,
     Finding,
@@ -103,6 +104,8 @@ __all__ = [
     "Gold",
     "Hit",
     "ImportReport",
+    "Job",
+    "JobState",
     "KnownSource",
     "LibraryStatus",
     "Line",
@@ -136,6 +139,7 @@ __all__ = [
     "Section",
     "Sentence",
     "SourceKind",
+    "SourceReport",
     "Stage",
     "State",
     "Step",

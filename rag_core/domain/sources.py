@@ -75,3 +75,12 @@ class FollowedSource:
     problem: str = ""
     device: int = 0
     documents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """How a visit ended: documents that are new or changed, sources as before, and what failed, why, and what to do."""
+
+    ready: int = 0
+    unchanged: int = 0
+    failed: tuple[tuple[str, str, str], ...] = ()

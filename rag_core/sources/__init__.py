@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rag_core.domain import Upload, WebAddress
 from rag_core.errors import UnreadableDocument
-from rag_core.sources.base import Fetching, Found, Item, Looking, Refused, Source, Unchanged
+from rag_core.sources.base import Fetching, Found, Item, Keyed, Looking, Refused, Source, Unchanged
 from rag_core.sources.files import file_item, location, read_item
 from rag_core.sources.folders import Listing, folder_items, is_folder, list_folder
 
 __all__ = [
-    "Fetching", "Found", "Item", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand", "folder_items",
-    "list_folder", "location", "read_item",
+    "Fetching", "Found", "Item", "Keyed", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand",
+    "folder_items", "list_folder", "location", "read_item",
 ]  # fmt: skip
 
 
 def expand(sources: Iterable[Source], looking: Looking) -> Iterator[Found]:
     """What is found at sources, as it is found: folders and sites have many."""
     for source in sources:
-        if isinstance(source, Upload):
-            yield Item(source.name, source.data)
+        if isinstance(source, Keyed):
+            yield replace(_item(source.source), key=source.key)
+        elif isinstance(source, Upload):
+            yield _item(source)
         elif isinstance(source, WebAddress) or str(source).startswith(("http://", "https://")):
             from rag_core.sources.web import crawl  # httpx and lxml, for those who need them
 
@@ -31,4 +34,8 @@ def expand(sources: Iterable[Source], looking: Looking) -> Iterator[Found]:
         elif is_folder(Path(source)):
             yield from folder_items(Path(source), looking)
         else:
-            yield file_item(Path(source))
+            yield _item(Path(source))
+
+
+def _item(source: Path | Upload) -> Item:
+    return Item(source.name, source.data) if isinstance(source, Upload) else file_item(source)

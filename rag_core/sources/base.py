@@ -13,16 +13,33 @@ from rag_core.domain import FollowedSource, KnownSource, Upload, Visit, WebAddre
 from rag_core.errors import LecternError
 from rag_core.settings import SourcesSettings
 
-Source = str | Path | Upload | WebAddress
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A file or an upload whose events have `key` as their source, so that namesakes are told apart."""
+
+    key: str
+    source: Path | Upload
+
+
+Source = str | Path | Upload | WebAddress | Keyed
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Bytes to be read, or the file that holds them, under the name that the document gets."""
+    """Bytes to be read, or the file that holds them.
+
+    name: the file name, or address, that its document has. key: what its events call it.
+    """
 
     name: str
     data: bytes | Path = field(repr=False)
     visit: Visit = field(default_factory=Visit)
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.key:
+            object.__setattr__(self, "key", self.name)
 
 
 @dataclass(frozen=True, slots=True)

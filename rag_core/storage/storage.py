@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import Connection
@@ -40,6 +40,7 @@ from rag_core.storage.postgres.database import Database, unavailable
 from rag_core.storage.postgres.documents import DocumentStore
 from rag_core.storage.postgres.evaluation_runs import EvaluationRuns
 from rag_core.storage.postgres.hierarchy import HierarchyStore
+from rag_core.storage.postgres.jobs import JobStore
 from rag_core.storage.postgres.new_vectors import NewVectors, take_over
 from rag_core.storage.postgres.question_sets import QuestionSets
 from rag_core.storage.postgres.rows import Stored
@@ -180,6 +181,10 @@ class Storage:
     def database(self) -> Database:
         """The tables, for those who compare the stores."""
         return self._required()
+
+    def jobs(self, results: Mapping[str, Any]) -> JobStore:
+        """Where jobs are kept, by the types of what each kind makes."""
+        return JobStore(self._required(), results)
 
     def behind_in_chroma(self) -> int:
         """How many documents Chroma has yet to follow; what it lost is queued once more first."""

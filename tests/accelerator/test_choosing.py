@@ -66,20 +66,20 @@ def test_what_is_set_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
     assert (backend.name, why) == ("made up", "as set")
 
 
-@pytest.mark.parametrize(
-    ("likely", "words"),
-    [
-        ("coreml", "the Neural Engine is there"),
-        ("torch", "a CUDA card is there"),
-        ("cpu", "no Neural Engine or CUDA card here"),
-    ],
-)
-def test_auto_takes_what_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, likely: str, words: str) -> None:
+@pytest.mark.parametrize("likely", ["coreml", "torch", "cpu"])
+@pytest.mark.parametrize("passes", [True, False])
+def test_auto_takes_what_is_here_and_passes_the_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, likely: str, passes: bool
+) -> None:
     monkeypatch.setattr(choosing, "_likely", lambda: likely)
     monkeypatch.setattr(choosing, "_torch", Made)
     monkeypatch.setattr(choosing, "_coreml", lambda _: Made())
+    monkeypatch.setattr(choosing, "tried", lambda *_: (passes, "as the trial says"))
     backend, why = choose("auto", tmp_path)
-    assert (backend.name, why) == ("cpu" if likely == "cpu" else "made up", words)
+    taken = passes and likely != "cpu"
+    assert (backend.name, why) == (
+        "made up" if taken else "cpu", "no Neural Engine or CUDA card here" if likely == "cpu" else "as the trial says"
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -28,6 +28,7 @@ from rag_core.domain import (
     Document,
     FollowedSource,
     Hit,
+    Job,
     LibraryStatus,
     Message,
     ModelStatus,
@@ -43,10 +44,14 @@ from rag_core.domain import (
     Successor,
     Trace,
     Upload,
+    WebAddress,
 )
 from rag_core.errors import SourceUnavailable
+from rag_core.jobs import Jobs
 from rag_core.retrieval import Retrieval
 from rag_core.settings import Settings
+from rag_core.sources import Keyed
+from rag_core.work import kinds
 from tests.pages.fake_evaluation import FakeEvaluation
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -89,6 +94,26 @@ def a_search(*considered: Considered, **changes: Any) -> Trace:
     return Trace(query="bridges", latency_ms={"search": 3.0}, searched=replace(searched, **changes))
 
 
+class KeptJobs:
+    """Keeps jobs as PostgreSQL does, as long as the test takes."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, Job] = {}
+
+    def put(self, jobs: Sequence[Job]) -> None:
+        self.jobs |= {job.id: job for job in jobs}
+
+    def unfinished(self) -> list[Job]:
+        return [job for job in self.jobs.values() if not job.finished]
+
+    def past(self, limit: int) -> list[Job]:
+        return list(reversed(self.jobs.values()))[:limit]
+
+    def remove(self, ids: Sequence[str]) -> None:
+        for job_id in ids:
+            self.jobs.pop(job_id, None)
+
+
 class FakeLibrary:
     """Plays the part of a library: `script` maps a file's name to the events that adding it brings."""
 
@@ -104,6 +129,7 @@ class FakeLibrary:
         self.calls: list[tuple[str, Any]] = []
         self.suffixes = frozenset({".txt"})
         self.followed_sources: list[FollowedSource] = []
+        self.is_closing = False
         self.kept: dict[str, list[Message]] = {}
         self.titles: dict[str, str] = {}
         self.pinned: set[str] = set()
@@ -122,6 +148,8 @@ class FakeLibrary:
         self.searched = a_search()
         self.scopes: dict[str, Scope] = {}
         self.written: BackupReport | Exception = BackupReport("/b", 12_300, NOW, 1, 5, 1, 2, ("Bridges is missing.",))
+        self.kept_jobs = KeptJobs()
+        self.jobs = Jobs(kinds(self), self.kept_jobs)  # type: ignore[arg-type]
 
     def clusters(self) -> ClusterTree:
         return self.tree
@@ -160,34 +188,42 @@ class FakeLibrary:
         return PagePicture(b"png", 10, 14)
 
     def add(
-        self, sources: Sequence[Any], *, password: str | None = None, cancellation: Cancellation | None = None
+        self,
+        sources: Sequence[Keyed | WebAddress],
+        *,
+        password: str | None = None,
+        cancellation: Cancellation | None = None,
     ) -> Iterator[AddEvent]:
-        self.calls.append(("add", [source.name for source in sources]))
-        yield from self._play([source.name for source in sources], cancellation or Cancellation())
+        if isinstance(site := sources[0], WebAddress):
+            self.calls.append(("add", [site.address]))
+            yield from self.script.get(site.address, [])
+            return
+        self.calls.append(("add", [item.source.name for item in sources]))
+        yield from self._play({item.source.name: item.key for item in sources}, cancellation or Cancellation())
 
-    def _play(self, names: list[str], cancellation: Cancellation) -> Iterator[AddEvent]:
-        for name in names:
+    def _play(self, keys: Mapping[str, str], cancellation: Cancellation) -> Iterator[AddEvent]:
+        for name, key in keys.items():
             for event in self.script.get(name, [AddEvent(name, "ready")]):
                 self.gate.wait(10)
-                if cancellation.is_set(name):
-                    yield AddEvent(name, "cancelled")
+                if cancellation.is_set(key):
+                    yield AddEvent(key, "cancelled")
                     break
-                yield event
+                yield replace(event, source=key)
 
-    def accept(self, sources: Sequence[Any], *, cancellation: Cancellation) -> Iterator[AddEvent]:
-        self.calls.append(("accept", [source.name for source in sources]))
-        for source in sources:
-            first = self.script.get(source.name, [AddEvent(source.name, "waiting")])[0]
+    def accept(self, sources: Sequence[Keyed], *, cancellation: Cancellation) -> Iterator[AddEvent]:
+        self.calls.append(("accept", [item.source.name for item in sources]))
+        for key, name in [(item.key, item.source.name) for item in sources]:
+            first = self.script.get(name, [AddEvent(name, "waiting")])[0]
             refused = first.stage == "failed" and first.document is None
-            yield first if refused else AddEvent(source.name, "waiting", document=self.accepted(source.name))
+            yield replace(first, source=key) if refused else AddEvent(key, "waiting", document=self.accepted(name))
 
     def accepted(self, name: str) -> Document | None:
         """None for what another call is adding."""
         return None if name in self.elsewhere else a_document(name, state="pending")
 
     def resume(self, documents: Mapping[str, str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
-        self.calls.append(("resume", list(documents.values())))
-        yield from self._play(list(documents.values()), cancellation)
+        self.calls.append(("resume", list(documents)))
+        yield from self._play(documents, cancellation)
 
     def retry(self, document_id: str, **wanted: Any) -> Iterator[AddEvent]:
         self.calls.append(("retry", (document_id, wanted.get("password"))))

@@ -9,8 +9,7 @@ import pytest
 
 from pages.parts import adding, exchange, passage, prose, question_line, samples, shelf, talk, words
 from pages.parts.asking import Asking
-from pages.parts.jobs import Job
-from rag_core.domain import Message, Sentence, Trace
+from rag_core.domain import Job, Message, Progress, Sentence, Trace
 from rag_core.errors import ModelUnavailable
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
 
@@ -222,11 +221,11 @@ def test_rows_of_the_table() -> None:
 
 
 def test_progress_in_words() -> None:
-    job = Job("1", "a.pdf", stage="reading", done=12, total=82)
+    job = Job("1", "add", "a.pdf", state="running", progress=Progress("reading", 12, 82))
     assert adding.measure(job)[1] == "reading page 12 of 82"
-    assert adding.measure(replace(job, stage="embedding", done=120, total=338))[1] == "embedding 120 of 338"
+    assert adding.measure(replace(job, progress=Progress("embedding", 120, 338)))[1] == "embedding 120 of 338"
     stages = [
-        adding.measure(replace(job, stage=stage, done=1, total=1))[0] for stage in ("waiting", "reading", "storing")
+        adding.measure(replace(job, progress=Progress(stage, 1, 1)))[0] for stage in ("waiting", "reading", "storing")
     ]
     assert stages == sorted(stages)
 

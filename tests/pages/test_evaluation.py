@@ -58,7 +58,7 @@ def test_two_configurations_are_compared_by_one_click(library: FakeLibrary) -> N
     assert library.evaluation.calls[0] == (
         "begin", (["The library as it is", "More passages (k = 10)"], False, ""),
     )  # fmt: skip
-    until(lambda: not resources.evaluations().busy)
+    until(lambda: not resources.library().jobs.busy("evaluate"))
     again(test)
     assert "“B” finds more" in said(test)
     assert "No difference beyond chance in Answer time." in said(test)
@@ -113,7 +113,7 @@ def test_a_run_under_way_is_watched_and_stopped(library: FakeLibrary) -> None:
     assert "Result" not in said(test)
     press(test, "evaluation_cancel_r0")
     library.evaluation.gate.set()
-    until(lambda: not resources.evaluations().busy)
+    until(lambda: not resources.library().jobs.busy("evaluate"))
     again(test)
     assert library.evaluation.run("r0").state == "cancelled"
     assert "4 questions · passages only" in said(test)
@@ -171,7 +171,7 @@ def test_old_chunks_can_be_left_or_cut_anew(library: FakeLibrary) -> None:
     test = draw()
     assert "2 documents have other chunks" in said(test)
     press(test, "evaluation_chunk_anew")
-    until(lambda: not resources.rechunkings().busy)
+    until(lambda: not resources.library().jobs.busy("rechunk"))
     assert "keeps its chunks" in said(again(test))
     library.old_chunks = 1
     press(again(test), "evaluation_chunk_forget")
@@ -184,7 +184,7 @@ def test_another_default_of_chunking_is_offered(library: FakeLibrary) -> None:
     test = draw()
     assert "found better when they are re-chunked" in said(test)
     press(test, "evaluation_chunk_anew")
-    until(lambda: not resources.rechunkings().busy)
+    until(lambda: not resources.library().jobs.busy("rechunk"))
     assert not library.chunked_otherwise
 
 

@@ -15,10 +15,8 @@ from pages.parts.evaluation import (
     drafting,
     running,
 )
-from pages.parts.evaluation.board import RunBoard
 from pages.parts.evaluation.candidates import CandidateBoard
-from pages.parts.tasks import Task
-from rag_core.domain import Configuration, Progress
+from rag_core.domain import Configuration, Job, Progress
 from rag_core.errors import StoreUnavailable
 from tests.made_runs import AS_IT_IS, MORE, a_question, a_run
 from tests.pages.conftest import FakeLibrary
@@ -28,79 +26,68 @@ from tests.pages.fake_evaluation import FIELDS
 BY_KEY = {field.key: field for field in FIELDS}
 
 
-@pytest.fixture
-def board(library: FakeLibrary) -> RunBoard:
-    return RunBoard(lambda: library)  # type: ignore[arg-type,return-value]
-
-
 def begun(library: FakeLibrary, *wanted: Configuration, size: int = 3) -> list[str]:
     kept = library.evaluation.create("Bridges", [a_question(n) for n in range(size)])
     return [run.id for run in library.evaluation.begin(kept.id, wanted or [AS_IT_IS])]
 
 
-def test_runs_go_on_by_themselves(board: RunBoard, library: FakeLibrary) -> None:
+def go(library: FakeLibrary, *ids: str) -> None:
+    running.go(library, [library.evaluation.run(run_id) for run_id in ids])  # type: ignore[arg-type]
+
+
+def rest(library: FakeLibrary) -> None:
+    until(lambda: not library.jobs.busy())
+
+
+def test_runs_go_on_by_themselves(library: FakeLibrary) -> None:
     library.evaluation.gate.clear()
     ids = begun(library, AS_IT_IS, MORE)
-    board.go(ids)
-    assert board.queued() == set(ids)
+    go(library, *ids)
+    assert set(running.queued(library)) == set(ids)  # type: ignore[arg-type]
+    go(library, ids[0])
     library.evaluation.gate.set()
-    until(lambda: not board.busy)
+    rest(library)
     assert [run.state for run in library.evaluation.runs()] == ["done", "done"]
-    assert board.finished_count == 1
-    board.go([])
-    assert not board.busy
+    assert [call for call in library.evaluation.calls if call[0] == "carry_out"] == [("carry_out", ids)]
+    go(library)
+    assert not library.jobs.busy()
 
 
-def test_one_run_is_stopped_and_gone_on_with(board: RunBoard, library: FakeLibrary) -> None:
+def test_a_run_that_waits_or_runs_is_stopped(library: FakeLibrary) -> None:
     library.evaluation.gate.clear()
     first, second = begun(library, AS_IT_IS, MORE)
-    board.go([first, second])
-    board.stop(first)
-    assert board.stopping(first)
-    assert not board.stopping(second)
+    go(library, first)
+    go(library, second)
+    library.jobs.cancel(second)
+    assert library.jobs.get(second).state == "cancelled"
     library.evaluation.gate.set()
-    until(lambda: not board.busy)
-    assert library.evaluation.run(first).state == "cancelled"
-    assert library.evaluation.run(second).state == "done"
-    board.go([first])
-    until(lambda: not board.busy)
+    rest(library)
     assert library.evaluation.run(first).state == "done"
+    go(library, second)
+    rest(library)
+    assert library.evaluation.run(second).state == "done"
 
 
-def test_what_a_dead_process_left_goes_on_once(board: RunBoard, library: FakeLibrary) -> None:
+def test_what_a_dead_process_left_goes_on_once(library: FakeLibrary) -> None:
     (left,) = begun(library)
-    board.resume()
-    board.resume()
-    until(lambda: library.evaluation.run(left).state == "done" and not board.busy)
-    assert board.resumed == (left,)
+    library.jobs.resume()
+    library.jobs.resume()
+    until(lambda: library.evaluation.run(left).state == "done" and not library.jobs.busy())
+    assert library.jobs.get(left).resumed
     assert [call for call in library.evaluation.calls if call[0] == "carry_out"] == [("carry_out", [left])]
     assert "Resumed and ended" in running.resumed_words(library.evaluation.runs())
     assert "2 runs were under way. Resumed: 1 to go." in running.resumed_words([a_run(), a_run(state="running")])
     assert running.resumed_words([]) == ""
 
 
-def test_a_run_that_fails_says_why(board: RunBoard, library: FakeLibrary, caplog: pytest.LogCaptureFixture) -> None:
-    for error, said in ((StoreUnavailable("PostgreSQL is gone."), "PostgreSQL is gone."), (OSError(), "unexpectedly")):
+def test_a_run_that_fails_says_why(library: FakeLibrary, caplog: pytest.LogCaptureFixture) -> None:
+    for error, said in ((StoreUnavailable("PostgreSQL is gone."), "PostgreSQL is gone."), (OSError(), "Something")):
         library.evaluation.fails = error
-        board.go(begun(library))
-        until(lambda: not board.busy)
-        assert said in str(board.error)
-    assert "A run ended unexpectedly" in caplog.text
-
-
-def test_runs_are_looked_for_again_where_the_library_does_not_answer(
-    board: RunBoard, library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(set_id: str | None = None) -> None:
-        raise StoreUnavailable("PostgreSQL is gone.")
-
-    (left,) = begun(library)
-    with monkeypatch.context() as patched:
-        patched.setattr(library.evaluation, "runs", broken)
-        board.resume()
-        until(lambda: not board._looked)
-    board.resume()
-    until(lambda: library.evaluation.run(left).state == "done")
+        (run_id,) = begun(library)
+        go(library, run_id)
+        rest(library)
+        assert said in str(library.jobs.get(run_id).error)
+    assert "ended unexpectedly" in caplog.text
 
 
 def test_drafts_wait_to_be_looked_at(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +100,7 @@ def test_drafts_wait_to_be_looked_at(library: FakeLibrary, monkeypatch: pytest.M
     first, second, third = board.waiting(kept.id)
     assert len({first.id, second.id, third.id}) == 3
     drafting.accept(library, kept.id, (first,))  # type: ignore[arg-type]
-    board.settle(kept.id, second.id)
+    board.settle(second.id)
     assert board.waiting(kept.id) == (third,)
     assert [item.text for item in library.evaluation.questions(kept.id)] == ["Drafted before?", first.text]
     library.evaluation.past = [a_question(1, text="drafted BEFORE?"), a_question(2, text="New?", origin="asked")]
@@ -130,12 +117,12 @@ def test_drafting_is_stopped(library: FakeLibrary) -> None:
     library.evaluation.gate.clear()
     board.draft(kept.id, 3, None, None)
     board.draft("another", 3, None, None)
-    until(lambda: (task := board.task(kept.id)) and task.progress)
+    until(lambda: (job := board.job(kept.id)) and job.progress.total)
     board.stop()
     library.evaluation.gate.set()
     until(lambda: not board.busy)
     assert board.waiting(kept.id) == ()
-    assert board.task("another") is None
+    assert board.job("another") is None
 
 
 def test_a_configuration_is_adopted_and_taken_back(library: FakeLibrary) -> None:
@@ -150,10 +137,10 @@ def test_a_configuration_is_adopted_and_taken_back(library: FakeLibrary) -> None
 def test_other_chunks_are_cut_in_the_background(library: FakeLibrary) -> None:
     library.old_chunks = 1
     adopting.adopt(library, Configuration("Small", {"chunking.size": 300}), BY_KEY)  # type: ignore[arg-type]
-    until(lambda: not resources.rechunkings().busy)
+    until(lambda: not resources.library().jobs.busy("rechunk"))
     assert library.old_chunks == 0
-    task: Task[Progress] = Task("chunk", time.monotonic())
-    assert chunking.measure(task) == (0.0, "Cutting documents anew")
-    task = replace(task, progress=Progress("chunking", 1, 4), mark=(time.monotonic(), 0))
-    assert chunking.measure(task) == (0.25, "Cutting 1 of 4 documents anew")
-    assert chunking.measure(replace(task, stopping=True)) == (0.25, "Stopping")
+    job = Job("1", "rechunk", state="running")
+    assert chunking.measure(job) == (0.0, "Re-chunking documents")
+    job = replace(job, progress=Progress("chunking", 1, 4), mark=(time.monotonic(), 0))
+    assert chunking.measure(job) == (0.25, "Re-chunking 1 of 4 documents")
+    assert chunking.measure(replace(job, stopping=True)) == (0.25, "Stopping")

@@ -152,7 +152,7 @@ def test_adopting_says_what_changes_first(library: FakeLibrary) -> None:
     assert not library.evaluation.calls
     press(test, "evaluation_adopt_confirmed")
     assert library.evaluation.calls == [("adopt", {"retrieval.k": 10, "chunking.size": 300})]
-    until(lambda: not resources.rechunkings().busy)
+    until(lambda: not resources.library().jobs.busy("rechunk"))
 
 
 def test_a_file_says_what_is_wrong_with_it(library: FakeLibrary) -> None:

@@ -25,8 +25,7 @@ from pages.parts.evaluation import (
     results,
     running,
 )
-from pages.parts.evaluation.board import Step
-from rag_core.domain import Estimate, Gold, Progress, RowProblem
+from rag_core.domain import Estimate, Gold, Job, Progress, RowProblem
 from tests.made_runs import BEGUN, MORE, a_question, a_result, a_run
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.fake_evaluation import ANSWER_MS, FIELDS, HIT_RATE, a_difference
@@ -187,14 +186,15 @@ def test_charts_take_the_tones_of_the_page() -> None:
 def test_how_far_a_run_is() -> None:
     run = a_run(done=5, total=20, state="running")
     now = time.monotonic()
-    assert running.measure(run, None, stopping=False) == (0.25, "waiting, 5 of 20 done")
-    assert running.measure(run, None, stopping=True) == (0.25, "stopping")
-    step = Step(Progress("a", 10, 20, "a"), now - 10, 5)
-    assert running.measure(run, step, stopping=False) == (0.5, "10 of 20 questions, about 20 s left")
-    step = Step(Progress("a", 0, 20, "a"), now, 0)
-    assert running.measure(run, step, stopping=False) == (0.0, "beginning with 20 questions")
-    step = Step(Progress("preparing", 1, 3, "a"), now, 0)
-    assert running.measure(run, step, stopping=False)[1] == "embedding other chunks: 1 of 3 documents"
+    job = Job("1", "evaluate")
+    assert running.measure(run, job) == (0.25, "waiting, 5 of 20 done")
+    assert running.measure(run, replace(job, stopping=True)) == (0.25, "stopping")
+    job = replace(job, state="running", progress=Progress("a", 10, 20, "a"), mark=(now - 10, 5))
+    assert running.measure(run, job) == (0.5, "10 of 20 questions, about 20 s left")
+    job = replace(job, progress=Progress("a", 0, 20, "a"), mark=(now, 0))
+    assert running.measure(run, job) == (0.0, "beginning with 20 questions")
+    job = replace(job, progress=Progress("preparing", 1, 3, "a"))
+    assert running.measure(run, job)[1] == "embedding other chunks: 1 of 3 documents"
 
 
 def test_a_runs_line_says_how_it_ended(library: FakeLibrary) -> None:
@@ -205,7 +205,7 @@ def test_a_runs_line_says_how_it_ended(library: FakeLibrary) -> None:
     stopped = history.row(a_run(state="cancelled", done=3), metrics, ticked=False)
     assert [cell["text"] for cell in stopped["cells"]][2::2] == ["3 of 20", "Stopped"]
     assert [cell["note"] for cell in stopped["cells"]][3] == f"{done['cells'][3]['note']}, of those asked"
-    assert [(act["name"], act["word"]) for act in stopped["acts"]] == [("go", "Go on"), ("delete", "")]
+    assert [(act["name"], act["word"]) for act in stopped["acts"]] == [("go", "Resume"), ("delete", "")]
     left = history.row(a_run(state="running", done=3), metrics, ticked=False)
     assert left["cells"][-1]["text"] == "Stopped"
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pages.parts.downloading import measure
 from pages.parts.local_models import described, told
-from pages.parts.tasks import Task
-from rag_core.domain import Machine, ModelFile, Progress
+from rag_core.domain import Job, Machine, ModelFile, Progress
 
 FILE = ModelFile(
     "gguf:a.gguf", "a.gguf", 2_500_000_000, "A", "qwen3", "Q4_K_M", 32_768, True, memory_bytes=4_200_000_000, fits=True
@@ -37,15 +34,15 @@ def test_where_models_run(device: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("step", "share", "words"),
     [
-        (None, 0.0, "Looking"),
+        (Progress("waiting"), 0.0, "Looking"),
         (Progress("finding", note="me/tiny"), 0.0, "Looking"),
         (Progress("downloading", 500, 1000, "tiny.gguf"), 0.5, "500 B of 1.0 KB"),
         (Progress("downloading", 500, 0, "tiny.gguf"), 0.0, "500 B"),
         (Progress("checking", 1000, 1000), 1.0, "SHA-256"),
     ],
 )
-def test_how_far_a_download_is(step: Progress | None, share: float, words: str) -> None:
-    found, text = measure(Task("download", time.monotonic(), step))
+def test_how_far_a_download_is(step: Progress, share: float, words: str) -> None:
+    found, text = measure(Job("1", "download", state="running", progress=step))
     assert found == share
     assert words in text
-    assert measure(Task("download", time.monotonic(), step, stopping=True))[1] == "Stopping"
+    assert measure(Job("1", "download", state="running", progress=step, stopping=True))[1] == "Stopping"

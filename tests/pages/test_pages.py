@@ -6,15 +6,14 @@ import time
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import backup, resources
-from pages.parts.tasks import TaskBoard
 from rag_core.domain import Finding, Message, ModelStatus, Piece, Progress, Report, Successor
 from rag_core.errors import LimitExceeded, StoreUnavailable
+from rag_core.jobs import Jobs
 from tests.conftest import PROJECT
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
 
@@ -44,7 +43,7 @@ def test_an_empty_library_says_what_lectern_does(library: FakeLibrary) -> None:
 def test_the_samples_are_added_by_one_click(library: FakeLibrary) -> None:
     draw("upload").button(key="upload_samples").click().run()
     deadline = time.monotonic() + 10
-    while resources.jobs().busy and time.monotonic() < deadline:
+    while resources.library().jobs.busy() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert "veyra-ferry-handbook.pdf" in library.calls[0][1]
 
@@ -174,11 +173,11 @@ def test_the_system_page_tells_what_differs_and_mends_it(library: FakeLibrary) -
     assert "**2 differences**" in said(test)
     (table,) = test.table
     assert list(table.value["Document"]) == ["Bridges \\*and\\* more", "roads\\.txt"]
-    assert "Repair mends it" in table.value["What differs"][0]
+    assert "Repair rebuilds it" in table.value["What differs"][0]
     assert "Add the same file again" in table.value["What differs"][1]
     checked(test, "system_repair")
     assert "**No difference**" in said(test)
-    assert "**2 differences mended**" in said(test)
+    assert "**2 differences repaired**" in said(test)
 
 
 SUCCESSOR = Successor("small (int8)", "large", 0, 2000, begun=False, note="It is embedded anew.")
@@ -196,9 +195,9 @@ def test_another_model_is_explained_and_embedded_with(library: FakeLibrary) -> N
     assert test.button(key="system_stop")
     library.gate.set()
     library.successor = None
-    rest(resources.renewals())
+    rest(library.jobs)
     test.run()
-    assert "**Embedded anew** :gray[2,000 chunks in" in said(test)
+    assert "**Re-embedded** :gray[2,000 chunks in" in said(test)
     assert not [button for button in test.button if button.key == "system_reembed"]
 
 
@@ -207,16 +206,16 @@ def test_a_stopped_model_goes_on_or_is_forgotten(library: FakeLibrary) -> None:
     library.steps = [LimitExceeded("The disk is full.", help="Make room.")]
     test = draw("system")
     assert "512 of 2,000 chunks are embedded with **large**" in said(test)
-    assert test.button(key="system_reembed").label == "Go on"
+    assert test.button(key="system_reembed").label == "Resume"
     test.button(key="system_reembed").click().run()
-    rest(resources.renewals())
+    rest(library.jobs)
     test.run()
     assert "The disk is full" in said(test)
     assert "Make room" in said(test)
     test.button(key="system_forget").click().run()
-    rest(resources.renewals())
+    rest(library.jobs)
     test.run()
-    assert "thrown away" in said(test)
+    assert "discarded" in said(test)
     assert library.calls[-1] == ("forget", None)
 
 
@@ -239,7 +238,7 @@ def test_a_backup_goes_where_it_is_told(library: FakeLibrary, tmp_path: Path, mo
     assert not library.calls, "to replace another file was agreed to"
     test.checkbox(key="system_replace").check()
     test.button(key="system_write").click().run()
-    rest(resources.backups())
+    rest(library.jobs)
     test.run()
     assert library.calls == [("backup", (str(tmp_path / "other"), True))]
     assert "**Backup written** :gray[12 KB, 1 document, 1 original file, 2 conversations" in said(test)
@@ -255,19 +254,19 @@ def test_a_backup_that_fails_says_why(library: FakeLibrary, tmp_path: Path, erro
     test = draw("system")
     test.text_input(key="system_backup_file").set_value(str(tmp_path / "new")).run()
     test.button(key="system_write").click().run()
-    rest(resources.backups())
+    rest(library.jobs)
     test.run()
     assert str(getattr(error, "strerror", error) or error) in said(test).replace("\\", "")
 
 
 def checked(test: AppTest, button: str) -> None:
     test.button(key=button).click().run()
-    rest(resources.checks())
+    rest(resources.library().jobs)
     test.run()
     assert not test.exception
 
 
-def rest(board: TaskBoard[Any]) -> None:
+def rest(jobs: Jobs) -> None:
     deadline = time.monotonic() + 10
-    while board.busy and time.monotonic() < deadline:
+    while jobs.busy() and time.monotonic() < deadline:
         time.sleep(0.01)

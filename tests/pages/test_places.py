@@ -17,7 +17,8 @@ ADDRESS = "https://example.org/docs/"
 
 def settled(test: AppTest) -> AppTest:
     deadline = time.monotonic() + 10
-    while resources.sites().busy and time.monotonic() < deadline:
+    jobs = resources.library().jobs
+    while jobs.busy("visit") and time.monotonic() < deadline:
         time.sleep(0.01)
     return test.run()
 
@@ -33,7 +34,7 @@ def test_an_address_is_fetched_and_its_end_is_told(library: FakeLibrary) -> None
     test.number_input(key="upload_depth").set_value(2)
     next(button for button in test.button if button.label == "Add").click().run()
     told = said(settled(test))
-    assert "1 new or changed, 1 as before, 1 failed" in told
+    assert "1 new or changed, 1 as before, 1 not read" in told
     assert "no such page" in told
     assert ("add", [ADDRESS]) in library.calls
 

@@ -1,21 +1,19 @@
-"""Cutting the library's documents anew after another chunking was adopted: how far it is, and what was left."""
+"""Re-chunking the library's documents after another chunking was adopted: how far it is, and what was left."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.tasks import REFRESH_S, Task, TaskBoard, failure, renewed
-from rag_core.cancellation import Cancellation
-from rag_core.domain import Progress
+from pages.parts.refreshing import REFRESH_S, failure, renewed
+from rag_core.domain import Job
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
-KIND = "chunk"
+KIND = "rechunk"
 WHY = (
     "Documents added from now on are cut in another way than those that are here, which are found better when they are"
     " re-chunked too. They stay searchable meanwhile."
@@ -23,53 +21,44 @@ WHY = (
 
 
 def section(library: Library) -> None:
-    """Nothing, unless documents have chunks of an earlier setting or default, or are being cut anew."""
-    board = resources.rechunkings()
-    busy = board.busy
+    """Nothing, unless documents have chunks of an earlier setting or default, or are being re-chunked."""
+    busy = library.jobs.busy(KIND)
     st.fragment(renewed, run_every=REFRESH_S if busy else None)(
-        lambda: _draw(library, board), lambda: busy != board.busy
+        lambda: _draw(library), lambda: busy != library.jobs.busy(KIND)
     )
 
 
 def begin() -> None:
-    """Cut anew what is left, in the background."""
-    resources.rechunkings().begin(KIND, cut_anew)
+    """Re-chunk what is left, in the background."""
+    resources.library().jobs.submit(KIND)
 
 
-def cut_anew(library: Library, token: Cancellation, tell: Callable[[Progress], None]) -> Progress:
-    """Cut what is left anew; returns the last step."""
-    last = Progress("done")
-    for last in library.chunk_anew(cancellation=token):
-        tell(last)
-    return last
-
-
-def measure(task: Task[Progress]) -> tuple[float, str]:
+def measure(job: Job) -> tuple[float, str]:
     """How far it is, from 0 to 1, and in words."""
-    step = task.progress
-    if task.stopping:
-        return 0.0 if step is None or not step.total else step.done / step.total, "Stopping"
-    if step is None or not step.total:
-        return 0.0, "Cutting documents anew"
-    left = f" :gray[{words.duration(task.left_s)} left]" if task.left_s is not None else ""
-    return step.done / step.total, f"Cutting {step.done:,} of {words.count(step.total, 'document')} anew{left}"
+    step = job.progress
+    if job.stopping:
+        return step.done / step.total if step.total else 0.0, "Stopping"
+    if not step.total:
+        return 0.0, "Re-chunking documents"
+    left = f" :gray[{words.duration(job.left_s)} left]" if job.left_s is not None else ""
+    return step.done / step.total, f"Re-chunking {step.done:,} of {words.count(step.total, 'document')}{left}"
 
 
-def _draw(library: Library, board: TaskBoard[Progress]) -> None:
-    task = board.task
-    if task is not None and not task.finished:
-        share, text = measure(task)
+def _draw(library: Library) -> None:
+    job = library.jobs.last(KIND)
+    if job is not None and not job.finished:
+        share, text = measure(job)
         with st.container(key="evaluation_chunking_line", horizontal=True, vertical_alignment="center", wrap=False):
             st.progress(share, text=text)
             st.button(
                 "Stop", icon=":material/stop_circle:", type="tertiary", key="evaluation_chunking_stop",
-                disabled=task.stopping, on_click=board.stop,
+                disabled=job.stopping, on_click=library.jobs.cancel, args=(job.id,),
             )  # fmt: skip
         return
-    if task is not None and task.error is not None:
-        failure(task.error)
-    elif task is not None and task.result is not None and task.result.note:
-        st.caption(f":material/info: {words.plain(task.result.note)}")
+    if job is not None and job.error is not None:
+        failure(job.error)
+    elif job is not None and job.result is not None and job.result.note:
+        st.caption(f":material/info: {words.plain(job.result.note)}")
     left = library.chunking_left()
     if left:
         have = words.count(left, "document has", "documents have")

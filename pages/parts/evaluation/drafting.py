@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts import models, resources, words
 from pages.parts.evaluation import editing, places
 from pages.parts.evaluation.candidates import CandidateBoard
-from pages.parts.tasks import REFRESH_S, failure, renewed
+from pages.parts.refreshing import REFRESH_S, failure, renewed
 from rag_core.domain import Question
 
 if TYPE_CHECKING:
@@ -75,25 +75,25 @@ def accept(library: Library, set_id: str, questions: tuple[Question, ...]) -> No
     """Put candidates into the set, and take them off the board."""
     library.evaluation.put(set_id, questions)
     for question in questions:
-        resources.candidates().settle(set_id, question.id)
+        resources.candidates().settle(question.id)
 
 
 def _progress(board: CandidateBoard, set_id: str) -> None:
-    task = board.task(set_id)
-    if task is None:
+    job = board.job(set_id)
+    if job is None:
         return
-    if task.error is not None:
-        failure(task.error)
-    elif task.result == 0:
+    if job.error is not None:
+        failure(job.error)
+    elif job.state == "done" and not job.result:
         st.caption(":material/info: No question could be drafted from these documents. Type some in, or upload a file.")
-    elif not task.finished and task.progress is not None:
+    elif not job.finished and job.progress.total:
         with st.container(key="evaluation_drafting_line", horizontal=True, vertical_alignment="center", wrap=False):
-            done, total = task.progress.done, task.progress.total
-            text = "Stopping" if task.stopping else f"Drafting questions: {done:,} of {total:,}"
+            done, total = job.progress.done, job.progress.total
+            text = "Stopping" if job.stopping else f"Drafting questions: {done:,} of {total:,}"
             st.progress(done / total if total else 0.0, text=text)
             st.button(
                 "Stop", icon=":material/stop_circle:", key="evaluation_draft_stop", type="tertiary",
-                disabled=task.stopping, on_click=board.stop,
+                disabled=job.stopping, on_click=board.stop,
             )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def _card(library: Library, set_id: str, question: Question, left: int) -> None:
                 editing.form(library, question, lambda written: accept(library, set_id, (written,)))
             st.button(
                 "Drop", icon=":material/close:", key="evaluation_drop", on_click=resources.candidates().settle,
-                args=(set_id, question.id),
+                args=(question.id,),
             )  # fmt: skip
             if left > 1:
                 _rest(library, set_id)

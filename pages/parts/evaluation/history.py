@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.evaluation import address, grid, numbers
+from pages.parts.evaluation import address, grid, numbers, running
 from pages.parts.evaluation.grid import Tone
 from pages.parts.evaluation.running import KINDS
 from rag_core.domain import Metric, Run
@@ -45,7 +45,7 @@ def section(library: Library, runs: Sequence[Run], shown: Sequence[Run]) -> None
 
 def row(run: Run, metrics: dict[str, Metric], *, ticked: bool) -> dict[str, Any]:
     """A run's line."""
-    queued = run.state in ("waiting", "running") and run.id in resources.evaluations().queued()
+    queued = run.state in ("waiting", "running") and run.id in running.queued(resources.library())
     stalled = run.state in ("waiting", "running") and not queued
     label, tone = STATES["cancelled" if stalled else "running" if queued else run.state]
     key = next((key for key in HEADLINES if key in run.metrics and key in metrics), None)
@@ -66,7 +66,7 @@ def row(run: Run, metrics: dict[str, Metric], *, ticked: bool) -> dict[str, Any]
     ]
     acts = [grid.act("delete", "Delete", "bin")]
     if stalled or run.state in ("cancelled", "failed"):
-        acts.insert(0, grid.act("go", "Go on with", "retry", "Go on"))
+        acts.insert(0, grid.act("go", "Resume", "retry", "Resume"))
     name = f"{run.configuration.name}, {words.day(run.created_at)}"
     return grid.row(run.id, name, cells, acts, ticked=ticked)
 
@@ -81,7 +81,8 @@ def _tick(runs: Sequence[Run], shown: Sequence[str]) -> None:
 def _act() -> None:
     act = st.session_state[TABLE]["act"]
     if act["name"] == "go":
-        resources.evaluations().go([act["id"]])
+        library = resources.library()
+        running.go(library, [library.evaluation.run(act["id"])])
     else:
         st.session_state["evaluation_deleting"] = act["id"]
 
@@ -94,7 +95,7 @@ def _confirm(library: Library, run: Run) -> None:
         if st.button("Keep it", key="evaluation_keep_run"):
             st.rerun()
         if st.button("Delete", type="primary", key="evaluation_delete_run"):
-            resources.evaluations().stop(run.id)
+            library.jobs.cancel(run.id)
             library.evaluation.delete_run(run.id)
             address.show_runs([run_id for run_id in address.runs() if run_id != run.id])
             st.rerun()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.evaluation import address, adopting, charting, comparing, exporting, listing, looked_up
+from pages.parts.evaluation import address, adopting, charting, comparing, exporting, listing, looked_up, running
 from pages.parts.evaluation.running import KINDS
 from rag_core.domain import Difference, Run
 
@@ -29,7 +29,7 @@ def chosen(runs: Sequence[Run]) -> list[Run]:
 
 def ready(shown: Sequence[Run]) -> list[Run]:
     """The runs that have a result, once none of them is under way."""
-    queued = resources.evaluations().queued()
+    queued = running.queued(resources.library())
     return [] if any(run.id in queued for run in shown) else [run for run in shown if run.done]
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import streamlit as st
 
 from pages.parts import models, resources, words
 from pages.parts.evaluation import address, configurations
-from pages.parts.evaluation.board import RunBoard, Step
-from pages.parts.tasks import failure, renewed
-from rag_core.domain import Configuration, ModelStatus, QuestionSet, Run
+from pages.parts.refreshing import failure, renewed
+from rag_core.domain import Configuration, Job, ModelStatus, QuestionSet, Run
 from rag_core.errors import LecternError
+from rag_core.jobs import Request
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
+KIND = "evaluate"
 BUSY_S, IDLE_S = 0.5, 5.0
 PROBLEM = "evaluation_problem"
 KINDS = {False: "Passages only", True: "Passages and answers"}
@@ -51,23 +53,34 @@ def starter(library: Library, chosen: QuestionSet, ticked: Sequence[Configuratio
         failure(problem)
 
 
-def progress(library: Library, board: RunBoard) -> None:
+def go(library: Library, runs: Sequence[Run]) -> None:
+    """Carry out runs, in turns, or go on with those that were stopped."""
+    batch = uuid4().hex
+    requests = [Request(run.configuration.name, {"batch": batch}, id=run.id) for run in runs]
+    library.jobs.submit_all(KIND, requests)
+
+
+def queued(library: Library) -> dict[str, Job]:
+    """The jobs of runs that are under way or wait, by the runs' ids."""
+    return {job.id: job for job in library.jobs.all(KIND) if not job.finished}
+
+
+def progress(library: Library) -> None:
     """The lines of what runs; they refresh by themselves, and the page with them when a run has ended."""
-    seen = (board.busy, board.finished_count)
-    st.fragment(renewed, run_every=BUSY_S if board.busy else IDLE_S)(
-        lambda: _lines(library, board), lambda: seen != (board.busy, board.finished_count)
+    seen = _seen(library)
+    st.fragment(renewed, run_every=BUSY_S if library.jobs.busy(KIND) else IDLE_S)(
+        lambda: _lines(library), lambda: seen != _seen(library)
     )
 
 
-def measure(run: Run, step: Step | None, *, stopping: bool) -> tuple[float, str]:
+def measure(run: Run, job: Job) -> tuple[float, str]:
     """How far a run is, from 0 to 1, and in words."""
-    share = run.done / run.total if run.total else 0.0
-    if stopping:
+    share, now = run.done / run.total if run.total else 0.0, job.progress
+    if job.stopping:
         return share, "stopping"
-    if step is None:
+    if job.state == "waiting":
         return share, f"waiting, {run.done:,} of {run.total:,} done" if run.done else "waiting"
-    now = step.progress
-    left = f", {words.duration(step.left_s)} left" if step.left_s is not None else ""
+    left = f", {words.duration(job.left_s)} left" if job.left_s is not None else ""
     if now.stage == "preparing":
         return share, f"embedding other chunks: {now.done:,} of {words.count(now.total, 'document')}{left}"
     if not now.done:
@@ -118,15 +131,21 @@ def _begin(set_id: str) -> None:
     except LecternError as error:
         st.session_state[PROBLEM] = error
         return
-    resources.evaluations().go([run.id for run in runs])
+    go(library, runs)
     address.show_runs([run.id for run in runs])
 
 
-def _lines(library: Library, board: RunBoard) -> None:
-    if board.error is not None:
-        failure(board.error)
-    queued = board.queued()
-    if not queued and not board.resumed:
+def _seen(library: Library) -> tuple[bool, int]:
+    return library.jobs.busy(KIND), library.jobs.ended(KIND)
+
+
+def _lines(library: Library) -> None:
+    jobs = library.jobs.all(KIND)
+    if jobs and jobs[-1].error is not None:
+        failure(jobs[-1].error)
+    waiting = queued(library)
+    resumed = {job.id for job in jobs if job.resumed}
+    if not waiting and not resumed:
         return
     try:
         runs = list(reversed(library.evaluation.runs()))
@@ -134,20 +153,19 @@ def _lines(library: Library, board: RunBoard) -> None:
         failure(error)
         return
     with st.container(key="evaluation_lines", gap="xsmall"):
-        if told := resumed_words([run for run in runs if run.id in board.resumed]):
+        if told := resumed_words([run for run in runs if run.id in resumed]):
             st.caption(f":material/history: {told}")
         for run in runs:
-            if run.id in queued and (run.state in ("waiting", "running") or run.done < run.total):
-                _line(board, run)
+            if run.id in waiting and (run.state in ("waiting", "running") or run.done < run.total):
+                _line(library, run, waiting[run.id])
 
 
-def _line(board: RunBoard, run: Run) -> None:
-    stopping = board.stopping(run.id)
-    share, text = measure(run, board.step(run.id), stopping=stopping)
+def _line(library: Library, run: Run, job: Job) -> None:
+    share, text = measure(run, job)
     with st.container(key=f"evaluation_line_{run.id}", horizontal=True, vertical_alignment="center", wrap=False):
         name = words.plain(words.shorten(run.configuration.name, 60))
         st.progress(min(share, 1.0), text=f"{name}: :gray[{text}]")
         st.button(
             "Cancel", icon=":material/close:", type="tertiary", key=f"evaluation_cancel_{run.id}",
-            disabled=stopping, on_click=board.stop, args=(run.id,),
+            disabled=job.stopping, on_click=library.jobs.cancel, args=(run.id,),
         )  # fmt: skip

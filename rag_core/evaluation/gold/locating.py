@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import accumulate
 
 from rag_core.domain import Document, Gold, Page, Question, RowProblem
@@ -56,12 +56,18 @@ class Flat:
     """A page's letters and digits without what stands between them, and the way back to its text."""
 
     def __init__(self, page: Page) -> None:
-        words = [(match.group(), match.start()) for match in _WORD.finditer(page.text)]
-        folded = [_folded(word) for word, _ in words]
         self.number = page.number
-        self.text = "".join(folded)
-        self._words = words
-        self._begins = [0, *accumulate(map(len, folded))]
+        self.text = "".join(map(_folded, _WORD.findall(page.text)))
+        self._page = page
+
+    @cached_property
+    def _words(self) -> list[tuple[str, int]]:
+        """Each word and where it stands; asked for of the pages alone on which something was found."""
+        return [(match.group(), match.start()) for match in _WORD.finditer(self._page.text)]
+
+    @cached_property
+    def _begins(self) -> list[int]:
+        return [0, *accumulate(len(_folded(word)) for word, _ in self._words)]
 
     def span(self, start: int, end: int) -> Span:
         """The part of the page's text that letters `start` to `end` come from. There is at least one."""

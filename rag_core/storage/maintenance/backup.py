@@ -35,7 +35,7 @@ TABLES = (
     "document_summaries", "chunk_clusters", "document_clusters", "document_memberships",
 )  # fmt: skip
 # What is on its way, or rebuilt: not in an archive.
-PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors")
+PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs")
 
 _BLOCK_BYTES = 2**20
 _LEFTOVER_AGE_S = 24 * 3600

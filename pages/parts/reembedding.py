@@ -1,0 +1,126 @@
+"""Re-embedding the library with another model: why, how far it is, and the buttons to begin, stop and discard it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import words
+from pages.parts.refreshing import failure, watched
+from rag_core.domain import Job, Progress, Successor
+from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+KIND, DISCARD = "reembed", "discard"
+
+
+def section(library: Library) -> None:
+    """Nothing, unless the library is to be re-embedded, is being so, or was."""
+    watched(lambda: _draw(library))
+
+
+def begin(library: Library, kind: str) -> None:
+    """Re-embed, go on with it, or discard what it has made."""
+    library.jobs.submit(kind)
+
+
+def explain(successor: Successor) -> str:
+    """Why, as Markdown."""
+    present, wanted = (f"**{words.plain(name)}**" for name in (successor.present, successor.wanted))
+    if successor.begun:
+        return (
+            f"{successor.done:,} of {words.count(successor.total, 'chunk')} are embedded with {wanted}, and kept. "
+            f"{present} answers until all of them are."
+        )
+    return (
+        f"The settings ask for {wanted}; this library was made with {present}, which goes on answering. "
+        f"Its {words.count(successor.total, 'chunk')} can be re-embedded from the stored texts while you search and "
+        "chat. You can stop it at any time; it goes on from there."
+    )
+
+
+def _draw(library: Library) -> None:
+    job = library.jobs.last(KIND, DISCARD)
+    working = job is not None and not job.finished
+    try:
+        successor = None if working else library.status().successor
+    except LecternError:  # it is said above, where the facts are
+        successor = None
+    if successor is None and job is None:
+        return
+    st.markdown("## Another embedding model")
+    with st.container(key="system_renewal", gap="small"):
+        if job is not None and working:
+            _working(library, job)
+            return
+        if successor is not None:
+            st.markdown(explain(successor))
+            _buttons(library, successor)
+        if job is not None and job.error is not None:
+            failure(job.error)
+        elif job is not None and job.result is not None:
+            _outcome(job, job.result)
+
+
+def _buttons(library: Library, successor: Successor) -> None:
+    with st.container(key="system_renewal_buttons", horizontal=True, gap="small"):
+        label = "Resume" if successor.begun else "Re-embed"
+        st.button(
+            label, icon=":material/model_training:", type="primary", key="system_reembed",
+            on_click=begin, args=(library, KIND),
+        )  # fmt: skip
+        if successor.begun:
+            tip = "Throws away the new vectors made so far. What the library holds stays as it is."
+            st.button(
+                "Discard", icon=":material/delete:", key="system_forget", help=tip,
+                on_click=begin, args=(library, DISCARD),
+            )  # fmt: skip
+
+
+def _working(library: Library, job: Job) -> None:
+    share, text = measure(job)
+    with st.container(key="system_renewal_line", horizontal=True, vertical_alignment="center", wrap=False):
+        st.progress(share, text=text)
+        st.button(
+            "Stop", icon=":material/stop_circle:", key="system_stop", type="tertiary",
+            disabled=job.stopping or _last(job), on_click=library.jobs.cancel, args=(job.id,),
+        )  # fmt: skip
+    st.caption("The model in use answers meanwhile, and you may leave this page.")
+
+
+def measure(job: Job) -> tuple[float, str]:
+    """How far it is, from 0 to 1 over all stages, and in words."""
+    step = job.progress
+    if job.kind != KIND:
+        return 0.0, "Discarding the new vectors"
+    if step.stage in ("", "waiting"):
+        return 0.0, "Loading the model"
+    part = min(step.done / step.total, 1.0) if step.total else 0.0
+    if job.stopping:
+        return 0.9 * part, "Stopping"
+    if step.stage == "embedding":
+        left = f" :gray[{words.duration(job.left_s)} left]" if job.left_s is not None else ""
+        return 0.9 * part, f"Embedding {step.done:,} of {words.count(step.total, 'chunk')}{left}"
+    if step.stage == "writing":
+        return 0.9 + 0.07 * part, f"Writing {step.done:,} of {words.count(step.total, 'dump file')}"
+    return 0.97, "Switching"
+
+
+def _last(job: Job) -> bool:
+    """Whether it is too late to stop."""
+    return job.kind != KIND or job.progress.stage in ("switching", "done")
+
+
+def _outcome(job: Job, end: Progress) -> None:
+    if end.stage == "done" and end.done:
+        done = f"{words.count(end.done, 'chunk')} in {words.duration(job.took_s)}; the new model answers from now on"
+        st.markdown(f":green[:material/check_circle:] **Re-embedded** :gray[{done}]")
+    elif end.stage == "done":
+        st.markdown(f":green[:material/check_circle:] :gray[{words.plain(end.note)}]")
+    elif end.stage == "cancelled":
+        st.markdown(":gray[:material/stop_circle: Stopped. What was embedded is kept, also when Lectern is closed.]")
+    else:
+        st.markdown(":gray[:material/delete: The new vectors were discarded.]")

@@ -1,0 +1,95 @@
+"""Jobs: what was asked for, how far it is, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter
+
+from rag_core import errors
+from rag_core.domain import Job, Progress
+from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.rows import clean
+
+_COLUMNS = "id, kind, name, params, state, progress, result, error, document_id, created_at, began_at, ended_at"
+_KEPT_DAYS = 30
+
+
+class JobStore:
+    """Reads and writes jobs. `results` are the types of what each kind makes. Raises StoreUnavailable."""
+
+    def __init__(self, database: Database, results: Mapping[str, Any]) -> None:
+        self._database = database
+        self._results: dict[str, TypeAdapter[Any]] = {kind: TypeAdapter(made) for kind, made in results.items()}
+
+    @retried
+    def put(self, jobs: Sequence[Job]) -> None:
+        """Keep jobs as they are now."""
+        with self._database.transaction() as connection, connection.cursor() as cursor:
+            cursor.executemany(
+                f"INSERT INTO jobs ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+                " ON CONFLICT (id) DO UPDATE SET state = excluded.state, progress = excluded.progress,"
+                " result = excluded.result, error = excluded.error, document_id = excluded.document_id,"
+                " params = excluded.params, began_at = excluded.began_at, ended_at = excluded.ended_at",
+                [self._row(job) for job in jobs],
+            )
+
+    @retried
+    def unfinished(self) -> list[Job]:
+        """What was not ended, the oldest first. Jobs that ended long ago are forgotten."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM jobs WHERE ended_at < now() - make_interval(days => %s)", (_KEPT_DAYS,))
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM jobs WHERE state IN ('waiting', 'running') ORDER BY created_at, id"
+            ).fetchall()
+        return [self._job(row) for row in rows]
+
+    @retried
+    def past(self, limit: int) -> list[Job]:
+        """The last jobs, the newest first."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM jobs ORDER BY created_at DESC, id LIMIT %s", (limit,)
+            ).fetchall()
+        return [self._job(row) for row in rows]
+
+    @retried
+    def remove(self, ids: Sequence[str]) -> None:
+        """Forget jobs."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM jobs WHERE id = ANY(%s)", (list(ids),))
+
+    def _row(self, job: Job) -> tuple[Any, ...]:
+        made = self._results.get(job.kind) if job.result is not None else None
+        result = Jsonb(clean(made.dump_python(job.result, mode="json"))) if made else None
+        error = None if job.error is None else Jsonb(clean(_told(job.error)))
+        return (
+            job.id, job.kind, storable(job.name), Jsonb(clean(dict(job.params))), job.state,
+            Jsonb(clean(asdict(job.progress))), result, error, job.document_id, job.created_at, job.began_at,
+            job.ended_at,
+        )  # fmt: skip
+
+    def _job(self, row: TupleRow) -> Job:
+        kind, result, error = row[1], row[6], row[7]
+        made = self._results.get(kind) if result is not None else None
+        return Job(
+            row[0], kind, row[2], row[3], row[4], Progress(**row[5]),
+            result=made.validate_python(result) if made else None, error=error and _error(error),
+            document_id=row[8], created_at=row[9], began_at=row[10], ended_at=row[11],
+        )  # fmt: skip
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    wrong = getattr(error, "wrong_password", False)
+    return {"type": type(error).__name__, "message": str(error), "help": getattr(error, "help", ""), "wrong": wrong}
+
+
+def _error(told: dict[str, Any]) -> Exception:
+    if told["type"] == "EncryptedDocument":
+        return errors.EncryptedDocument(told["message"], help=told["help"], wrong_password=told["wrong"])
+    made: Exception = getattr(errors, told["type"], errors.LecternError)(told["message"], help=told["help"])
+    return made

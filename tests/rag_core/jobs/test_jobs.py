@@ -1,0 +1,168 @@
+"""Jobs: one at a time in a lane, stopped, tried again, kept, and told of."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_core import Library, Settings
+from rag_core.cancellation import Cancellation
+from rag_core.domain import Job, Progress, Report
+from rag_core.errors import Cancelled, LecternError, StoreUnavailable
+from rag_core.jobs import Jobs, Plain, Request
+from tests.pages.conftest import KeptJobs
+from tests.rag_core.jobs.until import until
+
+
+class Work:
+    """Work that waits at a gate before each step."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.steps: list[Progress | Exception] = [Progress("embedding", 256, 1000), Progress("done", 1000, 1000)]
+        self.begun: list[str] = []
+
+    def __call__(self, job: Job, token: Cancellation) -> Iterator[Progress]:
+        self.begun.append(job.kind)
+        for step in self.steps:
+            if isinstance(step, Exception):
+                raise step
+            yield step
+            self.gate.wait(10)
+            if token.is_set():
+                yield Progress("cancelled", step.done, step.total)
+                return
+
+
+@pytest.fixture
+def work() -> Work:
+    return Work()
+
+
+@pytest.fixture
+def kept() -> KeptJobs:
+    return KeptJobs()
+
+
+@pytest.fixture
+def jobs(work: Work, kept: KeptJobs) -> Jobs:
+    return Jobs([Plain("long", "lane", Progress, work, resumes=True), Plain("short", "lane", Progress, work)], kept)
+
+
+def test_a_lane_takes_one_job_at_a_time(jobs: Jobs, work: Work) -> None:
+    first = jobs.submit("long", "The first")
+    assert jobs.submit("short").id == first.id
+    until(lambda: jobs.get(first.id).progress.done == 256)
+    version = jobs.wait()
+    work.gate.set()
+    assert jobs.wait(version, 10) > version
+    until(lambda: not jobs.busy())
+    ended = jobs.get(first.id)
+    assert (ended.state, ended.result, ended.name) == ("done", Progress("done", 1000, 1000), "The first")
+    assert ended.took_s >= 0
+    assert work.begun == ["long"]
+    with pytest.raises(KeyError):
+        jobs.submit("unknown")
+
+
+def test_a_job_is_stopped_at_its_next_step(jobs: Jobs, work: Work) -> None:
+    job = jobs.submit("long")
+    until(lambda: jobs.get(job.id).progress.done == 256)
+    jobs.cancel(job.id)
+    assert jobs.get(job.id).stopping
+    work.gate.set()
+    until(lambda: not jobs.busy())
+    stopped = jobs.get(job.id)
+    assert (stopped.state, stopped.result) == ("cancelled", Progress("cancelled", 256, 1000))
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "said"),
+    [
+        (StoreUnavailable("PostgreSQL is gone."), "failed", "PostgreSQL is gone."),
+        (OSError("secret"), "failed", "Something inside"),
+        (Cancelled("Stopped by hand."), "cancelled", "Stopped by hand."),
+    ],
+    ids=["ours", "foreign", "cancelled"],
+)
+def test_work_that_fails_says_so_and_is_tried_again(
+    jobs: Jobs, work: Work, error: Exception, state: str, said: str
+) -> None:
+    work.gate.set()
+    steps, work.steps = work.steps, [error]
+    job = jobs.submit("long")
+    until(lambda: not jobs.busy())
+    assert jobs.get(job.id).state == state
+    assert said in str(jobs.get(job.id).error)
+    work.steps = steps
+    jobs.retry(job.id)
+    until(lambda: not jobs.busy())
+    assert (jobs.get(job.id).state, jobs.get(job.id).error) == ("done", None)
+
+
+def test_a_store_that_fails_holds_up_nothing(jobs: Jobs, work: Work, kept: KeptJobs, caplog: Any) -> None:
+    def broken(jobs: object) -> None:
+        raise StoreUnavailable("PostgreSQL is gone.")
+
+    work.gate.set()
+    put, kept.put = kept.put, broken  # type: ignore[method-assign]
+    job = jobs.submit("long")
+    until(lambda: not jobs.busy())
+    assert kept.jobs == {}
+    kept.put = put  # type: ignore[method-assign]
+    assert [item.id for item in jobs.past()] == [job.id]
+    assert "not kept at present" in caplog.text
+
+
+def test_what_can_go_on_does_at_the_next_start(work: Work, kept: KeptJobs) -> None:
+    kept.put([Job("1", "long", state="running"), Job("2", "short", state="running"), Job("3", "gone")])
+    work.gate.set()
+    later = Jobs([Plain("long", "a", Progress, work, resumes=True), Plain("short", "b", Progress, work)], kept)
+    later.resume()
+    until(lambda: later.ended() == 2)
+    assert [(job.kind, job.state, job.resumed) for job in later.all()] == [
+        ("long", "done", True), ("short", "failed", True),
+    ]  # fmt: skip
+    assert "Lectern ended" in str(later.get("2").error)
+
+
+def test_a_job_under_way_when_the_library_closes_is_as_a_dead_process_leaves_it(
+    jobs: Jobs, work: Work, kept: KeptJobs
+) -> None:
+    job = jobs.submit("long")
+    until(lambda: jobs.get(job.id).progress.done == 256)
+    threading.Timer(0.1, work.gate.set).start()
+    jobs.close()
+    assert kept.jobs[job.id].state == "running"
+    with pytest.raises(LecternError):
+        jobs.submit("long")
+
+
+def test_jobs_are_kept_in_the_library(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "library", _env_file=None)
+    note = tmp_path / "bridges.txt"
+    note.write_text("Bridges are made of steel. Some are made of stone.")
+    with Library.open(settings) as library:
+        library.jobs.submit_all(
+            "add",
+            [Request("bridges.txt", {"path": str(note)}), Request("gone.txt", {"path": str(tmp_path / "gone.txt")})],
+        )
+        until(lambda: not library.jobs.busy())
+        assert [document.title for document in library.documents()] == ["bridges"]
+        check = library.jobs.submit("verify", deep=True)
+        until(lambda: not library.jobs.busy())
+        library.jobs._store.put([Job("left", "add", "bridges.txt", {"path": str(note)}, created_at=check.created_at)])
+    with Library.open(settings) as library:
+        past = {job.kind + job.name: job for job in library.jobs.past()}
+        assert (past["addbridges.txt"].state, past["addgone.txt"].state) in {("done", "failed"), ("waiting", "failed")}
+        assert "cannot be read" in str(past["addgone.txt"].error)
+        report = past["verify"].result
+        assert isinstance(report, Report)
+        assert (report.documents, report.findings, report.deep) == (1, (), True)
+        library.jobs.resume()
+        until(lambda: library.jobs.all("add") and not library.jobs.busy())
+        assert library.jobs.get("left").progress.note == "already in the library"
