@@ -43,7 +43,7 @@ def main() -> None:
         if not documents and not jobs.busy(adding.KIND):
             adding.sample_button(jobs)
         adding.progress(jobs)
-        places.progress(jobs)
+        places.progress(library)
         for note in library.notes():
             st.caption(f":material/info: {words.plain(note)}")
         shelf.draw(documents, lines)

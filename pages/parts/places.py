@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -36,16 +37,21 @@ def ways(library: Library) -> None:
             st.caption(f":orange[:material/warning:] {words.plain(one.location)}: {words.plain(one.problem)}")
 
 
-def progress(jobs: Jobs) -> None:
-    """The addresses being fetched, and how the last ones ended."""
-    seen = _seen(jobs)
-    st.fragment(renewed, run_every=BUSY_S if jobs.busy(KIND) else IDLE_S)(
-        lambda: _lines(jobs), lambda: seen != _seen(jobs)
+def progress(library: Library) -> None:
+    """The addresses being fetched, and how the last ones ended; the page with them when documents came or went."""
+    seen = _seen(library)
+    st.fragment(renewed, run_every=BUSY_S if seen[0] else IDLE_S)(
+        lambda: _lines(library.jobs), lambda: seen != _seen(library)
     )
 
 
-def _seen(jobs: Jobs) -> tuple[bool, int]:
-    return jobs.busy(KIND), jobs.ended(KIND)
+def _seen(library: Library) -> tuple[bool, int, int]:
+    """Also how many documents there are: a watched folder brings them in without a job."""
+    try:
+        ready, _ = library.intake()
+    except LecternError:  # the page says so when it is drawn next
+        ready = 0
+    return library.jobs.busy(KIND), library.jobs.ended(KIND), ready
 
 
 def _address() -> None:
@@ -61,10 +67,7 @@ def _address() -> None:
 def _folder() -> None:
     turn = st.session_state.setdefault("upload_folder_turn", 0)
     key = f"upload_folder_{turn}"
-    st.file_uploader(
-        "Add a folder once", accept_multiple_files="directory", key=key, on_change=_take, args=(key,),
-        type=[suffix.removeprefix(".") for suffix in sorted(resources.library().suffixes)],
-    )  # fmt: skip
+    st.file_uploader("Add a folder once", accept_multiple_files="directory", key=key, on_change=_take, args=(key,))
     with st.form("upload_watch", border=False):
         st.text_input("Or follow a folder of this machine", placeholder="/home/me/papers", key="upload_watched")
         st.form_submit_button("Watch", icon=":material/visibility:", on_click=_watch)
@@ -142,7 +145,9 @@ def _update(location: str) -> None:
 
 def _take(key: str) -> None:
     files = st.session_state.get(key) or []
-    adding.add(resources.library().jobs, [Upload(file.name, file.getvalue()) for file in files])
+    library = resources.library()
+    wanted = [file for file in files if PurePath(file.name).suffix.lower() in library.suffixes]
+    adding.add(library.jobs, [Upload(file.name, file.getvalue()) for file in wanted])
     # A new key empties the widget, so that the server forgets the bytes once they are added.
     st.session_state["upload_folder_turn"] += 1
 
@@ -151,7 +156,8 @@ def _watch() -> None:
     folder = st.session_state["upload_watched"].strip()
     if folder:
         try:
-            resources.library().watch(folder)
+            library = resources.library()
+            library.jobs.submit(KIND, library.watch(folder).location)
         except LecternError as error:
             naming.tell(error)
         else:

@@ -29,7 +29,7 @@ _FOLLOWED = """
 _OLDER = """
     DELETE FROM sources old USING sources new, documents d
     WHERE d.id = new.document_id AND d.state = 'ready' AND new.location <> '' AND (%(all)s OR d.id = ANY(%(ids)s))
-      AND md5(old.location) = md5(new.location) AND old.location = new.location
+      AND old.location <> '' AND md5(old.location) = md5(new.location) AND old.location = new.location
       AND old.document_id <> new.document_id AND old.looked_at < new.looked_at
     RETURNING old.document_id, new.document_id
 """
