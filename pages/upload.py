@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import adding, clusters, document, frame, resources, shelf, words
+from pages.parts import adding, clusters, document, frame, places, resources, shelf, words
 from rag_core.errors import LecternError
 
 PURPOSE = (
@@ -39,9 +39,11 @@ def main() -> None:
             st.markdown("# Ask your own documents")
             st.markdown(PURPOSE)
         adding.drop_zone()
+        places.ways(library)
         if not documents and not jobs.busy(adding.KIND):
             adding.sample_button(jobs)
         adding.progress(jobs)
+        places.progress(library)
         for note in library.notes():
             st.caption(f":material/info: {words.plain(note)}")
         shelf.draw(documents, lines)

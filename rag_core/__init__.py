@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Message,
         Piece,
         Upload,
+        WebAddress,
     )
     from rag_core.errors import LecternError
     from rag_core.library import Library
@@ -44,6 +45,7 @@ __all__ = [
     "Piece",
     "Settings",
     "Upload",
+    "WebAddress",
 ]
 
 _ELSEWHERE = {

@@ -16,12 +16,21 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_documents, cli_evaluate, cli_keys, cli_mcp, cli_models, cli_run, cli_search, serving
-from rag_core.cli_output import WrongUsage, complain, emit, plain
-from rag_core.domain import AddEvent, Answer, BackupReport, Finding, Report, Scope
+from rag_core import (
+    cli_documents,
+    cli_evaluate,
+    cli_keys,
+    cli_mcp,
+    cli_models,
+    cli_run,
+    cli_search,
+    cli_sources,
+    serving,
+)
+from rag_core.cli_output import WrongUsage, complain, emit, plain, shown
+from rag_core.domain import Answer, BackupReport, Finding, Report, Scope
 from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse, StoreUnavailable
 from rag_core.library import Library
-from rag_core.plain import plain_event
 from rag_core.remote.library import RemoteLibrary
 from rag_core.remote.wire import Wire
 from rag_core.settings import Settings
@@ -103,14 +112,17 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     cli_run.add(command("run", cli_run.run, cli_run.HELP))
-    add = command("add", _add, "Add files and folders, and finish what was left pending.")
+    add = command("add", _add, "Add files, folders and web addresses, and finish what was left pending.")
     add.add_argument(
         "sources",
         nargs="*",
         metavar="SOURCE",
-        help="files, or folders of them: PDF, Office, web, EPUB, mail, CSV, text, source code",
+        help="files, folders of them, or addresses: PDF, Office, web, EPUB, mail, CSV, text, source code",
     )
+    cli_sources.add_web(add)
     add.add_argument("--password", help="password of encrypted PDF documents; asked for when it is left out")
+    cli_sources.add_update(command("update", cli_sources.update, cli_sources.UPDATE))
+    cli_sources.add_watch(command("watch", cli_sources.watch, cli_sources.WATCH))
     search = command("search", cli_search.search, "Show the passages that fit a question best.")
     cli_search.add(search)
     ask = command("ask", _ask, "Answer one question, with citations.")
@@ -154,12 +166,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add(library: Library, options: argparse.Namespace) -> int:
     failed = 0
-    show = _show_json if options.json else _progress()
+    show = shown(options.json)
     for event in library.resume():
         show(event)
         failed += event.stage == "failed"
     locked: list[tuple[str, str]] = []
-    for event in library.add(options.sources, password=options.password):
+    for event in library.add(cli_sources.sources_of(options), password=options.password):
         if isinstance(event.error, EncryptedDocument) and event.document and sys.stdin.isatty() and not options.json:
             locked.append((event.source, event.document.id))
             continue
@@ -287,37 +299,12 @@ def _answer(
         return answer
     print()
     for c in answer.citations:
-        print(f"  [{c.number}] {c.title}, page {c.page_label or c.page}: {' '.join(c.text.split())}")
+        address = library.document(c.document_id).address
+        at = f" {address}" if address else f", page {c.page_label or c.page}"
+        print(f"  [{c.number}] {c.title}{at}: {' '.join(c.text.split())}")
     for note in answer.trace.notes:
         print(f"  note: {note}")
     return answer
-
-
-def _progress() -> Callable[[AddEvent], None]:
-    """Draws events: in a terminal one line a document that changes, elsewhere one line for each end."""
-    live = sys.stdout.isatty()
-
-    def show(event: AddEvent) -> None:
-        if event.error is not None:
-            line = f"{event.source}: failed. {event.error} {getattr(event.error, 'help', '')}".rstrip()
-        elif event.stage == "ready" and event.document is not None:
-            d = event.document
-            line = f"{event.source}: {event.note or 'ready'}, {d.page_count} pages, {d.chunk_count} chunks"
-        else:
-            unit = {"reading": "page ", "embedding": "chunk "}.get(event.stage, "")
-            line = f"{event.source}: {event.stage}" + (f" {unit}{event.done} of {event.total}" if event.total else "")
-        over = event.stage in ("ready", "failed", "cancelled")
-        if live:
-            sys.stdout.write(f"\r\x1b[K{line}" + ("\n" if over else ""))
-            sys.stdout.flush()
-        elif over:
-            print(line)
-
-    return show
-
-
-def _show_json(event: AddEvent) -> None:
-    emit(plain_event(event))
 
 
 def _report(options: argparse.Namespace, values: dict[str, Any], line: str) -> None:

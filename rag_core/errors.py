@@ -5,6 +5,8 @@
     │   └── EncryptedDocument   a password is needed, or the one given is wrong
     ├── UnsupportedDocument     a kind of file that Lectern does not read
     ├── LimitExceeded           a limit of size, pages, time or memory was reached
+    ├── AddressRefused          a web address that Lectern does not go to
+    ├── SourceUnavailable       a web server or a folder that does not answer
     ├── StoreUnavailable        PostgreSQL, Chroma or the disk does not answer
     ├── StoreCorrupt            a stored file or index does not hold what it should
     ├── ModelUnavailable        a model is missing, damaged, refused or out of reach
@@ -55,6 +57,19 @@ class LimitExceeded(LecternError):
     """A limit of size, pages, time or memory was reached."""
 
     default_help = "Split the file into smaller ones, or raise the limit in the settings."
+
+
+class AddressRefused(LecternError):
+    """A web address that Lectern does not go to: not of the web, not public, or closed to programs."""
+
+    default_help = "Check the address. Save the page in a browser and add the file where you may see it there."
+
+
+class SourceUnavailable(LecternError):
+    """A web server or a folder does not answer, or does not have what is asked of it."""
+
+    retryable = True
+    default_help = "Open it in a browser to see whether it is there, and try again later."
 
 
 class StoreUnavailable(LecternError):

@@ -22,6 +22,7 @@ from rag_core.domain import (
     ClusterTree,
     Conversation,
     Document,
+    FollowedSource,
     Hit,
     LibraryStatus,
     Message,
@@ -74,6 +75,7 @@ class Library:
         from rag_core.choices import Choices
         from rag_core.clustering import Clustering
         from rag_core.embedding_in_use import EmbeddingInUse
+        from rag_core.following import Following
         from rag_core.jobs import Jobs
         from rag_core.rechunking import look
         from rag_core.storage.indexes.feeder import Feeder
@@ -85,7 +87,8 @@ class Library:
         look(storage, self._choices.settings.chunking.key)
         self._embedding = EmbeddingInUse(storage, self._choices)
         self._asking = Asking(storage, self._choices, self._embedding)
-        self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents)
+        self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents, self._forget)
+        self._following = Following(storage, self._adder, self.settings)
         self._clustering = Clustering(storage, lambda: self.settings, self._asking.language_model)
         self._evaluation: Evaluation | None = None
         self._access: Access | None = None
@@ -157,13 +160,20 @@ class Library:
 
         return back_up_beside(settings, Path(path).expanduser().absolute(), replace=replace)
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether `close` was called."""
+        return self._closing.is_set()
+
     def close(self) -> None:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._closing.set()
         self.jobs.shut()
         self._cards.stop()
         self._clustering.close()
+        self._following.stop()
         self._adder.close()
+        self._following.join()
         self.jobs.close()
         self._reader.close()
         with self._stepping:  # a step of a re-embedding ends before its stores are closed
@@ -183,11 +193,12 @@ class Library:
     def add(
         self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
-        """Add files, folders and uploads, telling of each step.
+        """Add files, folders, uploads and web addresses (text, or WebAddress with what it links to), telling each step.
 
-        Every source ends with the stage ready, failed (its event has the error) or cancelled; one that fails does not
-        keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending. What is
-        to go on without an iterator is a job: `library.jobs.submit("add", ...)`.
+        A file of a folder that did not change since is passed over; one that did takes its old version's place when it
+        is ready. Every source ends with the stage ready, failed (its event has the error) or cancelled; one that fails
+        does not keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending.
+        What is to go on without an iterator is a job: `library.jobs.submit("add", ...)`.
         """
         return self._adder.run(sources, password=password, cancellation=cancellation)
 
@@ -210,6 +221,39 @@ class Library:
     ) -> Iterator[AddEvent]:
         """Read a failed document again, perhaps with its password."""
         return self._adder.retry(self.document(document_id), password=password, cancellation=cancellation)
+
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """The endings of the files that are taken from folders, as ".pdf"; others are judged when they are named."""
+        from rag_core.reading import SUFFIXES
+
+        return SUFFIXES
+
+    def update(
+        self, locations: Iterable[str] | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Look again at addresses, files and watched folders that were added, or at these; fetch only what changed.
+
+        A newer version takes the old one's place when it is ready. What is gone from the web, or was one file, stays
+        and is told of as failed; what is gone from a watched folder goes. What the user removed is not brought back.
+        """
+        return self._following.update(None if locations is None else set(locations), cancellation)
+
+    def watch(self, folder: str | Path, *, tags: Iterable[str] = ()) -> FollowedSource:
+        """Follow a folder from now on, also after a restart: additions, changes, renames and removals.
+
+        Its documents get `tags`. Raises SourceUnavailable, ConfigurationError for one within another that is watched,
+        ValueError for a tag that is none.
+        """
+        return self._following.watch(Path(folder), tuple(tags))
+
+    def unwatch(self, location: str, *, remove: bool = False) -> None:
+        """Follow a folder no longer. Its documents stay, unless `remove`. Raises KeyError for one that is not."""
+        self._following.unwatch(location, remove)
+
+    def followed(self) -> list[FollowedSource]:
+        """Watched folders, with what keeps them from being followed, and addresses that were added."""
+        return self._storage.sources.followed()
 
     def documents(self) -> list[Document]:
         """Every document in whatever state, newest first."""
@@ -269,11 +313,9 @@ class Library:
 
     def remove(self, document_id: str) -> None:
         """Remove a document from every store. Old answers keep the passages they cite."""
-        from rag_core.corpora import forget
-
+        self._storage.sources.leave_out(document_id)
         self._storage.remove(document_id)
-        self._asking.forget_dialogues()
-        forget(self._storage, document_id)
+        self._forget(document_id)
 
     def rename_document(self, document_id: str, title: str | None) -> None:
         """Call a document so, from now on and everywhere; None, or nothing but blanks, gives its found title back."""
@@ -654,6 +696,13 @@ class Library:
         """Load the embedding model and what answers need, so that the first question finds them ready. Writes nothing
         to the library. Raises ModelUnavailable."""
         self._asking.warm()
+
+    def _forget(self, document_id: str) -> None:
+        """Nothing is kept of a removed document beside the stores."""
+        from rag_core.corpora import forget
+
+        self._asking.forget_dialogues()
+        forget(self._storage, document_id)
 
     @contextlib.contextmanager
     def _remade(self) -> Iterator[None]:

@@ -61,6 +61,18 @@ class ReadingSettings(Group):
     memory_bytes: int = Field(default=1536 * 2**20, ge=64 * 2**20, description="memory of the reading process, bytes")
 
 
+class SourcesSettings(Group):
+    """What is fetched from the web and how watched folders are followed."""
+
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(), description="hosts, or host:port, that may be fetched from though their addresses are not public"
+    )
+    max_bytes: int = Field(default=50 * 2**20, ge=1, description="largest answer of a web server, unpacked, bytes")
+    timeout_s: float = Field(default=60.0, gt=0, description="longest time for fetching one address, seconds")
+    max_redirects: int = Field(default=5, ge=0, le=20, description="most redirects of one address")
+    watch_every_s: float = Field(default=5.0, gt=0, description="least time between two looks at a folder, seconds")
+
+
 class ChunkingSettings(Group):
     """How pages are cut into chunks. Whoever gives sizes in the unit of one strategy alone has chosen that strategy."""
 
@@ -280,6 +292,7 @@ class Settings(BaseSettings):
     hub_url: str = Field(default="", description="another hub to download models from, of the same protocol")
     allow_remote: bool = Field(default=False, description="passages may leave the machine for a remote model")
     reading: ReadingSettings = ReadingSettings()
+    sources: SourcesSettings = SourcesSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     storage: StorageSettings = StorageSettings()

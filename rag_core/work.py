@@ -14,6 +14,7 @@ from rag_core.domain import AddEvent, BackupReport, Job, JobState, Progress, Que
 from rag_core.errors import ConfigurationError
 from rag_core.jobs import Kind, Plain, Request, Run
 from rag_core.sources import Keyed
+from rag_core.visiting import Visiting
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -25,6 +26,7 @@ def kinds(library: Library) -> tuple[Kind, ...]:
     """Every kind. Checks, backups and what makes the vectors anew are done one at a time, each in its lane."""
     return (
         Adding(library),
+        Visiting(library),
         Evaluating(library),
         Drafting(library),
         Plain("verify", "checking", Report, lambda job, _: library.verify(bool(job.params.get("deep")))),

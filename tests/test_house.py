@@ -13,7 +13,9 @@ import pytest
 import rag_core
 from tests.conftest import PROJECT
 
-STAGES = {"reading", "chunking", "embedding", "storage", "retrieval", "models", "answering", "evaluation"}
+STAGES = {
+    "sources", "reading", "chunking", "embedding", "storage", "retrieval", "models", "answering", "evaluation",
+}  # fmt: skip
 MAY_USE = {
     "answering": {"retrieval", "models"},
     "retrieval": {"storage", "embedding"},
@@ -61,7 +63,7 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_the_public_names() -> None:
     assert sorted(rag_core.__all__) == [
         "AddEvent", "Answer", "Cancellation", "Citation", "Conversation", "Document", "Hit", "LecternError", "Library",
-        "LibraryStatus", "Message", "Piece", "Settings", "Upload",
+        "LibraryStatus", "Message", "Piece", "Settings", "Upload", "WebAddress",
     ]  # fmt: skip
     public = {name for name in vars(rag_core.Library) if not name.startswith("_")}
     assert public == {
@@ -75,6 +77,7 @@ def test_the_public_names() -> None:
         "tag_documents", "tags", "scope", "set_scope", "scope_of",
         "clusters", "clusters_of", "summary", "update_clusters",
         "connect", "original", "reply", "embed", "access", "folder",
+        "update", "watch", "unwatch", "followed", "suffixes", "is_closing",
         "intake", "suggestions", "bring_back", "pin_conversation", "export_conversation",
     }  # fmt: skip
 

@@ -44,7 +44,7 @@ def _heading(library: Library, document: Document) -> None:
         words.count(document.page_count, "page"),
         words.count(document.chunk_count, "chunk"),
         words.size(document.byte_size),
-        words.plain(", ".join(document.sources)),
+        ", ".join(words.link(source) for source in document.sources),
     ]
     st.caption(" · ".join(fact for fact in facts if fact))
     unread = [page for page in library.pages(document.id) if page.error]

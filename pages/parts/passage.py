@@ -93,6 +93,7 @@ def _frame(document: Document | None, page: int) -> dict[str, Any]:
     pages = document.page_count if document else 0
     return {
         "title": document.title if document else "",
+        "address": document.address if document else "",
         "page": _page_words("", page, pages),
         "has_previous": page > 1 and document is not None,
         "has_next": page < pages,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from urllib.parse import quote
 
 from rag_core.text.invisible import visible
 
@@ -15,6 +16,13 @@ def plain(text: str) -> str:
     one_line = " ".join(visible(text).split())
     # A word joiner after a colon keeps `:red[`, `:material/..:` and `https:` from being understood.
     return _MARKS.sub(r"\\\1", one_line).replace(":", ":\u2060")
+
+
+def link(address: str) -> str:
+    """A link to an address of the web that shows it whole; plain where it is none."""
+    if not address.startswith(("http://", "https://")):
+        return plain(address)
+    return f"[{plain(address)}](<{quote(address, safe=':/?#@!$&*+,;=%-._~[]')}>)"
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from rag_core.adding.course import Course
 from rag_core.adding.window import WINDOW_DOCUMENTS, Work
-from rag_core.domain import Document
+from rag_core.domain import Document, Visit
 from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
 from rag_core.reading import detect_bytes
 from rag_core.settings import Settings
-from rag_core.sources import Found, read_source
+from rag_core.sources import Item, read_item
 from rag_core.storage import Accepted, Storage, noted
 
 _WINDOW_BYTES = 2**23
@@ -26,6 +26,7 @@ class _Arrival:
     name: str
     data: bytes = field(repr=False)
     sha256: str
+    visit: Visit
     media_type: str = ""
 
     @property
@@ -42,23 +43,21 @@ class Accepting:
         self._course = course
         self._arrivals: list[_Arrival] = []
         self._bytes = 0
-        # Those whose bytes another one, of this run or another, is bringing in, and its document.
-        self.repeated: list[tuple[Found, str]] = []
+        # Those whose bytes another one, of this run or another, is bringing in, each with its document's id.
+        self.repeated: list[tuple[Item, str]] = []
 
     @property
     def is_full(self) -> bool:
         """Whether to accept what was gathered before more is."""
         return len(self._arrivals) >= WINDOW_DOCUMENTS or self._bytes >= _WINDOW_BYTES
 
-    def gather(self, found: Found) -> None:
-        """Read a source and claim its document. Raises LecternError when it cannot be taken."""
-        if isinstance(found.source, LecternError):
-            raise found.source
-        data = read_source(found.source, self._settings.reading.max_file_bytes)
+    def gather(self, item: Item) -> None:
+        """Read an item and claim its document. Raises LecternError when it cannot be taken."""
+        data, visit = read_item(item, self._settings.reading.max_file_bytes)
         self._check_room(len(data))
-        arrival = _Arrival(found.key, found.name, data, hashlib.sha256(data).hexdigest())
+        arrival = _Arrival(item.key, item.name, data, hashlib.sha256(data).hexdigest(), visit)
         if not self._course.claim(arrival.document_id):
-            self.repeated.append((found, arrival.document_id))
+            self.repeated.append((item, arrival.document_id))
             return
         self._arrivals.append(arrival)
         self._bytes += len(data)
@@ -78,6 +77,7 @@ class Accepting:
             for arrival in list(window.values()):
                 self._fail(window, arrival, error)
             return []
+        self._course.supersede([key for key, document in documents.items() if document.state == "ready"])
         works = [self._work(arrival, documents.get(key)) for key, arrival in window.items()]
         return [work for work in works if work is not None]
 
@@ -165,4 +165,6 @@ class Accepting:
 
 
 def _accepted(arrival: _Arrival) -> Accepted:
-    return Accepted(arrival.document_id, arrival.sha256, arrival.name, arrival.media_type, len(arrival.data))
+    return Accepted(
+        arrival.document_id, arrival.sha256, arrival.name, arrival.media_type, len(arrival.data), arrival.visit
+    )

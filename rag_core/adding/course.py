@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rag_core.adding.claims import Claims
 from rag_core.adding.window import Work
@@ -13,17 +14,22 @@ from rag_core.domain import AddEvent, Document, Stage
 from rag_core.errors import Cancelled, LecternError, StoreUnavailable
 from rag_core.storage import Storage
 
+_log = logging.getLogger(__name__)
 _REMOVED = "removed while it was added"
 
 
 class Course:
     """One run's. Thread-safe: its steps go on in threads of their own."""
 
-    def __init__(self, storage: Storage, claims: Claims, cancellation: Cancellation) -> None:
+    def __init__(
+        self, storage: Storage, claims: Claims, cancellation: Cancellation, removed: Callable[[str], None]
+    ) -> None:
+        """removed: told of each document that a newer version took the place of."""
         self.events: queue.SimpleQueue[AddEvent | None] = queue.SimpleQueue()
         self._storage = storage
         self._claims = claims
         self._cancellation = cancellation
+        self._removed = removed
         self._interrupted = threading.Event()
 
     def tell(
@@ -85,9 +91,18 @@ class Course:
     def end(self, works: Sequence[Work]) -> None:
         """Tell of documents that were committed, or left out as they had been removed meanwhile."""
         documents = self._storage.documents.some([work.document.id for work in works])
+        self.supersede([key for key, document in documents.items() if document.state == "ready"])
         for work in works:
             self.release(work.document.id)
             self.tell_end(work.source, documents.get(work.document.id))
+
+    def supersede(self, ids: Sequence[str]) -> None:
+        """Ready documents take the places of what their sources led to before. What fails is done on opening."""
+        try:
+            for document_id in self._storage.supersede(ids) if ids else ():
+                self._removed(document_id)
+        except StoreUnavailable as error:
+            _log.warning("Older versions are removed later: %s", error)
 
     def tell_end(self, source: str, document: Document | None, note: str = "") -> None:
         """Tell how a source ended, by what the library has of its document now."""

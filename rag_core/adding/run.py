@@ -17,12 +17,15 @@ from rag_core.adding.window import WINDOW_DOCUMENTS, Window, Work
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Document
 from rag_core.embedding import Embedder
-from rag_core.errors import LecternError
+from rag_core.errors import Cancelled, LecternError
 from rag_core.reading import Reader
 from rag_core.settings import Settings
-from rag_core.sources import Found
+from rag_core.sources import Fetching, Found, Item, Refused, Unchanged
 from rag_core.storage import Storage
 from rag_core.storage.postgres.database import storable
+
+_UNCHANGED = 2_000
+_PATIENCE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Tools:
     embedder: Callable[[], Embedder]
     turn: Turn
     claims: Claims
+    removed: Callable[[str], None]
 
 
 class Run:
@@ -44,7 +48,7 @@ class Run:
         settings, storage = tools.settings, tools.storage
         self._storage = storage
         self._cancellation = cancellation
-        self._course = course = Course(storage, tools.claims, cancellation)
+        self._course = course = Course(storage, tools.claims, cancellation, tools.removed)
         # What no document can have as its password is a wrong one, not a failure of a store.
         password = storable(password) if password else None
         self._accepting = Accepting(settings, storage, course)
@@ -53,6 +57,7 @@ class Run:
         self._window = Window()
         self._work: Future[None] | None = None
         self._names: Mapping[str, str] = {}
+        self._unchanged: list[Unchanged] = []
 
     def events(self, work: Callable[[], None]) -> Iterator[AddEvent]:
         """Do the work in a thread and yield what it tells. A caller who stops listening interrupts
@@ -79,39 +84,36 @@ class Run:
             wait([self._work])
         self._course.release_all()
 
-    def add(self, sources: Iterable[Found]) -> None:
-        """Accept and process sources. They are accepted in a thread of its own, far ahead of what is read: whatever was
-        accepted is resumed when this process ends early."""
+    def stopped(self, source: str) -> bool:
+        """Whether a source is not to go on."""
+        return self._course.stopped(source)
+
+    def add(self, found: Iterable[Found]) -> None:
+        """Accept and process what is found at sources. It is accepted in a thread of its own, far ahead of what is
+        read: whatever was accepted is resumed when this process ends early."""
         accepted: queue.SimpleQueue[list[Work] | None] = queue.SimpleQueue()
 
         def accept() -> None:
             try:
-                for found in sources:
-                    if self._course.interrupted:
-                        break
-                    if works := self._gather(found):
-                        accepted.put(works)
-                accepted.put(self._accepting.accept())
+                for works in self._accepted(found):
+                    accepted.put(works)
             finally:
                 accepted.put(None)
 
         with ThreadPoolExecutor(1, thread_name_prefix="lectern-accept") as ahead:
             accepting = ahead.submit(accept)
-            while (works := accepted.get()) is not None:
+            while (works := self._next_of(accepted)) is not None:
                 self._go_on(works)
             accepting.result()
         self._finish_gathered()
         self._take_repeated()
 
-    def accept(self, sources: Iterable[Found]) -> None:
-        """Accept sources and leave them pending. Those that another run is bringing in are told of as waiting alone."""
-        for found in sources:
-            if self._course.interrupted:
-                return
-            self._leave(self._gather(found, reading=False))
-        self._leave(self._accepting.accept())
-        for found, _ in self._accepting.repeated:
-            self._course.tell(found.key, "waiting")
+    def accept(self, found: Iterable[Found]) -> None:
+        """Accept what is found and leave it pending. What another run is bringing in is told of as waiting alone."""
+        for works in self._accepted(found, reading=False):
+            self._leave(works)
+        for item, _ in self._accepting.repeated:
+            self._course.tell(item.key, "waiting")
 
     def finish_some(self, names: Mapping[str, str]) -> None:
         """Process some documents that were accepted before, by id, each told of by the name that is given here."""
@@ -137,17 +139,61 @@ class Run:
         with self._line:
             work()
 
-    def _gather(self, found: Found, *, reading: bool = True) -> list[Work]:
-        """Gather a source. Returns what was accepted, once that was worth a transaction."""
-        if self._cancellation.is_set(found.key):
-            self._course.tell(found.key, "cancelled")
+    def _accepted(self, found: Iterable[Found], *, reading: bool = True) -> Iterator[list[Work]]:
+        """What was accepted of what is found, a transaction at a time; all else is told of."""
+        for one in found:
+            if self._course.interrupted:
+                break
+            if isinstance(one, Item):
+                yield self._gather(one, reading=reading)
+            elif isinstance(one, Unchanged):
+                self._pass_over(one)
+            elif isinstance(one, Fetching):
+                yield self._accepting.accept()  # what was found before is not kept waiting by a slow server
+                self._course.tell(one.name, "fetching", one.done, one.total)
+            else:
+                self._refuse(one)
+        self._tell_unchanged()
+        yield self._accepting.accept()
+
+    def _next_of(self, accepted: queue.SimpleQueue[list[Work] | None]) -> list[Work] | None:
+        """What was accepted next. Where that takes a while, what was read before goes its way meanwhile."""
+        try:
+            return accepted.get(timeout=_PATIENCE_S)
+        except queue.Empty:
+            self._flush()
+            return accepted.get()
+
+    def _refuse(self, refused: Refused) -> None:
+        if isinstance(refused.error, Cancelled):
+            self._course.tell(refused.name, "cancelled")
+        else:
+            self._course.tell(refused.name, "failed", error=refused.error)
+
+    def _pass_over(self, unchanged: Unchanged) -> None:
+        self._unchanged.append(unchanged)
+        if len(self._unchanged) >= _UNCHANGED:
+            self._tell_unchanged()
+
+    def _tell_unchanged(self) -> None:
+        """Tell of sources that are as they were; many at a time, since each costs little more than that."""
+        unchanged, self._unchanged = self._unchanged, []
+        documents = self._storage.documents.some([one.document_id for one in unchanged]) if unchanged else {}
+        self._storage.sources.looked((one.document_id, one.visit) for one in unchanged)
+        for one in unchanged:
+            self._course.tell_end(one.name, documents.get(one.document_id), note="already in the library")
+
+    def _gather(self, item: Item, *, reading: bool = True) -> list[Work]:
+        """Gather an item. Returns what was accepted, once that was worth a transaction."""
+        if self._cancellation.is_set(item.key):
+            self._course.tell(item.key, "cancelled")
             return []
         if reading:
-            self._course.tell(found.key, "reading")
+            self._course.tell(item.key, "reading")
         try:
-            self._accepting.gather(found)
+            self._accepting.gather(item)
         except LecternError as error:
-            self._course.tell(found.key, "failed", error=error)
+            self._course.tell(item.key, "failed", error=error)
         return self._accepting.accept() if self._accepting.is_full else []
 
     def _finish_gathered(self) -> None:
@@ -162,10 +208,10 @@ class Run:
         """
         while self._accepting.repeated and not self._course.interrupted:
             repeated, self._accepting.repeated = self._accepting.repeated, []
-            for found, document_id in repeated:
-                if not self._course.await_other(document_id, found.key):
+            for item, document_id in repeated:
+                if not self._course.await_other(document_id, item.key):
                     self._finish_gathered()
-                self._go_on(self._gather(found))
+                self._go_on(self._gather(item))
             self._finish_gathered()
 
     def _as_they_are(self, ids: Sequence[str]) -> list[Work]:

@@ -60,6 +60,7 @@ from rag_core.domain.evaluation import (
 )
 from rag_core.domain.jobs import Job, JobState
 from rag_core.domain.search import Considered, QuestionKind, Scope, Searched, SearchMode, Understood
+from rag_core.domain.sources import FollowedSource, KnownSource, SourceKind, SourceReport, Visit, WebAddress
 from rag_core.domain.state import (
     BackupReport,
     Finding,
@@ -103,12 +104,14 @@ __all__ = [
     "Field",
     "FieldKind",
     "Finding",
+    "FollowedSource",
     "Found",
     "Gold",
     "Hit",
     "ImportReport",
     "Job",
     "JobState",
+    "KnownSource",
     "LibraryStatus",
     "Line",
     "Machine",
@@ -141,6 +144,8 @@ __all__ = [
     "Searched",
     "Section",
     "Sentence",
+    "SourceKind",
+    "SourceReport",
     "Stage",
     "State",
     "Step",
@@ -150,4 +155,6 @@ __all__ = [
     "Understood",
     "UnfinishedDownload",
     "Upload",
+    "Visit",
+    "WebAddress",
 ]

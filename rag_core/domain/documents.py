@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-Stage = Literal["waiting", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
+Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again.
 CARD_VERSION = 1
@@ -175,6 +175,11 @@ class Document:
         """The language that its card found (ISO 639-1), English where there is none."""
         return (self.card.language if self.card else "") or "en"
 
+    @property
+    def address(self) -> str:
+        """Where it stands on the web; empty where it came from elsewhere."""
+        return next((name for name in self.sources if name.startswith(("http://", "https://"))), "")
+
 
 @dataclass(frozen=True, slots=True)
 class Upload:
@@ -186,7 +191,10 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class AddEvent:
-    """One step of adding a source. `done` of `total` counts pages when reading and chunks when embedding."""
+    """One step of adding a source.
+
+    `done` of `total` counts addresses of a site when fetching, pages when reading and chunks when embedding.
+    """
 
     source: str
     stage: Stage

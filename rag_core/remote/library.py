@@ -25,13 +25,13 @@ from rag_core.domain import (
     Scope,
     Searched,
     Trace,
-    Upload,
+    WebAddress,
 )
 from rag_core.errors import LecternError, ModelUnavailable, UnreadableDocument
 from rag_core.plain import plain
 from rag_core.remote.revived import revived
 from rag_core.remote.wire import Wire
-from rag_core.sources import Source, expand
+from rag_core.sources import Item, Refused, Source, expand, here
 
 _ROOT = "/api/v1"
 _MOST = 1000
@@ -76,14 +76,22 @@ class RemoteLibrary:
         self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
         """Send files, folders and uploads, telling of each step."""
+        from rag_core.reading import SUFFIXES
+
         token = cancellation or Cancellation()
-        for key, name, source in expand(sources):
-            if token.is_set(key):
-                yield AddEvent(key, "cancelled")
-            elif isinstance(source, LecternError):
-                yield AddEvent(key, "failed", error=source)
-            else:
-                yield from (replace(event, source=key) for event in self._sent(name, source, password))
+        looking = here(SUFFIXES, token.is_set)
+        for source in sources:
+            if isinstance(source, WebAddress) or str(source).startswith(("http://", "https://")):
+                yield from self._fetched(source if isinstance(source, WebAddress) else WebAddress(str(source)), token)
+                continue
+            for found in expand([source], looking):
+                if isinstance(found, Refused):
+                    yield AddEvent(found.name, "failed", error=found.error)
+                elif isinstance(found, Item) and token.is_set(found.key):
+                    yield AddEvent(found.key, "cancelled")
+                elif isinstance(found, Item):
+                    sent = self._sent(found.name, found.data, password)
+                    yield from (replace(event, source=found.key) for event in sent)
 
     def resume(self, documents: object = None, *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
         """Nothing: the server finishes by itself what was accepted."""
@@ -238,17 +246,25 @@ class RemoteLibrary:
         hits = tuple(revived(Hit, one) for one in told["hits"])
         return Found(hits, Trace(searched=searched, notes=tuple(told["notes"])))
 
-    def _sent(self, name: str, source: str | Path | Upload, password: str | None) -> Iterator[AddEvent]:
+    def _fetched(self, address: WebAddress, token: Cancellation) -> Iterator[AddEvent]:
+        """Have the server fetch an address, and what it links to."""
+        given = {"addresses": [plain(address)]}
+        for _, told in self._wire.events(f"{_ROOT}/documents", given):
+            yield self._event(told)
+            if token.is_set(address.name):
+                return
+
+    def _sent(self, name: str, data: bytes | Path, password: str | None) -> Iterator[AddEvent]:
         headers = {"Content-Type": "application/octet-stream"}
         if password is not None:
             headers["X-Document-Password"] = password
         path, query = f"{_ROOT}/documents", {"name": name}
         try:
-            if isinstance(source, Upload):
-                steps = self._wire.events(path, source.data, query=query, **headers)
+            if isinstance(data, bytes):
+                steps = self._wire.events(path, data, query=query, **headers)
                 yield from (self._event(told) for _, told in steps)
             else:
-                with Path(source).open("rb") as file:
+                with data.open("rb") as file:
                     steps = self._wire.events(path, file, query=query, **headers)
                     yield from (self._event(told) for _, told in steps)
         except OSError as error:

@@ -45,6 +45,7 @@ from rag_core.storage.postgres.jobs import JobStore
 from rag_core.storage.postgres.new_vectors import NewVectors, take_over
 from rag_core.storage.postgres.question_sets import QuestionSets
 from rag_core.storage.postgres.rows import Stored
+from rag_core.storage.postgres.sources import SourceStore
 
 _log = logging.getLogger(__name__)
 _SUCCESSOR = "dumps-new"
@@ -106,6 +107,25 @@ class Storage:
                 f"The document is found no longer, but its files are not removed yet. {reason}",
                 help="Lectern tries again by itself, at the latest when it starts.",
             )
+
+    def supersede(self, ids: Sequence[str]) -> list[str]:
+        """Have ready documents take the places of older versions. Returns those that go. Raises StoreUnavailable."""
+        return self._let_go(self.sources.supersede(ids))
+
+    def forget_sources(self, locations: Sequence[str]) -> list[str]:
+        """Forget places that are no more. Returns the documents that go with them. Raises StoreUnavailable."""
+        return self._let_go(self.sources.forget(locations))
+
+    def _let_go(self, ids: list[str]) -> list[str]:
+        """Follow up documents whose removal is logged; a file that cannot be removed yet is tried again by itself."""
+        if ids:
+            self.documents.forget(ids)
+            for document_id in ids:
+                self.dumps.hide(document_id)
+            self.sync.acknowledge()
+            self.removals.sweep()
+            self.wake()
+        return ids
 
     def renew(self, ids: Sequence[str]) -> None:
         """Have documents read again: they are pending from this instant on, and found no longer until they are ready.
@@ -299,6 +319,7 @@ class Storage:
         self.evaluation_runs = EvaluationRuns(database)
         self.new_vectors = NewVectors(database)
         self.hierarchy = HierarchyStore(database)
+        self.sources = SourceStore(database)
         self.files = FileStore(folder / "files")
         self.removals = Removals(self.documents, self.files)
         self.log = ChangeLog(database)
@@ -351,6 +372,8 @@ class Storage:
             self.dumps.use(profile)
             self._finish_switch()
         self.sync.retry_now()
+        self.sync.acknowledge()
+        self.sources.supersede()
         self.sync.acknowledge()
         self.removals.sweep()
         if profile is None:

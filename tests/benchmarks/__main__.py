@@ -11,6 +11,7 @@ _FILING = SHARED / "data" / "filings" / "NETFLIX_2018_10K.pdf"
 _REFERENCE = SHARED / "bench" / "langchain_reference.py"
 _ALONE = [
     ["search", "--chunks", "10000"], ["start", "--chunks", "10000"], ["bulk", "--files", "10000"],
+    ["rescan", "--files", "10000"],
     ["recovery", "--files", "10000"], ["evaluate", "--questions", "500", "--chunks", "10000"],
     ["generation"], ["crowd", "--chunks", "10000"], ["serve", "--chunks", "10000"],
 ]  # fmt: skip

@@ -26,6 +26,7 @@ from rag_core.domain import (
     Considered,
     Conversation,
     Document,
+    FollowedSource,
     Hit,
     Job,
     LibraryStatus,
@@ -43,7 +44,9 @@ from rag_core.domain import (
     Successor,
     Trace,
     Upload,
+    WebAddress,
 )
+from rag_core.errors import SourceUnavailable
 from rag_core.jobs import Jobs
 from rag_core.retrieval import Retrieval
 from rag_core.settings import Settings
@@ -124,6 +127,9 @@ class FakeLibrary:
         self.gate = threading.Event()
         self.gate.set()
         self.calls: list[tuple[str, Any]] = []
+        self.suffixes = frozenset({".txt"})
+        self.followed_sources: list[FollowedSource] = []
+        self.is_closing = False
         self.kept: dict[str, list[Message]] = {}
         self.titles: dict[str, str] = {}
         self.pinned: set[str] = set()
@@ -151,6 +157,17 @@ class FakeLibrary:
     def clusters_of(self, document_id: str) -> tuple[ChunkCluster, ...]:
         return (ChunkCluster(("steel", "bridges"), (0, 1)), ChunkCluster((), (2,)))
 
+    def followed(self) -> list[FollowedSource]:
+        return self.followed_sources
+
+    def update(self, locations: Sequence[str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
+        self.calls.append(("update", list(locations)))
+        yield from self.script.get("update", [])
+
+    def watch(self, folder: str) -> FollowedSource:
+        self.calls.append(("watch", folder))
+        raise SourceUnavailable(f"There is no folder {folder}.")
+
     def documents(self) -> list[Document]:
         return list(self.held)
 
@@ -171,8 +188,16 @@ class FakeLibrary:
         return PagePicture(b"png", 10, 14)
 
     def add(
-        self, sources: Sequence[Keyed], *, password: str | None = None, cancellation: Cancellation | None = None
+        self,
+        sources: Sequence[Keyed | WebAddress],
+        *,
+        password: str | None = None,
+        cancellation: Cancellation | None = None,
     ) -> Iterator[AddEvent]:
+        if isinstance(site := sources[0], WebAddress):
+            self.calls.append(("add", [site.address]))
+            yield from self.script.get(site.address, [])
+            return
         self.calls.append(("add", [item.source.name for item in sources]))
         yield from self._play({item.source.name: item.key for item in sources}, cancellation or Cancellation())
 

@@ -37,7 +37,7 @@ def test_an_empty_library_says_what_lectern_does(library: FakeLibrary) -> None:
     test = draw("upload")
     assert "shows you the page and the passage" in said(test)
     assert "up to 512 MB each" in said(test)
-    assert [button.label for button in test.button] == ["Add the sample library"]
+    assert "Add the sample library" in [button.label for button in test.button]
 
 
 def test_the_samples_are_added_by_one_click(library: FakeLibrary) -> None:

@@ -180,3 +180,23 @@ def test_the_sample_library_answers_its_questions(run: Run) -> None:
                 refused.append(item["question"])
     assert not wrong
     assert len(refused) <= 1
+
+
+def test_folders_are_watched_and_sources_looked_at_again(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "chess.txt").write_text(TEXTS["chess.txt"])
+    code, out, _ = run("watch", "notes", "--tag", "games")
+    assert code == 0
+    assert "chess.txt: ready" in out
+    assert lines(run("watch", "--json")[1])[0] | {"looked_at": None, "device": 0} == {
+        "location": str(tmp_path / "notes"), "kind": "folder", "tags": ["games"], "depth": 0, "pages": 0,
+        "delay_s": 0.0, "looked_at": None, "problem": "", "device": 0, "documents": 1,
+    }  # fmt: skip
+    (tmp_path / "notes" / "chess.txt").unlink()
+    assert "chess.txt: removed, as its file is gone" in run("update")[1]
+    assert run("update", "https://example.org/never")[0] == 1
+    assert run("watch", "notes", "--stop")[0] == 0
+    assert run("watch", "notes", "--stop")[0] == 2
+    assert run("watch", "notes", "--tag", "#")[0] == 2
+    code, out, err = run("add", "http://127.0.0.1:9/page", "--depth", "1", "--pages", "5")
+    assert (code, "private network" in out + err) == (1, True)

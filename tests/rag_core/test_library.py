@@ -7,6 +7,7 @@ import pytest
 
 from rag_core import Cancellation, Library, Settings, Upload
 from rag_core.errors import (
+    AddressRefused,
     ConfigurationError,
     InvalidQuestion,
     LibraryInUse,
@@ -172,12 +173,12 @@ def test_a_failing_source_does_not_keep_the_others(library: Library) -> None:
         Upload("page.pdf", b"<!DOCTYPE html><html><body>no PDF</body></html>"),
         Upload("broken.pdf", b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog"),
         "/no/such/file.txt",
-        "https://example.org/page",
+        "https://127.0.0.1/page",
         Upload("chess.txt", TEXTS["chess.txt"].encode()),
     ]
     ends = {event.source: event for event in library.add(sources) if event.stage in ("ready", "failed")}
     assert ends.pop("chess.txt").stage == "ready"
-    kinds = (UnreadableDocument, UnsupportedDocument)
+    kinds = (UnreadableDocument, UnsupportedDocument, AddressRefused)
     for name, event in ends.items():
         assert isinstance(event.error, kinds), name
         assert event.error.help, name

@@ -96,6 +96,15 @@ const drawBar = (data) => {
   next.dataset.act = "next";
   next.disabled = !data.has_next;
   bar.append(previous, make("span", "where", data.page), next);
+  // Only addresses of the web come here; the page is told nothing of where its reader comes from.
+  if (data.address) {
+    const link = make("a", "tool origin", new URL(data.address).hostname);
+    link.href = data.address;
+    link.target = "_blank";
+    link.rel = "noopener noreferrer nofollow";
+    link.title = visible(data.address);
+    bar.append(link);
+  }
   if (data.away) {
     const back = button("tool back", "Back to the passage");
     back.dataset.act = "back";

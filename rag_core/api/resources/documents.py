@@ -18,10 +18,11 @@ from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed, document_of, visible
 from rag_core.api.uploads import Repeats, received
 from rag_core.cancellation import Cancellation
-from rag_core.domain import AddEvent, Chunk, Document, Page
+from rag_core.domain import AddEvent, Chunk, Document, Page, WebAddress
 from rag_core.jobs import Request as Asked
 from rag_core.library import Library
 from rag_core.plain import plain, plain_event, plain_job
+from rag_core.sources import Source
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 Opened = Annotated[Library, Depends(open_library)]
@@ -38,15 +39,29 @@ _UPLOAD = {"requestBody": {"required": True, "content": {
         "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
         "password": {"type": "string"}}}},
     "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
-    "application/json": {"schema": {"type": "object", "required": ["paths"], "properties": {
-        "paths": {"type": "array", "items": {"type": "string"}}, "password": {"type": "string"}}}},
+    "application/json": {"schema": {"type": "object", "properties": {
+        "paths": {"type": "array", "items": {"type": "string"}},
+        "addresses": {"type": "array", "items": {"type": "object", "required": ["address"], "properties": {
+            "address": {"type": "string"}, "depth": {"type": "integer"}, "pages": {"type": "integer"},
+            "delay_s": {"type": "number"}}}},
+        "password": {"type": "string"}}}},
 }}}  # fmt: skip
 
 
-class PathsGiven(Closed):
-    """Files and folders of the server's machine."""
+class AddressGiven(Closed):
+    """A web page, and those that it links to: see `WebAddress`."""
 
-    paths: list[str] = Field(min_length=1, max_length=10_000)
+    address: str = Field(min_length=1, max_length=2000)
+    depth: int = Field(default=0, ge=0, le=20)
+    pages: int = Field(default=50, ge=1, le=10_000)
+    delay_s: float = Field(default=0.5, ge=0, le=60)
+
+
+class SourcesGiven(Closed):
+    """Files and folders of the server's machine, and web addresses."""
+
+    paths: list[str] = Field(default=[], max_length=10_000)
+    addresses: list[AddressGiven] = Field(default=[], max_length=1000)
     password: str | None = None
 
 
@@ -93,7 +108,7 @@ def documents(
 async def add(
     request: Request, library: Opened, wait: Annotated[bool, Query(description="until they can be searched")] = True
 ) -> Response:
-    """Add files: a form's parts, a body named by `?name=`, or JSON with `paths` of the server's own machine.
+    """Add files: a form's parts, a body named by `?name=`, or JSON with `paths` of the server's machine or `addresses`.
 
     Answers when they can be searched, with how each ended; with `Accept: text/event-stream` each step is an event.
     With `wait=false` the answer is 202 as soon as the bytes are kept, and `jobs` tells of the rest.
@@ -101,9 +116,10 @@ async def add(
     """
     caller = caller_of(request)
     if request.headers.get("content-type", "").startswith("application/json"):
-        given = _paths(await request.body())
+        given = _given(await request.body())
         paths = [_allowed(request, Path(path), caller) for path in given.paths]
-        return await _added(request, library, paths, given.password)
+        addresses = [WebAddress(**one.model_dump()) for one in given.addresses]
+        return await _added(request, library, [*paths, *addresses], given.password)
     async with received(request, library) as files:
         key = request.headers.get("idempotency-key", "")
         before = _repeats.get(caller.name, key, files.digest) if key else None
@@ -221,11 +237,14 @@ def original(request: Request, library: Opened, document_id: str) -> Response:
     return FileResponse(path, media_type="application/octet-stream", filename=name, headers=headers)
 
 
-def _paths(body: bytes) -> PathsGiven:
+def _given(body: bytes) -> SourcesGiven:
     try:
-        return PathsGiven.model_validate_json(body)
+        given = SourcesGiven.model_validate_json(body)
     except ValidationError as error:
         raise Refused(422, f"The request cannot be used: {error.errors()[0]['msg']}.") from error
+    if not given.paths and not given.addresses:
+        raise Refused(422, "The request names nothing to add.")
+    return given
 
 
 def _allowed(request: Request, path: Path, caller: Caller) -> Path:
@@ -240,15 +259,15 @@ def _allowed(request: Request, path: Path, caller: Caller) -> Path:
     return full
 
 
-async def _added(request: Request, library: Library, paths: list[Path], password: str | None) -> Response:
+async def _added(request: Request, library: Library, sources: list[Source], password: str | None) -> Response:
     if wants_events(request):
-        return streamed(request, lambda token: _events(library.add(paths, password=password, cancellation=token)))
-    return told(request, await to_thread.run_sync(added, library, paths, password), 201)
+        return streamed(request, lambda token: _events(library.add(sources, password=password, cancellation=token)))
+    return told(request, await to_thread.run_sync(added, library, sources, password), 201)
 
 
-def added(library: Library, paths: Sequence[Path], password: str | None) -> dict[str, Any]:
-    """Add files; returns how each ended."""
-    events = [event for event in library.add(paths, password=password) if event.stage in _ENDS]
+def added(library: Library, sources: Sequence[Source], password: str | None) -> dict[str, Any]:
+    """Add files and addresses; returns how each ended."""
+    events = [event for event in library.add(sources, password=password) if event.stage in _ENDS]
     return {"results": [plain_event(event) for event in events]}
 
 

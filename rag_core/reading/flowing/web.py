@@ -31,6 +31,8 @@ _BETWEEN_TAGS = (
 _UNSEEN, _BETWEEN = frozenset(_UNSEEN_TAGS.split()), frozenset(_BETWEEN_TAGS.split())
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' or @role='complementary']"
+_PUBLISHED = "//meta[@property='article:published_time' or @itemprop='datePublished' or @name='date']/@content"
+_YEAR = re.compile(r"(?:19|20)\d\d(?=-|$)")
 _PARTS = "//p | //li | //tr | //h1 | //h2 | //h3 | //pre"
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w-]{2,40})""", re.I)
@@ -54,7 +56,10 @@ def read(path: Path, max_chars: int) -> Flow:
         _said(root, "//title/text()"),
         _said(root, "//meta[@name='author']/@content"),
     )
-    return Flow(blocks(main), Details(title, author, language=root.get("lang", ""), notes=(note,) if note else ()))
+    said = _YEAR.match(_said(root, _PUBLISHED))
+    year = int(said[0]) if said else None
+    notes = (note,) if note else ()
+    return Flow(blocks(main), Details(title, author, year, language=root.get("lang", ""), notes=notes))
 
 
 def parsed(text: str) -> Any:

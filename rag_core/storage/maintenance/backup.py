@@ -29,7 +29,8 @@ from rag_core.storage.postgres.database import unavailable
 
 # Each after those that it refers to. A migration that makes a table adds its name here or below.
 TABLES = (
-    "embedding_profiles", "documents", "sources", "document_tags", "pages", "chunks", "conversations", "messages",
+    "embedding_profiles", "documents", "sources", "document_tags", "followed_sources",
+    "left_out_sources", "pages", "chunks", "conversations", "messages",
     "citations", "queries", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
     "document_summaries", "chunk_clusters", "document_clusters", "document_memberships",
 )  # fmt: skip

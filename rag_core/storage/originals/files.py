@@ -41,6 +41,13 @@ class FileStore:
         except OSError:
             return False
 
+    def read(self, document_id: str) -> bytes | None:
+        """A document's bytes; None where they are lost."""
+        try:
+            return self.path(document_id).read_bytes()
+        except OSError:
+            return None
+
     def write_many(self, originals: Mapping[str, bytes]) -> None:
         """Keep the bytes of many documents, synced together. Raises StoreUnavailable; some may then be kept."""
         try:

@@ -89,7 +89,8 @@ class CardStore:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT id, media_type, title_read, authors, year, language, sections,"
-                " ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name)"
+                " ARRAY(SELECT name FROM sources WHERE document_id = documents.id GROUP BY name"
+                " ORDER BY min(added_at), name)"
                 " FROM documents WHERE state = 'ready' AND card_version < %s ORDER BY id LIMIT %s",
                 (version, limit),
             ).fetchall()

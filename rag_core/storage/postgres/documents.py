@@ -24,7 +24,8 @@ _DOCUMENT = """
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, authors, year, language, sections, notes,
            error, help, added_at, card,
            ARRAY(SELECT tag FROM document_tags WHERE document_id = documents.id ORDER BY lower(tag)) AS tags,
-           ARRAY(SELECT name FROM sources WHERE document_id = documents.id ORDER BY added_at, name) AS sources
+           ARRAY(SELECT name FROM sources WHERE document_id = documents.id GROUP BY name
+                 ORDER BY min(added_at), name) AS sources
     FROM documents
 """
 _WITHIN = """
@@ -297,6 +298,10 @@ class DocumentStore:
         reach("removal.committed")
         self._forget(document_id)
         return found is not None
+
+    def forget(self, ids: Sequence[str]) -> None:
+        """What is remembered of documents is out of date: their rows were changed by another store."""
+        self._forget(*ids)
 
     @retried
     def renew(self, ids: Sequence[str]) -> None:

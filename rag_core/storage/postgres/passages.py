@@ -102,7 +102,7 @@ class Passages:
         """What some documents are called."""
         with self._database.reading() as connection:
             rows = connection.execute(
-                "SELECT d.id, d.title, d.authors, ARRAY(SELECT name FROM sources WHERE document_id = d.id),"
+                "SELECT d.id, d.title, d.authors, ARRAY(SELECT DISTINCT name FROM sources WHERE document_id = d.id),"
                 " coalesce(left(p.text, %s), ''), d.page_count, d.chunk_count,"
                 " coalesce(nullif(d.card ->> 'language', ''), 'en') FROM documents d"
                 " LEFT JOIN pages p ON p.document_id = d.id AND p.number = 1 WHERE d.id = ANY(%s)",

@@ -6,7 +6,7 @@ Each function writes for many documents at once, in a transaction that is open.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from typing import Any
 
@@ -16,9 +16,10 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
-from rag_core.domain import CARD_VERSION, Chunk, DocumentCard, ParsedDocument, Profile
+from rag_core.domain import CARD_VERSION, Chunk, DocumentCard, ParsedDocument, Profile, Visit
 from rag_core.storage.postgres.database import storable
 from rag_core.storage.postgres.pieces import kept_form
+from rag_core.storage.postgres.sources import insert_sources
 
 # PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
 _SOURCE_CHARS = 500
@@ -41,13 +42,14 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A document that comes in under a name, its bytes kept already."""
+    """A document that comes in under a name, its bytes kept already. `visit`: where they were found."""
 
     document_id: str
     sha256: str
     source: str
     media_type: str
     byte_size: int
+    visit: Visit = field(default_factory=Visit)
 
 
 def insert_pending(connection: Connection[TupleRow], window: Sequence[Accepted]) -> None:
@@ -66,10 +68,7 @@ def insert_pending(connection: Connection[TupleRow], window: Sequence[Accepted])
         "UPDATE documents SET state = 'pending', error = NULL, help = '' WHERE id = ANY(%s) AND state = 'failed'",
         (ids,),
     )
-    connection.execute(
-        "INSERT INTO sources (document_id, name) SELECT * FROM unnest(%s::text[], %s::text[]) ON CONFLICT DO NOTHING",
-        (ids, [storable(item.source)[-_SOURCE_CHARS:] for item in window]),
-    )
+    insert_sources(connection, {i.document_id: (i.source[-_SOURCE_CHARS:], i.visit) for i in window})
 
 
 def mark_stored(connection: Connection[TupleRow], batch: Sequence[Stored], profile: Profile) -> list[Stored]:

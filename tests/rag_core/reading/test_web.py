@@ -30,7 +30,8 @@ shown in the table for all of the lines that it runs.</p><h2>By line</h2>{TABLE}
 <img src="http://192.0.2.1/map.png" alt="A map of the lines"><pre>if a:
     b()</pre><p style="display: none">Nobody sees this.</p><script>document.write("run")</script>"""
 PAGE = f"""<!DOCTYPE html><html lang="en"><head><title>Ferry fares | Ferries</title>
-<meta name="author" content="Ada Moss"><link rel=stylesheet href="http://192.0.2.1/x.css"></head><body>
+<meta name="author" content="Ada Moss"><meta name="date" content="2021-05-04">
+<link rel=stylesheet href="http://192.0.2.1/x.css"></head><body>
 <nav><ul><li><a href="/a">Home</a><li><a href="/b">Timetables</a></ul></nav><main>{ARTICLE}</main>
 <footer>Imprint and privacy</footer></body></html>"""
 
@@ -59,6 +60,7 @@ def test_the_main_text_with_headings_lists_and_tables(reader: Reader, tmp_path: 
 def test_a_page_says_its_title_author_and_pictures(reader: Reader, tmp_path: Path) -> None:
     parsed = given(reader, tmp_path, PAGE)
     assert (parsed.title, parsed.authors, parsed.language) == ("Ferry fares | Ferries", "Ada Moss", "en")
+    assert parsed.year == 2021
     text = given(reader, tmp_path, ARTICLE).pages[0].text
     assert "[Picture: A map of the lines]" in text
     assert "1. Book.\n2. Board." in text

@@ -1,0 +1,173 @@
+"""Other ways in than dropping files: an address, a folder from the browser, a watched folder of this machine."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import adding, naming, resources, words
+from pages.parts.refreshing import failure, renewed
+from rag_core.domain import FollowedSource, Job, SourceReport, Upload
+from rag_core.errors import LecternError
+from rag_core.jobs import Jobs
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+KIND = "visit"
+SHOWN = 30
+BUSY_S, IDLE_S = 0.5, 3.0
+
+
+def ways(library: Library) -> None:
+    """A row of them, below the drop zone."""
+    followed = [one for one in library.followed() if one.kind == "folder" or one.documents]
+    with st.container(key="upload_ways", horizontal=True, gap="small"):
+        with st.popover("Web address", icon=":material/language:"):
+            _address()
+        with st.popover("Folder", icon=":material/folder:"):
+            _folder()
+        if followed:
+            with st.popover(f"Followed ({len(followed)})", icon=":material/sync:"):
+                _followed(followed)
+    for one in followed:
+        if one.problem:
+            st.caption(f":orange[:material/warning:] {words.plain(one.location)}: {words.plain(one.problem)}")
+
+
+def progress(library: Library) -> None:
+    """The addresses being fetched, and how the last ones ended; the page with them when documents came or went."""
+    seen = _seen(library)
+    st.fragment(renewed, run_every=BUSY_S if seen[0] else IDLE_S)(
+        lambda: _lines(library.jobs), lambda: seen != _seen(library)
+    )
+
+
+def _seen(library: Library) -> tuple[bool, int, int]:
+    """Also how many documents there are: a watched folder brings them in without a job."""
+    try:
+        ready, _ = library.intake()
+    except LecternError:  # the page says so when it is drawn next
+        ready = 0
+    return library.jobs.busy(KIND), library.jobs.ended(KIND), ready
+
+
+def _address() -> None:
+    with st.form("upload_web", border=False):
+        st.text_input("Address of a page", placeholder="https://", key="upload_address", width=420)
+        st.number_input("Links followed from it, within its path", 0, 20, 0, key="upload_depth")
+        st.number_input("At most pages", 1, 10_000, 50, key="upload_pages")
+        st.number_input("Seconds between two requests", 0.0, 60.0, 0.5, 0.1, key="upload_delay")
+        st.form_submit_button("Add", icon=":material/add:", type="primary", on_click=_fetch)
+    st.caption("robots.txt is kept. Addresses within your own network are refused.")
+
+
+def _folder() -> None:
+    turn = st.session_state.setdefault("upload_folder_turn", 0)
+    key = f"upload_folder_{turn}"
+    st.file_uploader("Add a folder once", accept_multiple_files="directory", key=key, on_change=_take, args=(key,))
+    with st.form("upload_watch", border=False):
+        st.text_input("Or follow a folder of this machine", placeholder="/home/me/papers", key="upload_watched")
+        st.form_submit_button("Watch", icon=":material/visibility:", on_click=_watch)
+    st.caption("What comes, changes and goes there does so in the library too.")
+
+
+def _followed(followed: list[FollowedSource]) -> None:
+    for number, one in enumerate(followed[:SHOWN]):
+        with st.container(key=f"upload_followed_{number}", horizontal=True, vertical_alignment="center", wrap=False):
+            icon = ":material/folder:" if one.kind == "folder" else ":material/language:"
+            told = [words.count(one.documents, "document"), words.day(one.looked_at)]
+            about = " · ".join(part for part in told if part)
+            st.markdown(f"{icon} {words.plain(words.shorten(one.location, 60))} :gray[{about}]")
+            st.button(
+                "Update", key=f"upload_update_{number}", type="tertiary",
+                on_click=_update, args=(one.location,),
+            )  # fmt: skip
+            st.button("Leave", key=f"upload_leave_{number}", type="tertiary", on_click=_leave, args=(one.location,))
+    if len(followed) > SHOWN:
+        st.caption(f"and {words.count(len(followed) - SHOWN, 'more')}")
+    st.caption("What is left is followed no longer; its documents stay.")
+
+
+def _lines(jobs: Jobs) -> None:
+    if visits := jobs.all(KIND):
+        with st.container(key="upload_sites", gap="xsmall"):
+            for job in visits[-SHOWN:]:
+                (_ended if job.finished else _working)(jobs, job)
+
+
+def _working(jobs: Jobs, job: Job) -> None:
+    step = job.progress
+    with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
+        name = words.plain(words.shorten(step.note or job.name, 70))
+        told = f"{step.done} of {step.total} known pages" if step.total else "waiting" if job.state == "waiting" else ""
+        st.progress(min(step.done / step.total, 1.0) if step.total else 0.0, text=f"{name} :gray[{told}]")
+        st.button(
+            "Stop", icon=":material/close:", key=f"upload_cancel_{job.id}", type="tertiary", disabled=job.stopping,
+            on_click=jobs.cancel, args=(job.id,),
+        )  # fmt: skip
+
+
+def _ended(jobs: Jobs, job: Job) -> None:
+    report = job.result or SourceReport()
+    counts = (report.ready, "new or changed"), (report.unchanged, "as before"), (len(report.failed), "not read")
+    told = [f"{number:,} {what}" for number, what in counts if number] + ["stopped"] * (job.state == "cancelled")
+    with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
+        name = words.plain(words.shorten(job.name, 70))
+        st.markdown(f":material/language: {name} :gray[{', '.join(told) or 'nothing new'}]")
+        st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
+    if job.error is not None:
+        failure(job.error)
+    if report.failed:
+        with st.expander(words.count(len(report.failed), "address", "addresses") + " not read"):
+            for name, message, help_text in report.failed[:SHOWN]:
+                st.markdown(f"**{words.plain(words.shorten(name, 90))}** {words.plain(message)}")
+                st.caption(words.plain(help_text))
+
+
+def _fetch() -> None:
+    address = st.session_state["upload_address"].strip()
+    if address:
+        address = address if "://" in address else f"https://{address}"
+        state = st.session_state
+        resources.library().jobs.submit(
+            KIND, address, depth=int(state["upload_depth"]), pages=int(state["upload_pages"]),
+            delay_s=float(state["upload_delay"]),
+        )  # fmt: skip
+        state["upload_address"] = ""
+
+
+def _update(location: str) -> None:
+    resources.library().jobs.submit(KIND, location)
+
+
+def _take(key: str) -> None:
+    files = st.session_state.get(key) or []
+    library = resources.library()
+    wanted = [file for file in files if PurePath(file.name).suffix.lower() in library.suffixes]
+    adding.add(library.jobs, [Upload(file.name, file.getvalue()) for file in wanted])
+    # A new key empties the widget, so that the server forgets the bytes once they are added.
+    st.session_state["upload_folder_turn"] += 1
+
+
+def _watch() -> None:
+    folder = st.session_state["upload_watched"].strip()
+    if folder:
+        try:
+            library = resources.library()
+            library.jobs.submit(KIND, library.watch(folder).location)
+        except LecternError as error:
+            naming.tell(error)
+        else:
+            st.session_state["upload_watched"] = ""
+
+
+def _leave(location: str) -> None:
+    try:
+        resources.library().unwatch(location)
+    except KeyError:  # another session did so already
+        return
+    except LecternError as error:
+        naming.tell(error)

@@ -1,0 +1,245 @@
+"""Sources that are looked at again: watched folders, by themselves; addresses and files, when asked.
+
+Watched folders are compared by a `stat` of each file every few seconds. The system could tell of changes at once, but
+not on network drives, and a comparison would be needed beside it for what changed while Lectern was not running.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from rag_core.adding import Adder
+from rag_core.cancellation import Cancellation
+from rag_core.cards import clean_tag
+from rag_core.domain import AddEvent, FollowedSource, KnownSource, Visit, WebAddress
+from rag_core.errors import ConfigurationError, LecternError, SourceUnavailable
+from rag_core.reading import SUFFIXES
+from rag_core.settings import Settings
+from rag_core.sources import Found, Item, Listing, Looking, Refused, Unchanged, folder_items, list_folder, location
+from rag_core.storage import Storage
+
+_log = logging.getLogger(__name__)
+# A file that changed so lately may be written still.
+_SETTLED_S = 2.0
+_NOTED_S = 60.0
+# The share of time that looking at folders may take.
+_SHARE = 0.05
+_LONGEST = 2000
+Stats = Mapping[str, tuple[int, int]]
+
+
+class Following:
+    """Follows the sources of one library. Thread-safe; a folder is looked at by one at a time."""
+
+    def __init__(self, storage: Storage, adder: Adder, settings: Settings) -> None:
+        self._storage = storage
+        self._adder = adder
+        self._every_s = settings.sources.watch_every_s
+        self._looking = threading.Lock()
+        self._starting = threading.Lock()
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._seen: dict[str, Stats] = {}
+        self._unsettled: dict[str, Stats] = {}
+        self._noted: dict[str, tuple[float, str]] = {}
+        if any(one.kind == "folder" for one in storage.sources.followed()):
+            self._start()
+
+    def watch(self, folder: Path, tags: Collection[str]) -> FollowedSource:
+        """See `Library.watch`."""
+        path = Path(folder).expanduser()
+        if not path.is_dir():
+            raise SourceUnavailable(f"There is no folder {path}.", help="Check its name and your right to read it.")
+        place = location(path)
+        if place.startswith("file:") or len(place) > _LONGEST:
+            raise ConfigurationError("A folder of this name cannot be watched.", help="Give it a shorter, plain one.")
+        for other in self._folders():
+            if other.location != place and _holds(place, other.location) | _holds(other.location, place):
+                raise ConfigurationError(
+                    f"{other.location} is watched already, and one is within the other.", help="Unwatch it first."
+                )
+        self._storage.sources.follow(FollowedSource(place, "folder", tuple(clean_tag(tag) for tag in tags)))
+        self._start()
+        return next(one for one in self._folders() if one.location == place)
+
+    def unwatch(self, place: str, remove: bool) -> None:
+        """See `Library.unwatch`."""
+        place = _place(place)
+        with self._looking:
+            known = list(self._storage.sources.led_by(place))
+            if not self._storage.sources.unfollow(place):
+                raise KeyError(place)
+            self._seen.pop(place, None)
+            if remove:
+                self._storage.forget_sources(known)
+
+    def update(self, wanted: Collection[str] | None, cancellation: Cancellation | None) -> Iterator[AddEvent]:
+        """See `Library.update`."""
+        places = None if wanted is None else {_place(one) for one in wanted}
+        chosen = [one for one in self._storage.sources.followed() if places is None or one.location in places]
+        known = self._storage.sources.below("") if places is None else self._storage.sources.at(list(places))
+        files = [one for one in known.values() if one.visit.kind == "file" and not one.visit.root]
+        for place in (places or set()) - {one.location for one in chosen} - {one.visit.location for one in files}:
+            error = SourceUnavailable("This was not added by itself.", help="Add it, or name what led to it.")
+            yield AddEvent(place, "failed", error=error)
+        for one in chosen:
+            if one.kind == "folder":
+                yield from self._look(one, cancellation)
+        sites = [one for one in chosen if one.kind == "web" and one.documents]
+        yield from self._adder.bring(lambda looking: _again(sites, files, looking), cancellation=cancellation)
+
+    def stop(self) -> None:
+        """Begin no further look."""
+        self._closing.set()
+
+    def join(self) -> None:
+        """Wait for the look that is under way."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="lectern-watch", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        wait_s = self._every_s
+        while not self._closing.wait(wait_s):
+            began = time.monotonic()
+            try:
+                for folder in self._folders():
+                    for _ in self._look(folder, None, patient=True):
+                        if self._closing.is_set():
+                            return
+            except LecternError as error:
+                _log.warning("Folders are looked at later: %s", error)
+            wait_s = max(self._every_s, (time.monotonic() - began) / _SHARE)
+
+    def _folders(self) -> list[FollowedSource]:
+        return [one for one in self._storage.sources.followed() if one.kind == "folder"]
+
+    def _is_watched(self, place: str) -> bool:
+        return any(one.location == place for one in self._folders())
+
+    def _look(
+        self, folder: FollowedSource, cancellation: Cancellation | None, *, patient: bool = False
+    ) -> Iterator[AddEvent]:
+        """Bring in what came to a folder or changed, then let go of what is gone: what was renamed stays so.
+
+        patient: a file that may be written still is left to the next look.
+        """
+        with self._looking:
+            if not self._is_watched(folder.location):  # unwatched meanwhile
+                return
+            path = Path(folder.location)
+            listing = list_folder(path, SUFFIXES)
+            problem, device = _problem(folder, path, listing)
+            if not problem:
+                settled = self._settled(folder.location, listing.files) if patient else listing.files
+                yield from self._follow(folder, listing, settled, cancellation)
+            else:
+                yield AddEvent(folder.location, "failed", error=SourceUnavailable(problem))
+            self._note(folder, problem, device)
+
+    def _follow(
+        self, folder: FollowedSource, listing: Listing, settled: Stats, cancellation: Cancellation | None
+    ) -> Iterator[AddEvent]:
+        before = self._seen.get(folder.location) or self._known(folder.location)
+        changed = {name: stat for name, stat in settled.items() if before.get(name) != stat}
+        if changed:
+            part = Listing(changed)
+            for event in self._adder.bring(
+                lambda looking: folder_items(Path(folder.location), looking, folder.location, part),
+                cancellation=cancellation,
+            ):
+                if event.stage == "ready" and event.document is not None and folder.tags:
+                    self._storage.documents.cards.tag([event.document.id], folder.tags, [])
+                yield event
+        gone = [name for name in before if name not in listing.files and not _is_unread(name, listing)]
+        if gone:
+            self._storage.forget_sources([f"{folder.location.rstrip('/')}/{name}" for name in gone])
+            yield from (AddEvent(name, "cancelled", note="removed, as its file is gone") for name in gone)
+        if cancellation is not None and cancellation.is_set():
+            return  # what was left undone is found again
+        kept = {name: before[name] for name in before if name not in settled and name not in gone}
+        self._seen[folder.location] = {**kept, **settled}
+
+    def _known(self, place: str) -> dict[str, tuple[int, int]]:
+        """What the library knows of a folder's files, by their paths from there."""
+        known = self._storage.sources.led_by(place)
+        start = len(place.rstrip("/")) + 1
+        return {at[start:]: (one.visit.size_bytes, one.visit.modified_ns) for at, one in known.items()}
+
+    def _settled(self, place: str, files: Stats) -> dict[str, tuple[int, int]]:
+        """The files that nobody seems to be writing: not changed lately, or as they were at the last look."""
+        fresh_ns = int((time.time() - _SETTLED_S) * 1e9)
+        before = self._unsettled.get(place, {})
+        unsettled = {name: stat for name, stat in files.items() if stat[1] > fresh_ns and before.get(name) != stat}
+        self._unsettled[place] = {name: stat for name, stat in files.items() if stat[1] > fresh_ns}
+        return {name: stat for name, stat in files.items() if name not in unsettled}
+
+    def _note(self, folder: FollowedSource, problem: str, device: int) -> None:
+        """Note the look, now and then while nothing happens."""
+        at, told = self._noted.get(folder.location, (float("-inf"), ""))
+        now = time.monotonic()
+        if problem != told or now - at > _NOTED_S:
+            self._noted[folder.location] = (now, problem)
+            self._storage.sources.note_look(folder.location, problem, device)
+
+
+def _again(sites: Sequence[FollowedSource], files: Sequence[KnownSource], looking: Looking) -> Iterator[Found]:
+    """What is found at addresses, and at files outside watched folders."""
+    from rag_core.sources.web import crawl
+
+    for site in sites:
+        yield from crawl(WebAddress(site.location, site.depth, site.pages, site.delay_s), looking)
+    for one in files:
+        yield _file_again(one)
+
+
+def _place(named: str) -> str:
+    """The location of what a person names: a folder or file by any of its paths."""
+    return named if named.startswith(("http://", "https://")) else location(Path(named).expanduser())
+
+
+def _file_again(known: KnownSource) -> Found:
+    """A file that was added by its path: to be read where it changed."""
+    seen = known.visit
+    try:
+        status = Path(seen.location).stat()
+    except OSError as error:
+        return Refused(
+            known.name, SourceUnavailable(f"The file is gone: {error.strerror}.", help="Its last version is kept.")
+        )
+    if (status.st_size, status.st_mtime_ns) == (seen.size_bytes, seen.modified_ns):
+        return Unchanged(known.name, known.document_id, seen)
+    return Item(known.name, Path(seen.location), Visit(seen.location, "file"))
+
+
+def _problem(folder: FollowedSource, path: Path, listing: Listing) -> tuple[str, int]:
+    """Why nothing of a folder can be said, and the device that it is on; 0 where it holds no files."""
+    device = 0
+    with suppress(OSError):
+        device = path.stat().st_dev
+    if "" in listing.unread:
+        return "The folder is not there, or may not be read. Nothing of it was removed.", 0
+    if listing.files:
+        return "", device
+    # Where a drive was mounted an empty folder is left, on another device.
+    if folder.documents and folder.device not in (0, device):
+        return "The folder is empty, and its drive is another one than before. Nothing of it was removed.", 0
+    return "", 0
+
+
+def _holds(outer: str, inner: str) -> bool:
+    return inner.startswith(outer.rstrip("/") + "/")
+
+
+def _is_unread(name: str, listing: Listing) -> bool:
+    return any(name.startswith(f"{folder}/") for folder in listing.unread)

@@ -1,0 +1,50 @@
+"""Where documents come from: uploads, files, folders, web addresses; one connector a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from rag_core.domain import Upload, WebAddress
+from rag_core.errors import UnreadableDocument
+from rag_core.settings import SourcesSettings
+from rag_core.sources.base import Fetching, Found, Item, Keyed, Looking, Refused, Source, Unchanged
+from rag_core.sources.files import file_item, location, read_item
+from rag_core.sources.folders import Listing, folder_items, is_folder, list_folder
+
+__all__ = [
+    "Fetching", "Found", "Item", "Keyed", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand",
+    "folder_items", "here", "list_folder", "location", "read_item",
+]  # fmt: skip
+
+
+def expand(sources: Iterable[Source], looking: Looking) -> Iterator[Found]:
+    """What is found at sources, as it is found: folders and sites have many."""
+    for source in sources:
+        if isinstance(source, Keyed):
+            yield replace(_item(source.source), key=source.key)
+        elif isinstance(source, Upload):
+            yield _item(source)
+        elif isinstance(source, WebAddress) or str(source).startswith(("http://", "https://")):
+            from rag_core.sources.web import crawl  # httpx and lxml, for those who need them
+
+            yield from crawl(source if isinstance(source, WebAddress) else WebAddress(str(source)), looking)
+        elif not str(source):  # Path would take it for the working directory
+            yield Refused("", UnreadableDocument("The file has no name.", help="Name a file or a folder."))
+        elif is_folder(Path(source)):
+            yield from folder_items(Path(source), looking)
+        else:
+            yield _item(Path(source))
+
+
+def here(suffixes: frozenset[str], stopped: Callable[[str], bool]) -> Looking:
+    """To look at files of this machine without a library: nothing is known of them."""
+    return Looking(
+        SourcesSettings(), suffixes, known=lambda _: {}, known_below=lambda _: {}, left_out=dict,
+        original=lambda _: None, kept=dict, stopped=stopped, follow=lambda _: None,
+    )  # fmt: skip
+
+
+def _item(source: Path | Upload) -> Item:
+    return Item(source.name, source.data) if isinstance(source, Upload) else file_item(source)

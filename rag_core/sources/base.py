@@ -1,0 +1,93 @@
+"""What connectors find, and what they are given. A connector is a function from a source to what is found there.
+
+Another kind of source is a file with its connector, and a line in `expand`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rag_core.domain import FollowedSource, KnownSource, Upload, Visit, WebAddress
+from rag_core.errors import LecternError
+from rag_core.settings import SourcesSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A file or an upload whose events have `key` as their source, so that namesakes are told apart."""
+
+    key: str
+    source: Path | Upload
+
+
+Source = str | Path | Upload | WebAddress | Keyed
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Bytes to be read, or the file that holds them.
+
+    name: the file name, or address, that its document has. key: what its events call it.
+    """
+
+    name: str
+    data: bytes | Path = field(repr=False)
+    visit: Visit = field(default_factory=Visit)
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.key:
+            object.__setattr__(self, "key", self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A source whose document is in the library and as it was."""
+
+    name: str
+    document_id: str
+    visit: Visit
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A source that cannot be taken."""
+
+    name: str
+    error: LecternError
+
+
+@dataclass(frozen=True, slots=True)
+class Fetching:
+    """A step: an address is fetched, the `done`th of `total` that are known of so far."""
+
+    name: str
+    done: int
+    total: int
+
+
+Found = Item | Unchanged | Refused | Fetching
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """What a connector may ask.
+
+    known: what was seen at these locations, by location. known_below: the same for those that begin so. original: the
+    kept bytes of a document, None where they are lost; kept: their sizes, by document. stopped: whether the source of a
+    name is not to go on. follow: keeps an address that may be looked at again. again: whether what a user removed stays
+    out, and what failed is not tried once more unless it changed.
+    """
+
+    settings: SourcesSettings
+    suffixes: frozenset[str]
+    known: Callable[[Sequence[str]], Mapping[str, KnownSource]]
+    known_below: Callable[[str], Mapping[str, KnownSource]]
+    left_out: Callable[[], Mapping[str, tuple[int, int]]]
+    original: Callable[[str], bytes | None]
+    kept: Callable[[], Mapping[str, int]]
+    stopped: Callable[[str], bool]
+    follow: Callable[[FollowedSource], None]
+    again: bool = False

@@ -1,0 +1,101 @@
+"""Folders: the files below them that Lectern reads. What did not change since it was added costs one `stat`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from rag_core.domain import KnownSource, Visit
+from rag_core.errors import UnreadableDocument, UnsupportedDocument
+from rag_core.sources.base import Found, Looking, Refused, Unchanged
+from rag_core.sources.files import file_item, location
+
+# What programs leave in folders of source code.
+_NOT_ENTERED = {"node_modules", "__pycache__"}
+# A file that was written in the moment in which it was read may have changed since, with the same time and size.
+_MOMENT_NS = 2_000_000_000
+
+
+@dataclass(slots=True)
+class Listing:
+    """What stands below a folder: size in bytes and time of change in nanoseconds since 1970, by path from there.
+
+    unread: the folders that the system did not let us look into, as paths from there; "" is the folder itself.
+    """
+
+    files: dict[str, tuple[int, int]] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder; no where the system refuses to say, as for a name that is too long."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def list_folder(folder: Path, suffixes: Collection[str]) -> Listing:
+    """The files below a folder whose names end so, none of them in hidden folders; links to folders are not entered."""
+    found, waiting = Listing(), [""]
+    while waiting:
+        inside = waiting.pop()
+        try:
+            with os.scandir(folder / inside) as entries:
+                for entry in entries:
+                    _note(entry, f"{inside}/{entry.name}" if inside else entry.name, suffixes, found, waiting)
+        except OSError:
+            found.unread.append(inside)
+    return found
+
+
+def folder_items(folder: Path, looking: Looking, root: str = "", listing: Listing | None = None) -> Iterator[Found]:
+    """The files below a folder in alphabetical order, as items, or as unchanged. `root`: of a watched one, its own."""
+    listing = listing or list_folder(folder, looking.suffixes)
+    for inside in sorted(listing.unread):
+        yield Refused(
+            str(folder / inside), UnreadableDocument("The folder cannot be looked into.", help="Check your right to.")
+        )
+    if not listing.files and not listing.unread:
+        yield Refused(str(folder), UnsupportedDocument("The folder holds no file of a kind that Lectern reads."))
+    base = location(folder)
+    known = looking.known_below(base.rstrip("/") + "/") if listing.files else {}
+    kept = looking.kept() if known else {}
+    left_out = looking.left_out() if looking.again else {}
+    for name in sorted(listing.files, key=lambda one: one.split("/")):
+        item = file_item(folder / name, name, root)
+        visit = Visit(item.visit.location, "file", root, *listing.files[name])
+        seen = known.get(visit.location)
+        if seen and _is_as_it_was(seen, visit, kept, looking):
+            yield Unchanged(name, seen.document_id, visit)
+        elif left_out.get(visit.location) != listing.files[name]:
+            yield item
+
+
+def _is_as_it_was(seen: KnownSource, visit: Visit, kept: Mapping[str, int], looking: Looking) -> bool:
+    """Whether a file leads to the document that it led to before, which is whole."""
+    before = seen.visit
+    looked_ns = int(seen.looked_at.timestamp() * 1e9)
+    if (before.size_bytes, before.modified_ns) != (visit.size_bytes, visit.modified_ns):
+        return False
+    if before.modified_ns > looked_ns - _MOMENT_NS or (visit.root and before.root != visit.root):
+        return False
+    if seen.state == "ready":
+        return kept.get(seen.document_id) == seen.byte_size
+    return looking.again
+
+
+def _note(entry: os.DirEntry[str], name: str, suffixes: Collection[str], found: Listing, waiting: list[str]) -> None:
+    """Note a file, or a folder to be looked into."""
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            if not entry.name.startswith(".") and entry.name not in _NOT_ENTERED:
+                waiting.append(name)
+        # What Office programs keep beside an open file, ~$report.docx, is no document.
+        elif PurePath(entry.name).suffix.lower() in suffixes and not entry.name.startswith("~$") and entry.is_file():
+            status = entry.stat()
+            found.files[name] = (status.st_size, status.st_mtime_ns)
+    except OSError:  # removed meanwhile
+        return

@@ -1,0 +1,60 @@
+"""The page's other ways in: addresses, folders, what is followed."""
+
+from __future__ import annotations
+
+import time
+
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import resources
+from rag_core.domain import AddEvent, FollowedSource
+from rag_core.errors import SourceUnavailable
+from tests.pages.conftest import FakeLibrary, a_document
+from tests.pages.test_pages import draw, said
+
+ADDRESS = "https://example.org/docs/"
+
+
+def settled(test: AppTest) -> AppTest:
+    deadline = time.monotonic() + 10
+    jobs = resources.library().jobs
+    while jobs.busy("visit") and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return test.run()
+
+
+def test_an_address_is_fetched_and_its_end_is_told(library: FakeLibrary) -> None:
+    gone = SourceUnavailable("The server has no such page (404).")
+    library.script[ADDRESS] = [
+        AddEvent(ADDRESS, "fetching", 1, 2), AddEvent(ADDRESS, "ready"), AddEvent(f"{ADDRESS}a", "ready", note="known"),
+        AddEvent(f"{ADDRESS}b", "failed", error=gone),
+    ]  # fmt: skip
+    test = draw("upload")
+    test.text_input(key="upload_address").set_value("example.org/docs/")
+    test.number_input(key="upload_depth").set_value(2)
+    next(button for button in test.button if button.label == "Add").click().run()
+    told = said(settled(test))
+    assert "1 new or changed, 1 as before, 1 not read" in told
+    assert "no such page" in told
+    assert ("add", [ADDRESS]) in library.calls
+
+
+def test_what_is_followed_is_listed_with_its_problem_and_updated(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    library.followed_sources = [
+        FollowedSource("/papers", "folder", documents=3, problem="The folder is not there."),
+        FollowedSource(ADDRESS, "web", documents=7), FollowedSource("https://gone.example/", "web"),
+    ]  # fmt: skip
+    test = draw("upload")
+    assert "The folder is not there" in said(test)
+    assert "gone" not in said(test)
+    test.button(key="upload_update_1").click().run()
+    settled(test)
+    assert ("update", [ADDRESS]) in library.calls
+
+
+def test_a_folder_that_cannot_be_watched_says_why(library: FakeLibrary) -> None:
+    test = draw("upload")
+    test.text_input(key="upload_watched").set_value("/nowhere")
+    next(button for button in test.button if button.label == "Watch").click().run()
+    assert "There is no folder" in said(test)

@@ -1,0 +1,168 @@
+"""Folders: a second pass costs little, what changed takes the old one's place, watched ones follow their files."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_core import AddEvent, Library, Settings, Upload
+from rag_core.errors import ConfigurationError, SourceUnavailable
+from tests.rag_core.samples import TEXTS
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of notes that nobody wrote to lately."""
+    for name, text in TEXTS.items():
+        write(tmp_path / "notes" / name, text)
+    return tmp_path / "notes"
+
+
+def write(path: Path, text: str, *, age_s: float = 100) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (time.time() - age_s,) * 2)
+
+
+def ends(events: Iterable[AddEvent]) -> dict[str, tuple[str, str]]:
+    return {e.source: (e.stage, e.note) for e in events if e.stage in ("ready", "failed", "cancelled")}
+
+
+def names(library: Library) -> set[str]:
+    return {name for document in library.documents() if document.state == "ready" for name in document.sources}
+
+
+def soon(holds: Callable[[], bool]) -> bool:
+    until = time.monotonic() + 60
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.02)
+    return holds()
+
+
+def test_a_second_pass_reads_what_changed_alone(
+    library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(ends(library.add([folder]))) == len(TEXTS)
+    old = next(document for document in library.documents() if document.sources == ("bakery.md",))
+    library.tag_documents([old.id], add=["bread"])
+    write(folder / "bakery.md", TEXTS["bakery.md"].replace("4.20", "5.30"), age_s=50)
+    read: list[str] = []
+    real = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or real(path))
+    again = ends(library.add([folder]))
+    assert [name for name in read if name in TEXTS] == ["bakery.md"]
+    assert again.pop("bakery.md") == ("ready", "")
+    assert set(again.values()) == {("ready", "already in the library")}
+    new = next(document for document in library.documents() if document.sources == ("bakery.md",))
+    assert (len(library.documents()), new.tags) == (len(TEXTS), ("bread",))
+    assert "5.30" in library.search("What does a loaf of rye bread cost?", k=1)[0].text
+    with pytest.raises(KeyError):
+        library.document(old.id)
+    assert library.verify(deep=True).findings == ()
+
+
+def test_a_newer_version_waits_for_its_place(settings: Settings, folder: Path) -> None:
+    with Library.open(settings) as library:
+        list(library.add([folder / "bakery.md", Upload("kept.txt", TEXTS["chess.txt"].encode()), folder / "chess.txt"]))
+        write(folder / "bakery.md", "The bakery burnt down, and nobody knows what bread costs now.")
+        write(folder / "chess.txt", "Chess is played on sixty-four squares.")
+        list(library.accept([folder / "bakery.md", folder / "chess.txt"]))
+        assert "4.20" in library.search("What does a loaf of rye bread cost?", k=1)[0].text
+    with Library.open(settings) as library:
+        list(library.resume())
+        assert "burnt" in library.search("What does a loaf of rye bread cost?", k=1)[0].text
+        assert {document.sources for document in library.documents()} == {("bakery.md",), ("chess.txt",), ("kept.txt",)}
+
+
+def test_files_that_were_added_by_their_paths_are_looked_at_when_asked(library: Library, folder: Path) -> None:
+    list(library.add([folder / "bakery.md", folder / "chess.txt", folder / "glacier.txt"]))
+    write(folder / "bakery.md", "The bakery moved to Harbour Street.")
+    (folder / "chess.txt").unlink()
+    told = ends(library.update())
+    assert {name: stage for name, (stage, _) in told.items()} == {
+        "bakery.md": "ready", "chess.txt": "failed", "glacier.txt": "ready",
+    }  # fmt: skip
+    assert len(names(library)) == 3
+
+
+def test_a_watched_folder_follows_its_files(library: Library, folder: Path) -> None:
+    watched = library.watch(folder, tags=["notes"])
+    list(library.update([watched.location]))
+    assert {document.tags for document in library.documents()} == {("notes",)}
+    ids = {document.sources[0]: document.id for document in library.documents()}
+    (folder / "glacier.txt").rename(folder / "ice.txt")
+    (folder / "chess.txt").unlink()
+    write(folder / "inside" / "new.txt", "A new note of the harbour and its cranes.")
+    write(folder / "bakery.md", "The bakery moved to Harbour Street.")
+    list(library.update([watched.location]))
+    now = {document.sources: document.id for document in library.documents()}
+    assert set(now) == {("lighthouse.txt",), ("ice.txt",), ("inside/new.txt",), ("bakery.md",)}
+    assert now[("ice.txt",)] == ids["glacier.txt"]
+    assert now[("bakery.md",)] != ids["bakery.md"]
+    library.remove(now[("ice.txt",)])
+    list(library.update([watched.location]))
+    assert "ice.txt" not in names(library)
+    write(folder / "ice.txt", "The ice is thinner than it was.")
+    list(library.update([watched.location]))
+    assert "ice.txt" in names(library)
+    assert library.followed()[0].documents == 4
+    assert library.verify(deep=True).findings == ()
+
+
+def test_a_folder_that_vanished_takes_nothing_with_it(library: Library, folder: Path) -> None:
+    watched = library.watch(folder)
+    list(library.update([watched.location]))
+    folder.rename(folder.with_name("away"))
+    (event,) = (event for event in library.update([watched.location]) if event.error)
+    assert isinstance(event.error, SourceUnavailable)
+    assert "not there" in library.followed()[0].problem
+    folder.mkdir()  # what is left of a drive that is not mounted: an empty folder, on another device
+    with library._storage.database.transaction() as connection:
+        connection.execute("UPDATE followed_sources SET device = device + 1")
+    assert "empty" in next(str(event.error) for event in library.update([watched.location]) if event.error)
+    assert len(names(library)) == len(TEXTS)
+    folder.rmdir()
+    folder.with_name("away").rename(folder)
+    assert not [event for event in library.update([watched.location]) if event.error]
+    assert library.followed()[0].problem == ""
+
+
+def test_what_can_be_watched(library: Library, folder: Path) -> None:
+    watched = library.watch(folder)
+    (folder / "inside").mkdir()
+    with pytest.raises(ConfigurationError):
+        library.watch(folder / "inside")
+    with pytest.raises(SourceUnavailable):
+        library.watch(folder / "nowhere")
+    with pytest.raises(KeyError):
+        library.unwatch("/nowhere")
+    list(library.update([watched.location]))
+    library.unwatch(str(folder))
+    assert not library.followed()
+    assert len(names(library)) == len(TEXTS)
+    list(library.update([library.watch(folder).location]))
+    library.unwatch(str(folder), remove=True)
+    assert not names(library)
+
+
+@pytest.fixture
+def quick(settings: Settings) -> Iterator[Settings]:
+    yield settings.changed("sources", watch_every_s=0.05)
+
+
+def test_folders_are_followed_by_themselves_also_after_a_restart(quick: Settings, folder: Path) -> None:
+    with Library.open(quick) as library:
+        library.watch(folder)
+        assert soon(lambda: len(names(library)) == len(TEXTS))
+        write(folder / "more.txt", "The harbour has two cranes.", age_s=0)
+        assert soon(lambda: "more.txt" in names(library))
+        (folder / "chess.txt").unlink()
+        assert soon(lambda: "chess.txt" not in names(library))
+    write(folder / "later.txt", "Something came while nobody looked.")
+    (folder / "more.txt").unlink()
+    with Library.open(quick) as library:
+        assert soon(lambda: "later.txt" in names(library) and "more.txt" not in names(library))
