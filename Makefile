@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PORT ?= 8501
 export HF_HUB_OFFLINE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Hundreds of processes run the same code: it is compiled once.
+# Hundreds of processes run the same code: it is compiled once, by whoever first imports it.
 unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run test test-faults lint bench format setup setup-dev llama clean
 
@@ -50,7 +50,7 @@ $(VENV)/.product: requirements.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Lectern's packages (a minute or two, once) ..."
 	@grep -v '^llama-cpp-python' requirements.txt > $(VENV)/product.txt
-	$(BIN)/python -m pip install --quiet -r $(VENV)/product.txt
+	$(BIN)/python -m pip install --quiet --no-compile -r $(VENV)/product.txt
 	@touch $@
 
 # llama-cpp-python is compiled on this machine; where that fails the rest works without it. Without AMX: GCC 12 leaves

@@ -1,37 +1,21 @@
-"""Lectern's frame: set up the page, say how the library is, and run the page that was chosen."""
+"""Lectern's server: one process on one port with the pages and, beside them, the doors for other programs.
+
+`streamlit run app.py` finds the application here. All of it uses one library, opened when the server starts.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from pages.parts import frame, resources
+from pages.parts import hosting
+from rag_core.api.guard import Guard
 
-HERE = Path(__file__).parent
-ABOUT = "**Lectern** answers questions from your own documents, on your own machine, and shows the page it read."
-
-
-def main() -> None:
-    """Draw one run of the application."""
-    st.set_page_config(
-        page_title="Lectern",
-        page_icon=str(HERE / "pages/parts/art/icon.svg"),
-        layout="wide",
-        initial_sidebar_state=288,
-        menu_items={"About": ABOUT},
-    )
-    frame.dress()
-    page = frame.navigation()
-    opening = resources.opening()
-    if opening.state == "open":
-        opening.library.jobs.resume()
-        frame.run(page)
-        opening.warm_up()
-    elif opening.state == "opening":
-        frame.waiting(opening)
-    else:
-        frame.failed(opening)
-
-
-main()
+app = st.App(
+    Path(__file__).parent / "face.py",
+    routes=[hosting.doors.route],
+    middleware=[Middleware(Guard, doors=hosting.doors)],
+    lifespan=hosting.lifespan,
+)

@@ -8,23 +8,27 @@ with Library.open(Settings(data_dir="data/library")) as library:
     answer = library.ask("What did sales do?")
 """
 
-from rag_core.cancellation import Cancellation
-from rag_core.domain import (
-    AddEvent,
-    Answer,
-    Citation,
-    Conversation,
-    Document,
-    Hit,
-    LibraryStatus,
-    Message,
-    Piece,
-    Upload,
-    WebAddress,
-)
-from rag_core.errors import LecternError
-from rag_core.library import Library
-from rag_core.settings import Settings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rag_core.cancellation import Cancellation
+    from rag_core.domain import (
+        AddEvent,
+        Answer,
+        Citation,
+        Conversation,
+        Document,
+        Hit,
+        LibraryStatus,
+        Message,
+        Piece,
+        Upload,
+        WebAddress,
+    )
+    from rag_core.errors import LecternError
+    from rag_core.library import Library
+    from rag_core.settings import Settings
 
 __all__ = [
     "AddEvent",
@@ -43,3 +47,17 @@ __all__ = [
     "Upload",
     "WebAddress",
 ]
+
+_ELSEWHERE = {
+    "Cancellation": "cancellation",
+    "LecternError": "errors",
+    "Library": "library",
+    "Settings": "settings",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is used (PEP 562): a command that asks a running server needs none of them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"rag_core.{_ELSEWHERE.get(name, 'domain')}"), name)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from rag_core.answering import Answerer
 from rag_core.answering.encoding import Encoder
@@ -14,7 +16,7 @@ from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
 from rag_core.choices import Choices
 from rag_core.corpora import ChunkedAnew, LibraryCorpus
-from rag_core.domain import Answer, Piece, Scope
+from rag_core.domain import Answer, Message, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.models.base import ChatModel
@@ -23,6 +25,10 @@ from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _log = logging.getLogger(__name__)
 
@@ -134,6 +140,32 @@ class Asking:
         finally:
             if not kept:
                 self._keep(_unfinished(question, "".join(written), conversation, message, model))
+
+    def reply(
+        self,
+        question: str,
+        history: Sequence[tuple[str, str]],
+        *,
+        model: str | None,
+        cancellation: Cancellation | None,
+        scope: Scope | None,
+    ) -> Iterator[Piece]:
+        """Answer piece by piece and keep nothing; see `Library.reply`."""
+        from rag_core.retrieval.langchain import LecternRetriever
+
+        text = self._library.spelt(self._checked(question))
+        model = model or self._choices.model
+        now = datetime.now(UTC)
+        past = [Message("", asked, now, _unfinished(asked, said, "", "", model)) for asked, said in history]
+        yield from self._answers().stream(
+            text, history=past, model=model, cancelled=(cancellation or Cancellation()).is_set,
+            settings=self._choices.effective, goes_on=False, contents=self._library.contents(scope or Scope()),
+            retriever=LecternRetriever(find=lambda query: self._passages(query, scope)),
+        )  # fmt: skip
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts, float32 (n, dimensions), rows of unit length."""
+        return self._embedding.get().encode(texts)
 
     def corpus(self, settings: Settings) -> LibraryCorpus | ChunkedAnew:
         """What a configuration is tried on."""

@@ -16,11 +16,23 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from rag_core import cli_documents, cli_evaluate, cli_models, cli_run, cli_search, cli_sources
+from rag_core import (
+    cli_documents,
+    cli_evaluate,
+    cli_keys,
+    cli_mcp,
+    cli_models,
+    cli_run,
+    cli_search,
+    cli_sources,
+    serving,
+)
 from rag_core.cli_output import WrongUsage, complain, emit, plain, shown
 from rag_core.domain import Answer, BackupReport, Finding, Report, Scope
-from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse
+from rag_core.errors import EncryptedDocument, LecternError, LibraryInUse, StoreUnavailable
 from rag_core.library import Library
+from rag_core.remote.library import RemoteLibrary
+from rag_core.remote.wire import Wire
 from rag_core.settings import Settings
 
 
@@ -34,9 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             settings = settings.changed("retrieval", backend=options.backend)
         command: Callable[[Any, argparse.Namespace], int] = options.command
         # An application may have it open, the archive is looked at first, or the application opens it.
-        if command in (_backup, _restore, cli_run.run):
+        if command in (_backup, _restore, cli_run.run, cli_keys.keys):
             return command(settings, options)
-        with Library.open(settings) as library:
+        with _opened(settings) as library:
             return command(library, options)
     except WrongUsage as error:
         sys.stderr.write(f"{error}\n")
@@ -50,6 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` closed the other end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _opened(settings: Settings) -> Library | RemoteLibrary:
+    """The library: by its server where one runs, else opened here."""
+    served = serving.find(settings.data_dir.expanduser().absolute())
+    if served is not None:
+        try:
+            Wire(served.url, served.key).ask("GET", "/api/v1/health")
+            return RemoteLibrary(served.url, served.key)
+        except StoreUnavailable:  # it was killed, and its process id is another's by now
+            pass
+    return Library.open(settings)
 
 
 def program() -> None:
@@ -123,6 +147,8 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--deep", action="store_true", help="read every text, vector and file")
     command("repair", _repair, "Make again what differs from PostgreSQL; nothing is embedded.")
     cli_models.add(command("models", cli_models.models, cli_models.HELP))
+    cli_keys.add(command("keys", cli_keys.keys, cli_keys.HELP))
+    command("mcp", cli_mcp.mcp, cli_mcp.HELP)
     command("status", _status, "Tell how the library is.")
     reembed = command(
         "reembed", _reembed, "Embed every document anew with another model; the old one answers meanwhile."

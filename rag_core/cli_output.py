@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
-from collections.abc import Callable, Collection, Mapping
-from datetime import date
+from collections.abc import Callable
 from typing import Any
 
 from rag_core.domain import AddEvent
 from rag_core.errors import LecternError
-
-_NOT_SHOWN = {"boxes", "png", "sections"}
+from rag_core.plain import plain as plain
+from rag_core.plain import plain_event
 
 
 class WrongUsage(Exception):
     """Arguments that contradict what there is: exit code 2."""
-
-
-def plain(value: Any, without: Collection[str] = ()) -> Any:
-    """A domain object as what JSON can say."""
-    if dataclasses.is_dataclass(value):
-        names = [
-            item.name for item in dataclasses.fields(value) if item.name not in _NOT_SHOWN and item.name not in without
-        ]
-        return {name: plain(getattr(value, name)) for name in names}
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    return value
 
 
 def emit(values: Any) -> None:
@@ -76,9 +58,4 @@ def _progress() -> Callable[[AddEvent], None]:
 
 
 def _show_json(event: AddEvent) -> None:
-    values = plain(event, without={"document", "error"})
-    values["document"] = event.document.id if event.document else None
-    values["error"] = (
-        None if event.error is None else {"message": str(event.error), "help": getattr(event.error, "help", "")}
-    )
-    emit(values)
+    emit(plain_event(event))

@@ -9,6 +9,7 @@ from datetime import date
 from rag_core.cli_output import WrongUsage, emit, plain
 from rag_core.domain import Hit, Scope, Searched
 from rag_core.library import Library
+from rag_core.plain import plain_hit
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -53,7 +54,7 @@ def search(library: Library, options: argparse.Namespace) -> int:
     )  # fmt: skip
     for number, hit in enumerate(found.hits, 1):
         if options.json:
-            emit({**plain(hit), "document": {"id": hit.document.id, "title": hit.document.title}})
+            emit(plain_hit(hit))
         else:
             print(_told(number, hit))
     if options.explain and found.trace.searched is not None:

@@ -44,11 +44,16 @@ from rag_core.errors import (
 from rag_core.settings import EmbeddingSettings, Settings
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rag_core.access import Access
     from rag_core.evaluation import Evaluation
     from rag_core.exporting import ConversationForm
     from rag_core.language_models import LanguageModels
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
+    from rag_core.remote.library import RemoteLibrary
     from rag_core.retrieval import Retrieval
     from rag_core.sources import Source
     from rag_core.storage import Storage
@@ -86,6 +91,7 @@ class Library:
         self._following = Following(storage, self._adder, self.settings)
         self._clustering = Clustering(storage, lambda: self.settings, self._asking.language_model)
         self._evaluation: Evaluation | None = None
+        self._access: Access | None = None
         self._lock = threading.Lock()
         self._remaking = threading.Lock()
         self._stepping = threading.Lock()
@@ -99,6 +105,11 @@ class Library:
         """The settings in effect: those it was opened with, and what was made the library's own."""
         return self._choices.settings
 
+    @property
+    def folder(self) -> Path:
+        """The folder of its data."""
+        return self._storage.folder
+
     @classmethod
     def open(cls, settings: Settings | None = None) -> Library:
         """Open the library of `settings.data_dir`, made where there is none.
@@ -110,6 +121,16 @@ class Library:
 
         settings = settings or Settings.load()
         return cls(settings, Storage(settings), Reader(settings.reading))
+
+    @classmethod
+    def connect(cls, url: str, *, key: str = "") -> RemoteLibrary:
+        """The library of a server, such as http://127.0.0.1:8501, with the same methods for what is done most.
+
+        Raises ConfigurationError for what is no address; whether anybody answers shows with the first call.
+        """
+        from rag_core.remote.library import RemoteLibrary
+
+        return RemoteLibrary(url, key)
 
     @classmethod
     def restore(cls, path: str | Path, settings: Settings | None = None) -> BackupReport:
@@ -280,10 +301,15 @@ class Library:
         document = self.document(document_id)
         if document.media_type != "application/pdf":
             raise UnsupportedDocument("Only the pages of PDF documents have pictures.", help="Read the page's text.")
+        stored = self._storage.documents.pages(document_id, page) if span else []
         return self._reader.picture(
-            self._storage.files.path(document_id), document.media_type, page,
-            width_px=width_px, span=span, password=self._storage.documents.password(document_id),
+            self._storage.files.path(document_id), document.media_type, page, width_px=width_px, span=span,
+            text=stored[0].text if stored else None, password=self._storage.documents.password(document_id),
         )  # fmt: skip
+
+    def original(self, document_id: str) -> Path:
+        """The file that holds a document's own bytes; it is never changed."""
+        return self._storage.files.path(self.document(document_id).id)
 
     def remove(self, document_id: str) -> None:
         """Remove a document from every store. Old answers keep the passages they cite."""
@@ -474,6 +500,25 @@ class Library:
             replaces=replaces, agent=agent,
         )  # fmt: skip
 
+    def reply(
+        self,
+        question: str,
+        *,
+        history: Sequence[tuple[str, str]] = (),
+        model: str | None = None,
+        cancellation: Cancellation | None = None,
+        scope: Scope | None = None,
+    ) -> Iterator[Piece]:
+        """The same as `stream` for a caller who keeps the conversation: `history` are questions with their answers.
+
+        Nothing is kept, and no name after `@` widens the scope.
+        """
+        return self._asking.reply(question, history, model=model, cancellation=cancellation, scope=scope)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts, float32 (n, dimensions), rows of unit length. Raises ModelUnavailable."""
+        return self._asking.embed(texts)
+
     def bring_back(self, message_id: str) -> None:
         """Show again what a message took the place of; it and those after it are set aside in turn."""
         self._storage.conversations.bring_back(message_id)
@@ -592,6 +637,16 @@ class Library:
                 )  # fmt: skip
                 self._evaluation = Evaluation(self._storage, host)
             return self._evaluation
+
+    @property
+    def access(self) -> Access:
+        """Keys of the doors for other programs, and the audit of what was changed through them."""
+        from rag_core.access import Access
+
+        with self._lock:
+            if self._access is None:
+                self._access = Access(self._storage)
+            return self._access
 
     def preference(self, name: str) -> str | None:
         """A value that the user chose, or None."""

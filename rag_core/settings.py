@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import platformdirs
 from pydantic import (
     AliasChoices,
     BaseModel,
@@ -27,13 +26,12 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rag_core.errors import ConfigurationError
+from rag_core.places import APP_DIR as APP_DIR
+from rag_core.places import PROJECT_DIR as PROJECT_DIR
+from rag_core.places import data_dir
 
-PROJECT_DIR = Path(__file__).resolve().parent.parent
-_IS_CHECKOUT = (PROJECT_DIR / "app.py").exists()
-APP_DIR = PROJECT_DIR if _IS_CHECKOUT else PROJECT_DIR / "lectern_app"
-"""Where the application's pages are: the checkout, or what `pip install` made of it."""
-DATA_DIR = PROJECT_DIR / "data" if _IS_CHECKOUT else platformdirs.user_data_path("lectern", appauthor=False)
-"""Where libraries and models are kept by default: beside a checkout's code, else in the user's data folder."""
+DATA_DIR = data_dir()
+"""Where libraries and models are kept by default."""
 
 
 # What a run of an evaluation may change and a library may adopt. Never where a remote model's key and passages go.
@@ -217,6 +215,19 @@ class ServerSettings(Group):
     )
 
 
+class DoorSettings(Group):
+    """The doors for other programs, beside the pages: REST, OpenAI's protocol, MCP."""
+
+    hosts: tuple[str, ...] = Field(
+        default=(), description="names, besides this machine's own, by which requests may call the server"
+    )
+    folders: tuple[Path, ...] = Field(default=(), description="folders whose files programs may add by their path")
+    max_body_bytes: int = Field(default=4 * 2**20, ge=1024, description="largest request that is no upload, bytes")
+    timeout_s: float = Field(default=600.0, gt=0, description="longest wait for the beginning of an answer, seconds")
+    concurrency: int = Field(default=20, ge=1, le=1000, description="requests at work at a time; others wait")
+    rate_per_s: float = Field(default=200.0, gt=0, description="requests a second of one client, in the long run")
+
+
 class AnsweringSettings(Group):
     """What makes an answer."""
 
@@ -290,6 +301,7 @@ class Settings(BaseSettings):
     generation: GenerationSettings = GenerationSettings()
     server: ServerSettings = ServerSettings()
     answering: AnsweringSettings = AnsweringSettings()
+    doors: DoorSettings = DoorSettings()
 
     def changed(self, group: str, **values: Any) -> Settings:
         """The same settings with some values of one group replaced and checked. Raises ConfigurationError."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.conftest import PROJECT
 
-MADE_OF = ("README.md", "app.py", "pyproject.toml", "requirements.txt", "setup.py")
+MADE_OF = ("README.md", "app.py", "face.py", "pyproject.toml", "requirements.txt", "setup.py")
 FOLDERS = (".streamlit", "accelerator", "pages", "rag_core", "data/samples")
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from rag_core.errors import LecternError
+from rag_core.errors import LecternError, StoreUnavailable
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -53,7 +53,7 @@ class Opening:
     def library(self) -> Library:
         """The open library. Only to be asked for when `state` is "open"."""
         if self._library is None:
-            raise LecternError("The library is not open yet.", help="Wait a moment, then try again.")
+            raise StoreUnavailable("The library is not open yet.", help="Wait a moment, then try again.")
         return self._library
 
     def retry(self) -> None:

@@ -25,7 +25,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page to be cut: its text, and the parts that together are all of it, in order."""
+    """A page to be cut: its text, and the parts that together are all of it that is cut, in order without gaps."""
 
     text: str
     parts: tuple[Part, ...]
@@ -47,4 +47,4 @@ class Strategy(ABC):
 
     @abstractmethod
     def cut(self, pages: Sequence[PageText]) -> list[list[Span]]:
-        """The spans of each page's chunks, in order, without blanks at their ends; together all of the text."""
+        """The spans of each page's chunks, in order, without blanks at their ends; together all of their parts."""

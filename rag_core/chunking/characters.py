@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rag_core.chunking.base import PageText, Span, Strategy
 from rag_core.chunking.recursive import split
@@ -13,4 +13,10 @@ class Characters(Strategy):
 
     def cut(self, pages: Sequence[PageText]) -> list[list[Span]]:
         """Cut each page as LangChain's RecursiveCharacterTextSplitter does."""
-        return [split(page.text, self._settings.size, self._settings.overlap) for page in pages]
+        return [list(self._spans(page)) for page in pages]
+
+    def _spans(self, page: PageText) -> Iterator[Span]:
+        if page.parts:
+            begin, end = page.parts[0].start, page.parts[-1].end
+            for start, stop in split(page.text[begin:end], self._settings.size, self._settings.overlap):
+                yield begin + start, begin + stop

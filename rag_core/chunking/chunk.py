@@ -46,11 +46,12 @@ def chunk_document(
 
 
 def _parts(page: Page, sections: Sequence[Section]) -> Iterator[Part]:
-    """The page in parts, one for each section that it has text of."""
+    """The page's body in parts, one for each section that it has text of."""
+    begin, stop = page.body or (0, len(page.text))
     first = bisect_left(sections, (page.number, 1), key=_place)
     last = bisect_left(sections, (page.number + 1, 0), key=_place)
-    here = [(min(section.start, len(page.text)), section.title) for section in sections[first:last]]
-    starts = [(0, sections[first - 1].title if first else ""), *here, (len(page.text), "")]
+    here = [(min(max(section.start, begin), stop), section.title) for section in sections[first:last]]
+    starts = [(begin, sections[first - 1].title if first else ""), *here, (stop, "")]
     for (start, section), (end, _) in pairwise(starts):
         if start < end:
             yield Part(start, end, section)

@@ -4,6 +4,7 @@ Pages count from 1. Spans are character offsets into a page's text, end exclusiv
 width and height, measured from its top left corner, so that they fit a picture of any size.
 """
 
+from rag_core.domain.access import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Role
 from rag_core.domain.answers import (
     Answer,
     Citation,
@@ -77,8 +78,12 @@ from rag_core.domain.state import (
 
 __all__ = [
     "CARD_VERSION",
+    "KEY_PREFIX",
+    "ROLES",
+    "AccessKey",
     "AddEvent",
     "Answer",
+    "AuditEntry",
     "BackupReport",
     "Box",
     "Calibration",
@@ -129,6 +134,7 @@ __all__ = [
     "QuestionSet",
     "Report",
     "Result",
+    "Role",
     "RowProblem",
     "Run",
     "RunState",

@@ -34,7 +34,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page as read. `error` says why it could not be read; its text is then empty."""
+    """One page as read. `error` says why it could not be read; its text is then empty.
+
+    body: the span of its text that is cut into chunks; None for all of it. It is not stored.
+    """
 
     number: int
     text: str
@@ -43,6 +46,7 @@ class Page:
     height_pt: float = 0.0
     lines: tuple[Line, ...] = ()
     error: str | None = None
+    body: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,24 @@ from pathlib import PurePosixPath
 from rag_core.domain import ParsedDocument
 from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import PDF, Details, RawPage
+from rag_core.reading.continued import repeat_heads
 from rag_core.reading.headings import guess_sections
-from rag_core.reading.sections import place
+from rag_core.reading.running import without_running_titles
+from rag_core.reading.sections import FEW, place, together
 
 
 def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Details) -> ParsedDocument:
     """Put pages and details together; `name` gives the title where the document has none."""
     labels = details.labels
     pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
+    if media_type == PDF:
+        pages = without_running_titles(pages)
     found = place(details.headings, pages)
-    if not found and media_type == PDF:
-        found = guess_sections(raw)
+    if len(found) <= FEW and media_type == PDF:
+        guessed = guess_sections([replace(item, page=page) for item, page in zip(raw, pages, strict=True)])
+        found = together(found, guessed)
+    if media_type == PDF:
+        pages, found = repeat_heads(pages, found)
     return ParsedDocument(
         media_type=media_type,
         pages=pages,

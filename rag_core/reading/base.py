@@ -57,10 +57,11 @@ class Details:
 
 
 class Face(NamedTuple):
-    """How a line is set: size in points, and whether it is bold from its first character to its last."""
+    """How a line is set: size in points, and whether it is bold or slanted from its first character to its last."""
 
     size: float
     bold: bool
+    italic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,11 @@ class OpenDocument(ABC):
     def details(self) -> Details:
         """Title, authors, headings and labels. What cannot be read is left out and named in the notes."""
 
-    def picture(self, number: int, width_px: int, span: tuple[int, int] | None) -> PagePicture:
-        """Draw a page as PNG. Raises UnsupportedDocument for formats without a fixed layout."""
+    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PagePicture:
+        """Draw a page as PNG, with the boxes of a span of its text; `text` is that as it was stored, where it was.
+
+        Raises UnsupportedDocument for formats without a fixed layout.
+        """
         raise UnsupportedDocument("Pictures of pages exist for PDF documents alone.", help="Read the text instead.")
 
     def close(self) -> None:

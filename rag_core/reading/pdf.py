@@ -16,6 +16,8 @@ import pypdfium2.raw as pdfium
 from rag_core.domain import Box, Page, PagePicture
 from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
+from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_again
+from rag_core.reading.pdf_forms import with_values
 from rag_core.reading.pdf_text import Geometry, line_face, page_lines, page_text, span_boxes
 from rag_core.reading.png import encode_rgb
 
@@ -37,6 +39,8 @@ class PdfDocument(OpenDocument):
         self._path = path
         self._password = password
         self._pdf = _open(path, password)
+        if self._pdf.get_formtype() != pdfium.FORMTYPE_NONE:
+            self._pdf.init_forms()
         self.page_count = len(self._pdf)
         if self.page_count == 0:
             self.close()
@@ -48,7 +52,7 @@ class PdfDocument(OpenDocument):
             with self._page(number) as page, _textpage(page) as textpage:
                 if pdfium.FPDFText_CountChars(textpage) > max_chars:
                     raise LimitExceeded(f"Page {number} brings the document over its most characters.")
-                return _read(number, page, textpage)
+                return _read(number, page, self._reading(page, textpage))
         except pypdfium2.PdfiumError as error:
             return RawPage(Page(number, "", error=f"Page {number} is damaged ({_reason(error)})."))
 
@@ -59,7 +63,7 @@ class PdfDocument(OpenDocument):
 
         return read_details(self._path, self._password, self.page_count)
 
-    def picture(self, number: int, width_px: int, span: tuple[int, int] | None) -> PagePicture:
+    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PagePicture:
         """Draw the page as shown: cropped, rotated, with annotations. Raises UnreadableDocument for a damaged page."""
         if not 1 <= number <= self.page_count:
             raise UnreadableDocument(f"The document has no page {number}.", help="Choose another page.")
@@ -69,7 +73,7 @@ class PdfDocument(OpenDocument):
                 boxes: tuple[Box, ...] = ()
                 if span:
                     with _textpage(page) as textpage:
-                        boxes = span_boxes(textpage, span[0], span[1], Geometry.of(page))
+                        boxes = _marks(textpage, self._reading(page, textpage), span, text, Geometry.of(page))
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(f"Page {number} cannot be drawn ({_reason(error)}).") from error
         return PagePicture(png, width, height, boxes)
@@ -77,6 +81,13 @@ class PdfDocument(OpenDocument):
     def close(self) -> None:
         """Close the file."""
         self._pdf.close()
+
+    def _reading(self, page: Any, textpage: Any) -> Reading:
+        text, geometry = page_text(textpage), Geometry.of(page)
+        lines = tuple(page_lines(textpage, text, geometry))
+        reading = composed(arranged(text, lines, tuple(line_face(textpage, line) for line in lines)))
+        form = self._pdf.formenv
+        return with_values(reading, form.raw, page, geometry) if form else reading
 
     @contextmanager
     def _page(self, number: int) -> Iterator[Any]:
@@ -142,13 +153,23 @@ def is_cut_off(path: Path) -> bool:
         return end < 0 or _OBJECT.search(data, end) is not None
 
 
-def _read(number: int, page: Any, textpage: Any) -> RawPage:
-    text = page_text(textpage)
-    lines = tuple(page_lines(textpage, text, Geometry.of(page)))
-    faces = tuple(line_face(textpage, line) for line in lines)
+def _read(number: int, page: Any, reading: Reading) -> RawPage:
     width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
-    pictures = not lines and _shows_pictures(page)
-    return RawPage(Page(number, text, width_pt=width, height_pt=height, lines=lines), faces, pictures)
+    pictures = not reading.lines and _shows_pictures(page)
+    made = Page(number, reading.text, width_pt=width, height_pt=height, lines=reading.lines)
+    return RawPage(made, reading.faces, pictures)
+
+
+def _marks(
+    textpage: Any, reading: Reading, span: tuple[int, int], text: str | None, geometry: Geometry
+) -> tuple[Box, ...]:
+    """The boxes of a span of a page's text. A page whose text is not as it is read now was read by an earlier version,
+    in PDFium's own order."""
+    now = found_again(span, reading.text if text is None else text, reading.text)
+    if now is None:
+        return span_boxes(textpage, [span], geometry)
+    values = (value.box for value in reading.values if value.start < now[1] and now[0] < value.end)
+    return (*span_boxes(textpage, reading.counted(now), geometry), *values)
 
 
 def _shows_pictures(page: Any) -> bool:

@@ -64,14 +64,15 @@ def read_details(path: Path, password: str | None, page_count: int) -> Details:
         reader = _try("document information", notes, lambda: _reader(file, password))
         if reader is None:
             return Details(notes=tuple(notes))
-        title, authors, year = _try("document information", notes, lambda: _information(reader)) or ("", "", None)
+        title, authors = _try("document information", notes, lambda: _information(reader)) or ("", "")
         headings = _try("outline", notes, lambda: tuple(_outline(reader, page_count))) or ()
         if len(headings) > MAX_HEADINGS:
             notes.append(f"The outline has more than {MAX_HEADINGS:,} headings; the first of them are kept.")
             headings = headings[:MAX_HEADINGS]
         labels = _try("page labels", notes, lambda: _labels(reader, page_count)) or {}
         language = _try("language", notes, lambda: _language(reader)) or ""
-    return Details(title, authors, year, language, headings, labels, tuple(notes))
+    # The date of a file's making is not its document's: the year comes from the first pages.
+    return Details(title, authors, None, language, headings, labels, tuple(notes))
 
 
 def _try(what: str, notes: list[str], read: Callable[[], _T]) -> _T | None:
@@ -90,15 +91,13 @@ def _reader(file: BinaryIO, password: str | None) -> PdfReader:
     return reader
 
 
-def _information(reader: PdfReader) -> tuple[str, str, int | None]:
+def _information(reader: PdfReader) -> tuple[str, str]:
     information = reader.metadata
     if information is None:
-        return "", "", None
+        return "", ""
     title = _FROM_PROGRAM.sub("", _text(information.get("/Title")))
-    date = re.match(r"(?:D:)?(\d{4})", _text(information.get("/CreationDate")))
-    year = int(date[1]) if date and 1900 <= int(date[1]) <= 2100 else None
     authors = _text(information.get("/Author"))
-    return "" if _NO_TITLE.match(title) else title, "" if _NO_AUTHOR.match(authors) else authors, year
+    return "" if _NO_TITLE.match(title) else title, "" if _NO_AUTHOR.match(authors) else authors
 
 
 def _language(reader: PdfReader) -> str:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
 from rag_core.domain import Box, Line
 from rag_core.reading.base import Face
+from rag_core.text.sentences import KEPT_HYPHEN
 
 # A hyphen that PDFium found at the end of a line, as FPDFText_GetText gives it.
 HYPHEN_MARK = "\ufffe"
@@ -35,11 +37,14 @@ CELL_GAP = 1.1
 LINE_GAP = 0.5
 
 MAX_BOLD_CHARS = 120
-# Bit 19 of a font's flags (ISO 32000-1, table 123).
-_FORCE_BOLD = 1 << 18
-_BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+# Bits 19 and 7 of a font's flags (ISO 32000-1, table 123).
+_FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
+# The last three are of fonts of TeX.
+_BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|-medi", re.IGNORECASE)
+_ITALIC = re.compile(rb"italic|oblique|slanted", re.IGNORECASE)
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\uffff\ufff9-\ufffb]")
+_DIVIDED = re.compile(rf"([^\W\d_]+){HYPHEN_MARK}([a-zß-ɏ]+)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Marks that stand apart from what they belong to: bullets and currencies before it, list numbers at a line's beginning,
 # closing signs after it.
@@ -88,14 +93,16 @@ def page_text(textpage: Any) -> str:
     text = _text_at_once(textpage, count)
     if len(text) != count:
         text = _text_by_character(textpage, count)
-    return _apart(textpage, _clean(text))
+    return _apart(textpage, clean(text))
 
 
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
     """Yield the lines of a page with a box each; lines of blanks are left out."""
     for start, end in line_spans(text):
-        if rects := _rects(textpage, start, end):
-            yield Line(start, end, geometry.box(_union(rects)), tuple(_cells(textpage, text, start, end, geometry)))
+        if cells := tuple(_cells(textpage, text, start, end, geometry)):
+            yield Line(start, end, _around([cell.box for cell in cells]), cells)
+        elif rects := _rects(textpage, start, end):
+            yield Line(start, end, geometry.box(_union(rects)))
 
 
 def line_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -109,10 +116,10 @@ def line_spans(text: str) -> Iterator[tuple[int, int]]:
         position += len(line)
 
 
-def span_boxes(textpage: Any, start: int, end: int, geometry: Geometry) -> tuple[Box, ...]:
-    """Return the exact boxes of a span of the page's text, one for each run of characters on a line."""
+def span_boxes(textpage: Any, spans: Iterable[tuple[int, int]], geometry: Geometry) -> tuple[Box, ...]:
+    """Return the exact boxes of spans of PDFium's count, one for each run of characters on a line."""
     merged: list[Rect] = []
-    for rect in _rects(textpage, start, end):
+    for rect in (rect for start, end in spans for rect in _rects(textpage, start, end)):
         if merged and _continues(merged[-1], rect):
             merged[-1] = _union((merged[-1], rect))
         else:
@@ -121,18 +128,37 @@ def span_boxes(textpage: Any, start: int, end: int, geometry: Geometry) -> tuple
 
 
 def line_face(textpage: Any, line: Line) -> Face:
-    """Return the size at which a line is shown, taken from its middle, and whether both its ends are bold."""
-    size = _font_size(textpage, (line.start + line.end - 1) // 2)
+    """Return the size at which a line is shown, taken from its middle, and the weight and slant of both its ends."""
+    cell = line.cells[0] if line.cells else line
+    size = _font_size(textpage, _near_middle(textpage, cell))
     # Long lines are body text, whose weight nobody asks for.
-    short = line.end - line.start <= MAX_BOLD_CHARS
-    bold = short and _is_bold(textpage, line.start) and _is_bold(textpage, line.end - 1)
-    return Face(round(size, 1), bold)
+    if line.end - line.start > MAX_BOLD_CHARS:
+        return Face(round(size, 1), bold=False)
+    bold, italic = _style(textpage, line.start)
+    if bold or italic:
+        bold_end, italic_end = _style(textpage, line.end - 1)
+        bold, italic = bold and bold_end, italic and italic_end
+    return Face(round(size, 1), bold, italic)
 
 
-def _is_bold(textpage: Any, index: int) -> bool:
+def _near_middle(textpage: Any, line: Line) -> int:
+    """A character of a line's middle that is no blank, which PDFium may have put in with a size of its own."""
+    middle = (line.start + line.end - 1) // 2
+    blank = pdfium.FPDFText_IsGenerated(textpage, middle) == 1
+    return middle - 1 if blank and middle > line.start else middle
+
+
+def _style(textpage: Any, index: int) -> tuple[bool, bool]:
+    """Whether a character is bold, and slanted."""
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
-    return bool(flags.value & _FORCE_BOLD) or _BOLD.search(name.value) is not None
+    bold, italic = _named_style(name.value)
+    return bold or bool(flags.value & _FORCE_BOLD), italic or bool(flags.value & _ITALIC_FLAG)
+
+
+@lru_cache(maxsize=256)
+def _named_style(font: bytes) -> tuple[bool, bool]:
+    return _BOLD.search(font) is not None, _ITALIC.search(font) is not None
 
 
 def _text_at_once(textpage: Any, count: int) -> str:
@@ -154,13 +180,23 @@ def _text_by_character(textpage: Any, count: int) -> str:
     return _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le") + FILLER, text)
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """Text without control characters, half pairs and hyphens that only divide words."""
     if HYPHEN_MARK in text:
         marks = text.count(HYPHEN_MARK)
         by_syllable = marks >= HYPHENATED_SHARE * (text.count("\n") + marks)
-        text = re.sub(f"{HYPHEN_MARK}(?=[a-zß-ɏ])", SOFT_HYPHEN, text) if by_syllable else text
-        text = text.replace(HYPHEN_MARK, "-")
+        text = _DIVIDED.sub(partial(_joined, text.casefold(), by_syllable), text).replace(HYPHEN_MARK, "-")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
+
+
+def _joined(page: str, by_syllable: bool, divided: re.Match[str]) -> str:
+    """A word divided at the end of a line: with its hyphen or a soft one, as the page has it elsewhere, else as
+    compounds have theirs, else as the page is set."""
+    head, tail = divided[1], divided[2]
+    if re.search(rf"\b{head}{tail}\b", page, re.IGNORECASE):
+        return f"{head}{SOFT_HYPHEN}{tail}"
+    is_compound = f"{head}-{tail}".casefold() in page or KEPT_HYPHEN.search(f"{head}-")
+    return f"{head}-{tail}" if is_compound or not by_syllable else f"{head}{SOFT_HYPHEN}{tail}"
 
 
 def _apart(textpage: Any, text: str) -> str:
@@ -239,6 +275,13 @@ def _union(rects: Sequence[Rect]) -> Rect:
         max(rect[2] for rect in rects),
         min(rect[3] for rect in rects),
     )
+
+
+def _around(boxes: Sequence[Box]) -> Box:
+    return Box(
+        min(box.left for box in boxes), min(box.top for box in boxes),
+        max(box.right for box in boxes), max(box.bottom for box in boxes),
+    )  # fmt: skip
 
 
 def _continues(before: Rect, after: Rect) -> bool:

@@ -92,14 +92,17 @@ class Reader:
         *,
         width_px: int = 1000,
         span: tuple[int, int] | None = None,
+        text: str | None = None,
         password: str | None = None,
     ) -> PagePicture:
         """Draw a page as PNG, with the boxes of `span` (characters of the page's text) beside it.
 
+        text: the page's text as it was stored, which an earlier version may have read otherwise.
+
         Raises UnsupportedDocument for formats without pictures, UnreadableDocument, EncryptedDocument, LimitExceeded.
         """
         task = _Task(path, media_type, password)
-        values = {"page": page, "width_px": width_px, "span": span}
+        values = {"page": page, "width_px": width_px, "span": span, "text": text}
         return wire.picture_in(self._ask_again(task, "picture", values)["picture"])
 
     def close(self) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from rag_core.domain import Page, Section
+from rag_core.domain import Line, Page, Section
 from rag_core.reading.base import Heading
 
 # How far above its line an outline may point, in fractions of the page's height.
 SLACK = 0.03
+# Where fewer of an outline's headings than this share are on their pages, those alone are kept; so few may be right.
+LEAST_HEARD, FEW = 0.5, 2
 
 # Fewer letters and digits than this are no sign of a heading that goes on in the next line.
 LEAST_PART = 3
@@ -20,11 +22,24 @@ _NOT_WORD = re.compile(r"[\W_]+")
 def place(headings: Iterable[Heading], pages: Sequence[Page]) -> tuple[Section, ...]:
     """Return sections in reading order. A heading is looked for by its words, then by its height on the page."""
     sections = []
+    heard: list[Section] = []
     for heading in headings:
         page = pages[heading.page - 1]
-        start = _start(heading, page) if heading.start is None else heading.start
+        line = _line(heading, page) if heading.start is None else None
+        start = heading.start if heading.start is not None else _start(heading, page, line)
         sections.append(Section(heading.title, heading.level, heading.page, start))
-    return tuple(sorted(sections, key=lambda section: (section.page, section.start)))
+        if line or heading.start is not None or not page.text.strip():
+            heard.append(sections[-1])
+    # The outline of a document of which some pages were taken points to what is no longer there.
+    kept = heard if len(sections) > FEW and len(heard) < LEAST_HEARD * len(sections) else sections
+    return tuple(sorted(kept, key=lambda section: (section.page, section.start)))
+
+
+def together(outline: Sequence[Section], guessed: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections of an outline that names but the file and its parts, and those that were guessed."""
+    places = {(section.page, section.start) for section in outline}
+    others = (section for section in guessed if (section.page, section.start) not in places)
+    return tuple(sorted([*outline, *others], key=lambda section: (section.page, section.start)))
 
 
 def bare_words(text: str) -> str:
@@ -32,14 +47,24 @@ def bare_words(text: str) -> str:
     return _NOT_WORD.sub("", text).casefold()
 
 
-def _start(heading: Heading, page: Page) -> int:
+def _line(heading: Heading, page: Page) -> Line | None:
+    """The line that has a heading's words, sooner below where it points to."""
     wanted = bare_words(heading.title)
-    below = [line for line in page.lines if heading.top is None or line.box.top >= heading.top - SLACK]
-    for lines in (below, page.lines):
+    for lines in (_below(heading, page), page.lines):
         for line in lines:
             if _begins(bare_words(page.text[line.start : line.end]), wanted):
-                return line.start
-    return below[0].start if below and heading.top is not None else 0
+                return line
+    return None
+
+
+def _below(heading: Heading, page: Page) -> list[Line]:
+    return [line for line in page.lines if heading.top is None or line.box.top >= heading.top - SLACK]
+
+
+def _start(heading: Heading, page: Page, line: Line | None) -> int:
+    if line is None and heading.top is not None:
+        line = next(iter(_below(heading, page)), None)
+    return line.start if line else 0
 
 
 def _begins(words: str, wanted: str) -> bool:

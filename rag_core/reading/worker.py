@@ -96,7 +96,8 @@ class Worker:
 
     def _picture(self, document: OpenDocument, request: wire.Message) -> wire.Message:
         span = request["span"]
-        picture = document.picture(request["page"], request["width_px"], (span[0], span[1]) if span else None)
+        place = (span[0], span[1]) if span else None
+        picture = document.picture(request["page"], request["width_px"], place, request["text"])
         return {"picture": wire.picture_out(picture)}
 
     def _opened(self, request: wire.Message) -> OpenDocument:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from rag_core.domain import Upload, WebAddress
 from rag_core.errors import UnreadableDocument
+from rag_core.settings import SourcesSettings
 from rag_core.sources.base import Fetching, Found, Item, Keyed, Looking, Refused, Source, Unchanged
 from rag_core.sources.files import file_item, location, read_item
 from rag_core.sources.folders import Listing, folder_items, is_folder, list_folder
 
 __all__ = [
     "Fetching", "Found", "Item", "Keyed", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand",
-    "folder_items", "list_folder", "location", "read_item",
+    "folder_items", "here", "list_folder", "location", "read_item",
 ]  # fmt: skip
 
 
@@ -35,6 +36,14 @@ def expand(sources: Iterable[Source], looking: Looking) -> Iterator[Found]:
             yield from folder_items(Path(source), looking)
         else:
             yield _item(Path(source))
+
+
+def here(suffixes: frozenset[str], stopped: Callable[[str], bool]) -> Looking:
+    """To look at files of this machine without a library: nothing is known of them."""
+    return Looking(
+        SourcesSettings(), suffixes, known=lambda _: {}, known_below=lambda _: {}, left_out=dict,
+        original=lambda _: None, kept=dict, stopped=stopped, follow=lambda _: None,
+    )  # fmt: skip
 
 
 def _item(source: Path | Upload) -> Item:

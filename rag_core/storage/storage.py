@@ -34,6 +34,7 @@ from rag_core.storage.originals.files import FileStore
 from rag_core.storage.originals.notes import left_notes
 from rag_core.storage.originals.removals import Removals
 from rag_core.storage.ownership import Ownership
+from rag_core.storage.postgres.access import AccessStore
 from rag_core.storage.postgres.changes import ChangeLog, Waiting
 from rag_core.storage.postgres.conversations import ConversationStore
 from rag_core.storage.postgres.database import Database, unavailable
@@ -314,6 +315,7 @@ class Storage:
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
         self.question_sets = QuestionSets(database)
+        self.access = AccessStore(database)
         self.evaluation_runs = EvaluationRuns(database)
         self.new_vectors = NewVectors(database)
         self.hierarchy = HierarchyStore(database)

@@ -52,7 +52,7 @@ _DATE = re.compile(
 _ENDS_OPEN = re.compile(
     r"(?:[,;(–—-]|\b(?:and|or|of|the|a|an|in|to|for|with|by|on|at|from|as|is|are|was|were|that|its))$"
 )
-_KEPT_HYPHEN = re.compile(
+KEPT_HYPHEN = re.compile(
     r"\b(?:all|anti|co|cross|full|half|high|long|low|mid|multi|non|off|on|part|post|pre|self|short|so|well|year)-$",
     re.I,
 )
@@ -65,7 +65,7 @@ def tidy(text: str) -> str:
         line = " ".join(line.split())
         if parts and re.search(r"[a-z]{2}-$", parts[-1]) and line[:1].islower():
             head = parts.pop()
-            parts.append((head if _KEPT_HYPHEN.search(head) else head[:-1]) + line)
+            parts.append((head if KEPT_HYPHEN.search(head) else head[:-1]) + line)
         elif line:
             parts.append(line)
     return " ".join(parts)

@@ -13,11 +13,11 @@ _ALONE = [
     ["search", "--chunks", "10000"], ["start", "--chunks", "10000"], ["bulk", "--files", "10000"],
     ["rescan", "--files", "10000"],
     ["recovery", "--files", "10000"], ["evaluate", "--questions", "500", "--chunks", "10000"],
-    ["generation"], ["crowd", "--chunks", "10000"],
+    ["generation"], ["crowd", "--chunks", "10000"], ["serve", "--chunks", "10000"],
 ]  # fmt: skip
 _WITH_SHARED = [
     ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["prose"], ["people"],
-    ["tables"], ["grounding"], ["retrieval"], ["scan", "--rows", "10000", "100000"],
+    ["tables"], ["reading"], ["grounding"], ["retrieval"], ["scan", "--rows", "10000", "100000"],
 ]  # fmt: skip
 
 

@@ -36,11 +36,11 @@ def test_a_damaged_library_is_reported_and_mended(open_page: Open, filled: None,
         expect(shown.locator(".st-key-system_outcome tbody tr")).to_have_count(3)
         assert faint(shown) == []
     page.get_by_role("button", name="Repair").click()
-    expect(page.locator(".st-key-system_outcome")).to_contain_text(re.compile("mending|mended"))
+    expect(page.locator(".st-key-system_outcome")).to_contain_text(re.compile("repairing|repaired"))
     page.get_by_role("link", name="Library").click()
     expect(page.locator(".shelf")).to_be_visible()
     page.get_by_role("link", name="System").click()
-    outcome(page, "3 differences mended")
+    outcome(page, "3 differences repaired")
     outcome(page, "No difference")
     page.get_by_role("button", name="Verify thoroughly").click()
     outcome(page, "thoroughly")

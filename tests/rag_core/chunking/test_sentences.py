@@ -33,14 +33,18 @@ def document(*texts: str, sections: Sequence[Section] = (), title: str = "") -> 
 
 
 def left_out(parsed: ParsedDocument, chunks: Sequence[Chunk]) -> str:
-    """Whatever of the pages is in no chunk, blanks apart."""
+    """Whatever of the pages is in no chunk, blanks and running titles apart."""
     held = {(chunk.page, place) for chunk in chunks for place in range(chunk.start, chunk.end)}
     return "".join(
         letter
         for page in parsed.pages
         for place, letter in enumerate(page.text)
-        if (page.number, place) not in held and not letter.isspace()
+        if (page.number, place) not in held and not letter.isspace() and _is_in_body(page, place)
     )
+
+
+def _is_in_body(page: Page, place: int) -> bool:
+    return page.body is None or page.body[0] <= place < page.body[1]
 
 
 @pytest.fixture(scope="module")

@@ -56,3 +56,42 @@ def test_running_titles_and_posters_give_no_sections() -> None:
     assert guess_sections([]) == ()
     title_page_alone = [RawPage(page(), faces), *[RawPage(page(), (body,) * 5) for _ in range(9)]]
     assert guess_sections(title_page_alone) == ()
+
+
+def test_an_outline_of_pages_that_were_left_out_is_not_kept() -> None:
+    gone = [Heading(f"Chapter {name}", 1, 1, top=0.2) for name in ("one", "two", "three")]
+    assert [item.title for item in place([*gone, Heading("Library Notes", 1, 1)], [page()])] == ["Library Notes"]
+
+
+def _set(*rows: tuple[str, Face, float]) -> RawPage:
+    """A page of lines, each with its type and the blank above it in lines."""
+    lines, text, top = [], "", 0.1
+    for words, _, above in rows:
+        top += 0.02 * (1 + above)
+        start, text = len(text), text + words + "\n"
+        lines.append(Line(start, start + len(words), Box(0.1, top, 0.1 + 0.01 * len(words), top + 0.02)))
+    return RawPage(Page(1, text, lines=tuple(lines)), tuple(face for _, face, _ in rows))
+
+
+BODY, BOLD, SLANTED = Face(10, False), Face(10, True), Face(10, False, True)
+TEXT = ("Words of the text that go on and on to the end of the line as they do.", BODY, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "titles"),
+    [
+        ([("PART I", BOLD, 1), ("Item 1. Business", BOLD, 1), ("Company", BOLD, 1)],
+         ["PART I", "Item 1. Business", "Company"]),
+        ([("A heading in bold that is long and goes on in", BOLD, 1), ("the next line", BOLD, 0.1)],
+         ["A heading in bold that is long and goes on in the next line"]),
+        ([("Self-locking nuts", SLANTED, 1)], ["Self-locking nuts"]),
+        ([("Self-locking nuts", SLANTED, 0.1)], []),
+        ([("COMPARABLE SALES", BODY, 1)], ["COMPARABLE SALES"]),
+        ([("References", BODY, 0.1)], ["References"]),
+        ([("CALL(A, B)", BOLD, 1)], []),
+        ([("Figure 3 Something shown", BOLD, 1)], []),
+    ],
+)  # fmt: skip
+def test_headings_are_told_by_type_words_and_blanks(rows: list[tuple[str, Face, float]], titles: list[str]) -> None:
+    found = guess_sections([_set(TEXT, TEXT, *rows, TEXT, TEXT)])
+    assert [section.title for section in found] == titles

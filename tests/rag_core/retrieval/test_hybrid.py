@@ -16,6 +16,9 @@ NOTES = {
     "cattle.md": "# Cattle\n\nCattle travel on the lower deck and cost as much as a cart. Form K-78 is needed.\n",
     "train.md": "# Train\n\nThe train to Tolsund costs nine crowns and needs no ferry. Its red lamps burn at night.\n",
     "bread.md": "# Bread\n\nRye bread is baked before dawn on Fridays, and sold by the loaf.\n",
+    "marsh.md": "# Marshes\n\n"
+    + " ".join(f"In month {month} the marshes kept salt of so many grams in their soil." for month in range(1, 13))
+    + "\n\n## References\n\nA. Gray, Salt and soil of northern marshes, 1999.\n",
     "again.md": "# Bread again\n\nRye bread is baked before dawn on Fridays, and sold by the loaf.\n",
 }
 
@@ -79,6 +82,17 @@ def test_an_excluded_word_stands_in_no_hit(library: Library, mode: str) -> None:
     assert "train.md" not in found
     assert "fares.md" not in found
     assert "cattle.md" in found or mode == "lexical"
+
+
+def test_lists_of_references_are_no_passages_of_an_answer_unless_asked_for(library: Library) -> None:
+    def sections(question: str, **wanted: object) -> set[str]:
+        return {hit.section for hit in library.retrieve(question, **wanted).hits if "marsh.md" in hit.document.sources}
+
+    assert sections("What is in the soil of northern marshes?", mmr=True) == {"Marshes"}
+    assert "References" in sections("What is in the soil of northern marshes?")
+    assert "References" in sections("Which paper is about northern marshes?", mmr=True)
+    notes = library.retrieve("What is in the soil of northern marshes?", mmr=True).trace.notes
+    assert any("references were left out" in note for note in notes)
 
 
 def test_near_duplicates_are_folded_and_counted(library: Library) -> None:

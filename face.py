@@ -1,0 +1,37 @@
+"""One run of the pages: set up the page, say how the library is, and run the page that was chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.parts import frame, resources
+
+HERE = Path(__file__).parent
+ABOUT = "**Lectern** answers questions from your own documents, on your own machine, and shows the page it read."
+
+
+def main() -> None:
+    """Draw one run of the application."""
+    st.set_page_config(
+        page_title="Lectern",
+        page_icon=str(HERE / "pages/parts/art/icon.svg"),
+        layout="wide",
+        initial_sidebar_state=288,
+        menu_items={"About": ABOUT},
+    )
+    frame.dress()
+    page = frame.navigation()
+    opening = resources.opening()
+    if opening.state == "open":
+        opening.library.jobs.resume()
+        frame.run(page)
+        opening.warm_up()
+    elif opening.state == "opening":
+        frame.waiting(opening)
+    else:
+        frame.failed(opening)
+
+
+main()

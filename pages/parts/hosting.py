@@ -1,0 +1,100 @@
+"""The server around the pages: the library is opened when it starts, and closed when it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from streamlit import config
+
+from pages.parts import resources
+from rag_core import serving
+from rag_core.api.doors import Doors
+from rag_core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from streamlit.starlette import App
+
+    from pages.parts.opening import Opening
+
+logger = logging.getLogger(__name__)
+
+doors = Doors(resources.library)
+_LOOK_S = 0.1
+# The doors' own code is loaded when the first pages are drawn.
+_LATER_S = 5.0
+
+
+@asynccontextmanager
+async def lifespan(app: App) -> AsyncIterator[None]:
+    """Open the library and tell where its server is; close everything in the end."""
+    address = str(config.get_option("server.address") or "0.0.0.0")  # noqa: S104
+    doors.bind(address)
+    opening = resources.opening()
+    doors.library = lambda: opening.library
+    with ExitStack() as told:
+        telling = asyncio.create_task(_tell(opening, address, told))
+        if not doors.keyless:
+            await _check_keys(opening)
+        try:
+            with _stopping():
+                yield
+        finally:
+            telling.cancel()
+            doors.closing.set()
+            told.close()
+            await asyncio.to_thread(resources.close)
+
+
+async def _tell(opening: Opening, address: str, told: ExitStack) -> None:
+    """Note address and key beside the library's lock once it is ours, and get the doors ready."""
+    while opening.state != "open":
+        await asyncio.sleep(_LOOK_S)
+    host = "127.0.0.1" if address in ("0.0.0.0", "::") else address  # noqa: S104
+    url = f"http://{f'[{host}]' if ':' in host else host}:{config.get_option('server.port')}"
+    try:
+        told.enter_context(serving.told(opening.library.folder, url, doors.key))
+    except OSError as error:
+        logger.warning("The address of the server could not be noted: %s", error)
+    await asyncio.sleep(_LATER_S)
+    opening.library.jobs.resume()
+    threading.Thread(target=doors.make, name="lectern-doors", daemon=True).start()
+
+
+async def _check_keys(opening: Opening) -> None:
+    """Where others reach the server, it starts with keys alone. Raises ConfigurationError."""
+    while opening.state == "opening":
+        await asyncio.sleep(_LOOK_S)
+    if opening.error is not None:
+        raise opening.error
+    if not any(key.revoked_at is None for key in opening.library.access.all()):
+        raise ConfigurationError("Without keys Lectern listens on 127.0.0.1 alone. Make one: lectern keys --create.")
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    """Tell the doors at once that the server is to stop: it waits for the streams that they have open."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        doors.closing.set()
+        before = handlers[signal.Signals(number)]
+        if callable(before):
+            before(number, frame)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in handlers:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, before in handlers.items():
+            signal.signal(number, before)

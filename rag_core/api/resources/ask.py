@@ -1,0 +1,82 @@
+"""Ask: an answer with its citations, whole or piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from rag_core.api.answering import Event, streamed, told, wants_events
+from rag_core.api.callers import Caller, caller_of
+from rag_core.api.resources.documents import READ, Opened
+from rag_core.api.schema import answers, shown
+from rag_core.api.scoping import Closed, ScopeGiven, scope_of
+from rag_core.cancellation import Cancellation
+from rag_core.domain import Answer, Piece
+from rag_core.errors import ModelUnavailable
+from rag_core.library import Library
+from rag_core.plain import plain
+
+router = APIRouter(prefix="/ask", tags=["ask"])
+
+
+class Question(Closed):
+    """A question; see `Library.stream`. With `stream`, or `Accept: text/event-stream`, pieces come as events."""
+
+    question: str
+    conversation: str | None = None
+    model: str | None = None
+    scope: ScopeGiven | None = None
+    replaces: str | None = None
+    agent: bool | None = None
+    stream: bool = False
+
+
+@router.post("", dependencies=[READ], **answers(shown(Answer, without=("hits",), name="Answer")))
+def ask(request: Request, library: Opened, given: Question) -> Response:
+    """Answer a question. The events of a stream are `piece` (text, or a stage that begins) and, last, `answer`.
+
+    It is kept in its conversation, save for a key that is narrowed to tags.
+    """
+    caller = caller_of(request)
+    if given.stream or wants_events(request):
+        return streamed(request, lambda token: _events(_pieces(library, given, caller, token)))
+    return told(request, plain(answer_to(library, given, caller), without={"hits"}))
+
+
+def answer_to(library: Library, given: Question, caller: Caller) -> Answer:
+    """The whole answer."""
+    answer = None
+    for piece in _pieces(library, given, caller, Cancellation()):
+        answer = piece.answer or answer
+    if answer is None:
+        raise ModelUnavailable("The model gave no answer.")
+    return answer
+
+
+def _pieces(library: Library, given: Question, caller: Caller, token: Cancellation) -> Iterator[Piece]:
+    scope = scope_of(library, given.scope, caller)
+    if caller.tags:  # what others said is not theirs to go on with, nor are names that widen the scope
+        pieces = library.reply(given.question, model=given.model, cancellation=token, scope=scope)
+        return (replace(piece, answer=_discreet(piece.answer)) for piece in pieces)
+    return library.stream(
+        given.question, conversation=given.conversation, model=given.model, cancellation=token, scope=scope,
+        replaces=given.replaces, agent=given.agent,
+    )  # fmt: skip
+
+
+def _discreet(answer: Answer | None) -> Answer | None:
+    """An answer without what was searched, which tells of documents outside of its scope."""
+    return None if answer is None else replace(answer, trace=replace(answer.trace, searched=None))
+
+
+def _events(pieces: Iterator[Piece]) -> Iterator[Event]:
+    for piece in pieces:
+        if piece.answer is not None:
+            yield "answer", plain(piece.answer, without={"hits"})
+        else:
+            told_piece: dict[str, Any] = plain(piece, without={"answer"})
+            yield "piece", told_piece

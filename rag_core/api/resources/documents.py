@@ -1,0 +1,306 @@
+"""Documents: add, list, read, name, tag, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field, ValidationError
+from starlette.responses import FileResponse, PlainTextResponse, Response
+
+from rag_core.api.answering import Event, check_unchanged, doors_of, open_library, streamed, told, wants_events
+from rag_core.api.callers import Caller, caller_of, needs
+from rag_core.api.problems import Refused, there
+from rag_core.api.schema import answers, object_of, sends, shown
+from rag_core.api.scoping import Closed, document_of, visible
+from rag_core.api.uploads import Repeats, received
+from rag_core.cancellation import Cancellation
+from rag_core.domain import AddEvent, Chunk, Document, Page, WebAddress
+from rag_core.jobs import Request as Asked
+from rag_core.library import Library
+from rag_core.plain import plain, plain_event, plain_job
+from rag_core.sources import Source
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+Opened = Annotated[Library, Depends(open_library)]
+READ, WRITE = Depends(needs("read", scoped=True)), Depends(needs("write"))
+_repeats = Repeats()
+
+_DOCUMENT = shown(Document)
+_PAGE = shown(Page, without=("lines",))
+_PAGES = object_of("Pages", pages=list[_PAGE], total=int)  # type: ignore[valid-type]
+_RESULTS = object_of("Added", results=list[Any])
+_ENDS = ("ready", "failed", "cancelled", "waiting")
+_UPLOAD = {"requestBody": {"required": True, "content": {
+    "multipart/form-data": {"schema": {"type": "object", "properties": {
+        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+        "password": {"type": "string"}}}},
+    "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+    "application/json": {"schema": {"type": "object", "properties": {
+        "paths": {"type": "array", "items": {"type": "string"}},
+        "addresses": {"type": "array", "items": {"type": "object", "required": ["address"], "properties": {
+            "address": {"type": "string"}, "depth": {"type": "integer"}, "pages": {"type": "integer"},
+            "delay_s": {"type": "number"}}}},
+        "password": {"type": "string"}}}},
+}}}  # fmt: skip
+
+
+class AddressGiven(Closed):
+    """A web page, and those that it links to: see `WebAddress`."""
+
+    address: str = Field(min_length=1, max_length=2000)
+    depth: int = Field(default=0, ge=0, le=20)
+    pages: int = Field(default=50, ge=1, le=10_000)
+    delay_s: float = Field(default=0.5, ge=0, le=60)
+
+
+class SourcesGiven(Closed):
+    """Files and folders of the server's machine, and web addresses."""
+
+    paths: list[str] = Field(default=[], max_length=10_000)
+    addresses: list[AddressGiven] = Field(default=[], max_length=1000)
+    password: str | None = None
+
+
+class TagsGiven(Closed):
+    """Tags to put on and to take off."""
+
+    add: list[str] = Field(default=[], max_length=100)
+    remove: list[str] = Field(default=[], max_length=100)
+
+
+class Change(Closed):
+    """What is to be different: `title` null gives the found one back; what is left out stays."""
+
+    title: str | None = None
+    tags: TagsGiven = TagsGiven()
+
+
+class PasswordGiven(Closed):
+    """The password of an encrypted document."""
+
+    password: str | None = None
+
+
+@router.get("", dependencies=[READ], **answers(object_of("Documents", documents=list[Document], total=int)))
+def documents(
+    request: Request, library: Opened,
+    tag: Annotated[list[str], Query()] = [],  # noqa: B006  FastAPI copies it
+    state: Literal["pending", "stored", "ready", "failed"] | None = None,
+    year: int | None = None, words: str = "", media_type: str = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100, offset: Annotated[int, Query(ge=0)] = 0,
+) -> Response:  # fmt: skip
+    """The documents with all of the tags, newest first, a page at a time; `words` stand in title or source."""
+    tags, wanted = {one.casefold() for one in tag}, words.casefold().split()
+    found = [
+        one for one in visible(library, caller_of(request))
+        if tags <= {name.casefold() for name in one.tags} and state in (None, one.state) and year in (None, one.year)
+        and one.media_type.startswith(media_type)
+        and all(word in " ".join((one.title, *one.sources)).casefold() for word in wanted)
+    ]  # fmt: skip
+    return told(request, {"documents": plain(found[offset : offset + limit]), "total": len(found)})
+
+
+@router.post("", dependencies=[WRITE], openapi_extra=_UPLOAD, **answers(_RESULTS, 201))
+async def add(
+    request: Request, library: Opened, wait: Annotated[bool, Query(description="until they can be searched")] = True
+) -> Response:
+    """Add files: a form's parts, a body named by `?name=`, or JSON with `paths` of the server's machine or `addresses`.
+
+    Answers when they can be searched, with how each ended; with `Accept: text/event-stream` each step is an event.
+    With `wait=false` the answer is 202 as soon as the bytes are kept, and `jobs` tells of the rest.
+    A request repeated with its `Idempotency-Key` is carried out once.
+    """
+    caller = caller_of(request)
+    if request.headers.get("content-type", "").startswith("application/json"):
+        given = _given(await request.body())
+        paths = [_allowed(request, Path(path), caller) for path in given.paths]
+        addresses = [WebAddress(**one.model_dump()) for one in given.addresses]
+        return await _added(request, library, [*paths, *addresses], given.password)
+    async with received(request, library) as files:
+        key = request.headers.get("idempotency-key", "")
+        before = _repeats.get(caller.name, key, files.digest) if key else None
+        if before is not None:
+            return told(request, before, 201)
+        if not wait:
+            return told(request, await to_thread.run_sync(_queued, library, files.paths), 202)
+        if not wants_events(request):
+            results = await to_thread.run_sync(added, library, files.paths, files.password)
+            if key:
+                _repeats.keep(caller.name, key, files.digest, results)
+            return told(request, results, 201)
+        # The files are gone once this returns: what is kept of them is the library's own.
+        waiting = await to_thread.run_sync(_accepted, library, files.paths)
+    return streamed(request, lambda token: _resumed(library, waiting, files.password, token))
+
+
+@router.get("/{document_id}", dependencies=[READ], **answers(_DOCUMENT))
+def document(request: Request, library: Opened, document_id: str) -> Response:
+    """One document."""
+    return told(request, plain(document_of(library, document_id, caller_of(request))))
+
+
+@router.patch("/{document_id}", dependencies=[WRITE], **answers(_DOCUMENT))
+def change(request: Request, library: Opened, document_id: str, given: Change) -> Response:
+    """Give a document another title, put tags on it, take others off."""
+    with there("document"):
+        check_unchanged(request, plain(library.document(document_id)))
+        try:
+            library.tag_documents([document_id], add=given.tags.add, remove=given.tags.remove)
+        except ValueError as error:
+            raise Refused(422, str(error)) from error
+        if "title" in given.model_fields_set:
+            library.rename_document(document_id, given.title)
+        return told(request, plain(library.document(document_id)))
+
+
+@router.delete("/{document_id}", dependencies=[WRITE], status_code=204, response_class=Response)
+def remove(request: Request, library: Opened, document_id: str) -> None:
+    """Remove a document from every store."""
+    with there("document"):
+        check_unchanged(request, plain(library.document(document_id)))
+    library.remove(document_id)
+
+
+@router.post("/{document_id}/retry", dependencies=[WRITE], **answers(_RESULTS))
+def retry(request: Request, library: Opened, document_id: str, given: PasswordGiven) -> Response:
+    """Read a failed document again, perhaps with its password."""
+    with there("document"):
+        events = list(library.retry(document_id, password=given.password))
+    return told(request, {"results": [plain_event(event) for event in events[-1:]]})
+
+
+@router.get("/{document_id}/text", dependencies=[READ], **sends("text/plain", description="The text of all pages"))
+def text(request: Request, library: Opened, document_id: str) -> Response:
+    """The text of all pages, a form feed between them."""
+    document_of(library, document_id, caller_of(request))
+    return PlainTextResponse("\f".join(page.text for page in library.pages(document_id)))
+
+
+@router.get("/{document_id}/pages", dependencies=[READ], **answers(_PAGES))
+def pages(
+    request: Request, library: Opened, document_id: str,
+    first: Annotated[int, Query(ge=1)] = 1, limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Response:  # fmt: skip
+    """Pages as text, from page `first` on."""
+    document_of(library, document_id, caller_of(request))
+    found = library.pages(document_id)
+    shown_pages = [plain(page, without=("lines",)) for page in found if first <= page.number < first + limit]
+    return told(request, {"pages": shown_pages, "total": len(found)})
+
+
+@router.get("/{document_id}/pages/{number}", dependencies=[READ], **answers(_PAGE))
+def page(request: Request, library: Opened, document_id: str, number: int) -> Response:
+    """One page as text; pages count from 1."""
+    document_of(library, document_id, caller_of(request))
+    with there("page"):
+        return told(request, plain(library.page(document_id, _small(number)), without=("lines",)))
+
+
+@router.get("/{document_id}/pages/{number}/picture", dependencies=[READ], **sends("image/png"))
+def picture(
+    request: Request, library: Opened, document_id: str, number: int,
+    width: Annotated[int, Query(ge=50, le=4000, description="pixels")] = 1000,
+) -> Response:  # fmt: skip
+    """A page of a PDF as a picture."""
+    found = document_of(library, document_id, caller_of(request))
+    if not 1 <= number <= max(found.page_count, 1):
+        raise Refused(404, "There is no page of that number.")
+    drawn = library.picture(document_id, number, width_px=width)
+    headers = {"ETag": f'"{document_id}-{number}-{width}"', "Cache-Control": "private, max-age=3600"}
+    return Response(drawn.png, media_type="image/png", headers=headers)
+
+
+@router.get("/{document_id}/chunks", dependencies=[READ], **answers(object_of("Chunks", chunks=list[Chunk], total=int)))
+def chunks(
+    request: Request, library: Opened, document_id: str,
+    first: Annotated[int, Query(ge=0)] = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Response:  # fmt: skip
+    """Chunks in order, from index `first` on."""
+    found = document_of(library, document_id, caller_of(request))
+    some = library.chunks(document_id, first=_small(first), limit=limit)
+    return told(request, {"chunks": plain(some), "total": found.chunk_count})
+
+
+@router.get("/{document_id}/original", dependencies=[READ], **sends("application/octet-stream"))
+def original(request: Request, library: Opened, document_id: str) -> Response:
+    """The document's own bytes, as a download: whatever they are, no browser opens them as a page of Lectern's."""
+    found = document_of(library, document_id, caller_of(request))
+    path = library.original(document_id)
+    if not path.is_file():
+        raise Refused(404, "The original file is missing.", "Verify the library.")
+    name = Path(found.sources[0]).name if found.sources else document_id
+    headers = {"ETag": f'"{document_id}"', "Content-Security-Policy": "sandbox"}
+    return FileResponse(path, media_type="application/octet-stream", filename=name, headers=headers)
+
+
+def _given(body: bytes) -> SourcesGiven:
+    try:
+        given = SourcesGiven.model_validate_json(body)
+    except ValidationError as error:
+        raise Refused(422, f"The request cannot be used: {error.errors()[0]['msg']}.") from error
+    if not given.paths and not given.addresses:
+        raise Refused(422, "The request names nothing to add.")
+    return given
+
+
+def _allowed(request: Request, path: Path, caller: Caller) -> Path:
+    """A path that a caller may have read: any for whoever may read the data directory, else of folders that are set."""
+    try:
+        full = path.expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise Refused(404 if caller.owner else 403, f"The file {path} cannot be added.") from error
+    folders = [folder.expanduser().resolve() for folder in doors_of(request).settings.folders]
+    if not caller.owner and not any(full.is_relative_to(folder) for folder in folders):
+        raise Refused(403, f"The file {path} cannot be added.", "LECTERN_DOORS__FOLDERS names folders that may be.")
+    return full
+
+
+async def _added(request: Request, library: Library, sources: list[Source], password: str | None) -> Response:
+    if wants_events(request):
+        return streamed(request, lambda token: _events(library.add(sources, password=password, cancellation=token)))
+    return told(request, await to_thread.run_sync(added, library, sources, password), 201)
+
+
+def added(library: Library, sources: Sequence[Source], password: str | None) -> dict[str, Any]:
+    """Add files and addresses; returns how each ended."""
+    events = [event for event in library.add(sources, password=password) if event.stage in _ENDS]
+    return {"results": [plain_event(event) for event in events]}
+
+
+def _accepted(library: Library, paths: Sequence[Path]) -> list[AddEvent]:
+    return [event for event in library.accept(paths) if event.stage in _ENDS]
+
+
+def _queued(library: Library, paths: Sequence[Path]) -> dict[str, Any]:
+    """Keep the bytes of files, and leave the rest to jobs; what ended at once is told."""
+    accepted = _accepted(library, paths)
+    waiting = [event for event in accepted if event.stage == "waiting" and event.document]
+    asked = [Asked(event.source, document_id=event.document.id if event.document else "") for event in waiting]
+    jobs = library.jobs.submit_all("add", asked) if asked else []
+    results = [plain_event(event) for event in accepted if event not in waiting]
+    return {"jobs": [plain_job(job) for job in jobs], "results": results}
+
+
+def _resumed(library: Library, accepted: list[AddEvent], password: str | None, token: Cancellation) -> Iterator[Event]:
+    """What became of accepted files: told at once of those that ended already."""
+    waiting = {event.document.id: event.source for event in accepted if event.stage == "waiting" and event.document}
+    yield from _events(event for event in accepted if event.stage != "waiting")
+    if password:
+        for document_id in waiting:
+            yield from _events(library.retry(document_id, password=password, cancellation=token))
+    elif waiting:
+        yield from _events(library.resume(waiting, cancellation=token))
+
+
+def _events(events: Iterator[AddEvent]) -> Iterator[Event]:
+    for event in events:
+        yield "step", plain_event(event)
+
+
+def _small(number: int) -> int:
+    """A number that PostgreSQL takes; one beyond that stands for nothing either."""
+    return min(max(number, 0), 2**31 - 1)

@@ -1,0 +1,174 @@
+"""Question sets and runs of configurations on them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field, TypeAdapter
+from starlette.responses import Response
+
+from rag_core.api.answering import streamed, told, wants_events
+from rag_core.api.callers import needs
+from rag_core.api.problems import Refused, there
+from rag_core.api.resources.documents import WRITE, Opened
+from rag_core.api.schema import answers, object_of, sends, shown
+from rag_core.api.scoping import Closed
+from rag_core.domain import Configuration, Difference, Question, QuestionSet, Result, Run
+from rag_core.jobs import Request as Asked
+from rag_core.plain import plain
+
+sets = APIRouter(prefix="/question-sets", tags=["evaluation"])
+runs = APIRouter(prefix="/runs", tags=["evaluation"])
+READ = Depends(needs("read"))
+_QUESTIONS = TypeAdapter(list[Question])
+_SET = shown(QuestionSet)
+
+
+class SetGiven(Closed):
+    """A name, and questions as they are answered by `/questions`."""
+
+    name: Annotated[str, Field(min_length=1, max_length=120)]
+    questions: list[Question] = Field(default=[], max_length=10_000)
+
+
+class QuestionsGiven(Closed):
+    """Questions to add; those whose ids are there already take the place of the old ones."""
+
+    questions: Annotated[list[Question], Field(min_length=1, max_length=10_000)]
+
+
+class ConfigurationGiven(Closed):
+    """Settings that differ: `{"retrieval.k": 10}`."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    changes: dict[str, Any] = Field(default={})
+
+
+class RunsGiven(Closed):
+    """Configurations to try on a question set; see `Evaluation.begin`."""
+
+    set_id: str
+    configurations: Annotated[list[ConfigurationGiven], Field(min_length=1, max_length=50)]
+    answers: bool = False
+    judge: str = ""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+
+
+@sets.get("", dependencies=[READ], **answers(object_of("QuestionSets", sets=list[QuestionSet])))
+def all_sets(request: Request, library: Opened) -> Response:
+    """Every question set, the one changed last first."""
+    return told(request, {"sets": plain(library.evaluation.sets())})
+
+
+@sets.post("", dependencies=[WRITE], **answers(_SET, 201))
+def create(request: Request, library: Opened, given: SetGiven) -> Response:
+    """Make a question set."""
+    return told(request, plain(library.evaluation.create(given.name, given.questions)), 201)
+
+
+@sets.get("/{set_id}", dependencies=[READ], **answers(_SET))
+def one_set(request: Request, library: Opened, set_id: str) -> Response:
+    """One question set."""
+    with there("question set"):
+        return told(request, plain(library.evaluation.set(set_id)))
+
+
+@sets.delete("/{set_id}", dependencies=[WRITE], status_code=204, response_class=Response)
+def delete_set(library: Opened, set_id: str) -> None:
+    """Delete a question set; its runs stay."""
+    with there("question set"):
+        library.evaluation.set(set_id)
+    library.evaluation.delete(set_id)
+
+
+@sets.get("/{set_id}/questions", dependencies=[READ], **answers(object_of("Questions", questions=list[Question])))
+def questions(request: Request, library: Opened, set_id: str) -> Response:
+    """The questions of a set in order."""
+    with there("question set"):
+        library.evaluation.set(set_id)
+    return told(request, {"questions": plain(library.evaluation.questions(set_id))})
+
+
+@sets.put("/{set_id}/questions", dependencies=[WRITE], **answers(_SET))
+def put(request: Request, library: Opened, set_id: str, given: QuestionsGiven) -> Response:
+    """Add questions to a set."""
+    with there("question set"):
+        library.evaluation.put(set_id, given.questions)
+        return told(request, plain(library.evaluation.set(set_id)))
+
+
+@sets.get("/{set_id}/export", dependencies=[READ], **sends("text/csv", "application/jsonl"))
+def export_set(library: Opened, set_id: str, form: Literal["csv", "jsonl"] = "csv") -> Response:
+    """A question set as a file."""
+    with there("question set"):
+        library.evaluation.set(set_id)
+    kind = "text/csv" if form == "csv" else "application/jsonl"
+    return Response(library.evaluation.export_questions(set_id, form), media_type=kind)
+
+
+@runs.get("", dependencies=[READ], **answers(object_of("Runs", runs=list[Run])))
+def all_runs(request: Request, library: Opened, set_id: str | None = None) -> Response:
+    """Every run, or those on one set, newest first."""
+    return told(request, {"runs": plain(library.evaluation.runs(set_id))})
+
+
+@runs.post("", dependencies=[WRITE], **answers(object_of("RunsBegun", runs=list[Run]), 202))
+def begin(request: Request, library: Opened, given: RunsGiven) -> Response:
+    """Begin a run for each configuration; it goes on as a job of the run's id. As events, each step is told."""
+    configurations = [Configuration(one.name, one.changes) for one in given.configurations]
+    with there("question set"):
+        begun = library.evaluation.begin(
+            given.set_id, configurations, answers=given.answers, judge=given.judge, seed=given.seed
+        )
+    ids = [run.id for run in begun]
+    if wants_events(request):
+        return streamed(request, lambda token: (
+            ("step", plain(step)) for step in library.evaluation.carry_out(ids, cancellation=token)))  # fmt: skip
+    batch = uuid4().hex
+    library.jobs.submit_all("evaluate", [Asked(run.configuration.name, {"batch": batch}, id=run.id) for run in begun])
+    return told(request, {"runs": plain(begun)}, 202)
+
+
+@runs.get("/compare", dependencies=[READ], **answers(object_of("Differences", differences=list[Difference])))
+def compare(request: Request, library: Opened, a: str, b: str) -> Response:
+    """What run `b` does better or worse than run `a`."""
+    with there("run"):
+        return told(request, {"differences": plain(library.evaluation.compare(a, b))})
+
+
+@runs.get("/{run_id}", dependencies=[READ], **answers(shown(Run)))
+def one_run(request: Request, library: Opened, run_id: str) -> Response:
+    """One run."""
+    with there("run"):
+        return told(request, plain(library.evaluation.run(run_id)))
+
+
+@runs.get("/{run_id}/results", dependencies=[READ], **answers(object_of("Results", results=list[Result])))
+def results(
+    request: Request, library: Opened, run_id: str, passages: Annotated[bool, Query(description="with texts")] = False
+) -> Response:
+    """What a run found for each question."""
+    with there("run"):
+        library.evaluation.run(run_id)
+    return told(request, {"results": plain(library.evaluation.results(run_id, passages=passages))})
+
+
+@runs.post("/{run_id}/cancel", dependencies=[WRITE], **answers(shown(Run)))
+def cancel(request: Request, library: Opened, run_id: str) -> Response:
+    """Stop a run at its next question."""
+    with there("run"):
+        library.evaluation.run(run_id)
+        library.jobs.cancel(run_id)
+        library.evaluation.cancel(run_id)
+        return told(request, plain(library.evaluation.run(run_id)))
+
+
+@runs.delete("/{run_id}", dependencies=[WRITE], status_code=204, response_class=Response)
+def delete(library: Opened, run_id: str) -> None:
+    """Delete a run with its results."""
+    with there("run"):
+        if library.evaluation.run(run_id).state == "running":
+            raise Refused(409, "The run is under way.", "Cancel it first.")
+    library.evaluation.delete_run(run_id)

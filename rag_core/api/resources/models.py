@@ -1,0 +1,56 @@
+"""Language models: which there are, getting more, removing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from rag_core.api.answering import Event, streamed, told
+from rag_core.api.callers import needs
+from rag_core.api.resources.documents import READ, Opened
+from rag_core.api.schema import answers, object_of, sends
+from rag_core.api.scoping import Closed
+from rag_core.cancellation import Cancellation
+from rag_core.domain import ModelFile, ModelStatus
+from rag_core.plain import plain
+
+router = APIRouter(prefix="/models", tags=["models"])
+ADMIN = Depends(needs("admin"))
+
+
+class Download(Closed):
+    """A model by its name on the hub or its address, and what its SHA-256 must be."""
+
+    wanted: str
+    sha256: str = ""
+
+
+@router.get("", dependencies=[READ], **answers(object_of("Models", models=list[ModelStatus])))
+def models(request: Request, library: Opened) -> Response:
+    """Every model that can be chosen, with what is missing where one is not ready."""
+    return told(request, {"models": plain(library.models())})
+
+
+@router.get("/files", dependencies=[READ], **answers(object_of("ModelFiles", files=list[ModelFile])))
+def files(request: Request, library: Opened) -> Response:
+    """The GGUF files of the models folder."""
+    return told(request, {"files": plain(library.language_models.files())})
+
+
+@router.post("/download", dependencies=[ADMIN], **sends("text/event-stream", description="Events `step`"))
+def download(request: Request, library: Opened, given: Download) -> Response:
+    """Download a model; each step is an event. It goes on where an earlier one stopped."""
+
+    def work(token: Cancellation) -> Iterator[Event]:
+        steps = library.language_models.download(given.wanted, sha256=given.sha256, cancellation=token)
+        return (("step", plain(step)) for step in steps)
+
+    return streamed(request, work)
+
+
+@router.delete("/{model_id}", dependencies=[ADMIN], status_code=204, response_class=Response)
+def remove(library: Opened, model_id: str) -> None:
+    """Remove a model's file."""
+    library.language_models.remove(model_id)

@@ -1,0 +1,62 @@
+"""Search: passages for a question, and how they were found."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from rag_core.api.answering import told
+from rag_core.api.callers import caller_of
+from rag_core.api.resources.documents import READ, Opened
+from rag_core.api.schema import answers, object_of, shown
+from rag_core.api.scoping import Closed, ScopeGiven, scope_of
+from rag_core.domain import Hit, Searched
+from rag_core.library import Library
+from rag_core.plain import plain, plain_hit
+
+router = APIRouter(prefix="/search", tags=["search"])
+Mode = Literal["auto", "hybrid", "dense", "lexical", "scaler"]
+_DOCUMENT = object_of("DocumentNamed", id=str, title=str)
+_HIT = shown(Hit, without=("document", "around"), document=_DOCUMENT)
+_FOUND = object_of("Hits", hits=list[_HIT], searched=Searched | None, notes=list[str])  # type: ignore[valid-type]
+
+
+class SearchGiven(Closed):
+    """A question, and how to search; what is left out is as the settings say."""
+
+    question: str
+    k: Annotated[int, Field(ge=1, le=100)] | None = None
+    mode: Mode | None = None
+    index: Literal["auto", "dumps", "pgvector", "chroma"] | None = None
+    scan: Literal["auto", "exact", "fast"] | None = None
+    mmr: bool | None = None
+    scope: ScopeGiven | None = None
+    explain: bool = False
+
+
+@router.post("", dependencies=[READ], **answers(_FOUND))
+def search(request: Request, library: Opened, given: SearchGiven) -> Response:
+    """The best passages for a question, best first; `explain` tells every candidate and what became of it."""
+    return _search(request, library, given)
+
+
+@router.get("", dependencies=[READ], **answers(_FOUND))
+def search_simply(
+    request: Request, library: Opened, q: str, k: Annotated[int, Query(ge=1, le=100)] = 6, mode: Mode | None = None
+) -> Response:
+    """The same for a question alone."""
+    return _search(request, library, SearchGiven(question=q, k=k, mode=mode))
+
+
+def _search(request: Request, library: Library, given: SearchGiven) -> Response:
+    caller = caller_of(request)
+    scope = scope_of(library, given.scope, caller)
+    wanted = given.model_dump(include={"k", "mode", "index", "scan", "mmr"})
+    found = library.retrieve(given.question, scope=scope, **wanted)
+    answer: dict[str, Any] = {"hits": [plain_hit(hit) for hit in found.hits], "searched": None, "notes": []}
+    if given.explain and not caller.tags:  # it tells of documents outside of the scope
+        answer |= {"searched": plain(found.trace.searched), "notes": list(found.trace.notes)}
+    return told(request, answer)

@@ -1,0 +1,127 @@
+"""How the library is: status, verify, repair, backup; the settings that may be changed; keys and the audit."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import Field
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+
+from rag_core.api.answering import doors_of, told
+from rag_core.api.callers import needs
+from rag_core.api.problems import there
+from rag_core.api.resources.documents import READ as READ_SCOPED
+from rag_core.api.resources.documents import Opened
+from rag_core.api.schema import answers, object_of, sends, shown
+from rag_core.api.scoping import Closed
+from rag_core.domain import AccessKey, AuditEntry, Configuration, LibraryStatus, Report, Role
+from rag_core.domain import Field as Setting
+from rag_core.errors import LecternError
+from rag_core.plain import plain
+
+router = APIRouter(tags=["library"])
+READ, ADMIN = Depends(needs("read")), Depends(needs("admin"))
+_Tag = object_of("Tag", tag=str, documents=int)
+_Made = object_of("KeyMade", key=AccessKey, text=str)
+
+
+class KeyGiven(Closed):
+    """A key to make; one with `tags` sees the documents that have any of them."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    role: Role = "read"
+    tags: list[str] = Field(default=[], max_length=100)
+
+
+@router.get("/health", dependencies=[READ_SCOPED], **answers(object_of("Health", state=str, detail=str)))
+async def health(request: Request) -> Response:
+    """Whether questions are answered: `open`, or 503 with what keeps the library from it."""
+    try:
+        library = doors_of(request).library()
+        await to_thread.run_sync(library.intake)
+    except LecternError as error:
+        return told(request, {"state": "closed", "detail": str(error)}, 503)
+    return told(request, {"state": "open", "detail": ""})
+
+
+@router.get("/status", dependencies=[READ], **answers(shown(LibraryStatus)))
+def status(request: Request, library: Opened) -> Response:
+    """Counts, profile, engine, stores, models, and whatever is worth saying."""
+    return told(request, plain(library.status()))
+
+
+@router.get("/tags", dependencies=[READ], **answers(object_of("Tags", tags=list[_Tag])))  # type: ignore[valid-type]
+def tags(request: Request, library: Opened) -> Response:
+    """Every tag with how many documents have it."""
+    return told(request, {"tags": [{"tag": tag, "documents": count} for tag, count in library.tags()]})
+
+
+@router.post("/verify", dependencies=[ADMIN], **answers(shown(Report)))
+def verify(request: Request, library: Opened, deep: bool = False) -> Response:
+    """Compare all stores; `deep` reads every text, vector and file."""
+    return told(request, plain(library.verify(deep)))
+
+
+@router.post("/repair", dependencies=[ADMIN], **answers(shown(Report)))
+def repair(request: Request, library: Opened) -> Response:
+    """Make again what differs from PostgreSQL; nothing is embedded."""
+    return told(request, plain(library.repair()))
+
+
+@router.get("/backup", dependencies=[ADMIN], **sends("application/zip"))
+def backup(library: Opened) -> Response:
+    """Everything as one verified archive, written beside the library and gone once it was sent."""
+    with tempfile.NamedTemporaryFile(dir=library.folder, prefix="backup-", suffix=".lectern", delete=False) as file:
+        path = Path(file.name)
+    try:
+        library.backup(path, replace=True)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return FileResponse(
+        path, media_type="application/zip", filename="lectern.backup", headers={"Cache-Control": "no-store"},
+        background=BackgroundTask(path.unlink, missing_ok=True),
+    )  # fmt: skip
+
+
+@router.get("/settings", dependencies=[READ], **answers(object_of("SettingList", settings=list[Setting])))
+def settings(request: Request, library: Opened) -> Response:
+    """The settings that may be changed here, with their values and bounds."""
+    return told(request, {"settings": plain(library.evaluation.fields())})
+
+
+@router.patch("/settings", dependencies=[ADMIN], **answers(object_of("SettingsChanged", notes=list[str])))
+def change_settings(request: Request, library: Opened, given: dict[str, Any]) -> Response:
+    """Make values the library's own, `{"retrieval.k": 10}`; `notes` say what follows."""
+    return told(request, {"notes": list(library.evaluation.adopt(Configuration("REST", given)))})
+
+
+@router.get("/keys", dependencies=[ADMIN], **answers(object_of("Keys", keys=list[AccessKey])))
+def keys(request: Request, library: Opened) -> Response:
+    """Every key, revoked ones too, without its text."""
+    return told(request, {"keys": plain(library.access.all())})
+
+
+@router.post("/keys", dependencies=[ADMIN], **answers(_Made, 201))
+def make_key(request: Request, library: Opened, given: KeyGiven) -> Response:
+    """Make a key; its text is answered this once."""
+    key, text = library.access.create(given.name, given.role, given.tags)
+    return told(request, {"key": plain(key), "text": text}, 201, **{"Cache-Control": "no-store"})
+
+
+@router.delete("/keys/{key_id}", dependencies=[ADMIN], status_code=204, response_class=Response)
+def revoke(library: Opened, key_id: str) -> None:
+    """Let a key open nothing any longer."""
+    with there("key"):
+        library.access.revoke(key_id)
+
+
+@router.get("/audit", dependencies=[ADMIN], **answers(object_of("Audit", entries=list[AuditEntry])))
+def audit(request: Request, library: Opened, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+    """The last requests that changed data, or tried to, newest first."""
+    return told(request, {"entries": plain(library.access.audit(limit))})

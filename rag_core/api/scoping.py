@@ -1,0 +1,83 @@
+"""What a request narrows a search to, and what its caller may see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rag_core.api.callers import Caller
+from rag_core.api.problems import Refused, there
+from rag_core.domain import Document, Scope
+from rag_core.library import Library
+
+# No document has this id.
+_NOTHING = ("none",)
+
+
+class Closed(BaseModel):
+    """A request's body; a misspelt field fails."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ScopeGiven(Closed):
+    """What is searched; the values of one field are alternatives. `names` are titles, file names and tags."""
+
+    names: list[str] = Field(default=[], max_length=1000)
+    documents: list[str] = Field(default=[], max_length=10_000)
+    tags: list[str] = Field(default=[], max_length=1000)
+    folders: list[str] = Field(default=[], max_length=1000)
+    sections: list[str] = Field(default=[], max_length=1000)
+    years: list[int] = Field(default=[], max_length=1000)
+    added_since: date | None = None
+    added_until: date | None = None
+
+
+def scope_of(library: Library, given: ScopeGiven | None, caller: Caller) -> Scope | None:
+    """The scope of a request, within what its caller sees; None where nothing narrows it."""
+    scope = Scope()
+    if given is not None:
+        named = _named(library, given.names, caller)
+        scope = Scope(
+            documents=(*given.documents, *named.documents), tags=(*given.tags, *named.tags),
+            folders=tuple(given.folders), sections=tuple(given.sections), years=tuple(given.years),
+            added_since=given.added_since, added_until=given.added_until,
+        )  # fmt: skip
+    if caller.tags:
+        seen = [document.id for document in visible(library, caller)]
+        kept = tuple(one for one in seen if not scope.documents or one in scope.documents)
+        scope = replace(scope, documents=kept or _NOTHING)
+    return scope or None
+
+
+def _named(library: Library, names: list[str], caller: Caller) -> Scope:
+    """What names stand for. What a caller does not see has no name for them either."""
+    try:
+        found = library.scope_of(names)
+        if caller.tags and not {*found.documents} <= {document.id for document in visible(library, caller)}:
+            raise KeyError(names[0])
+    except KeyError as error:
+        raise Refused(422, f"No document or tag is called “{error.args[0]}”.") from error
+    return found
+
+
+def visible(library: Library, caller: Caller) -> list[Document]:
+    """The documents that a caller sees, newest first."""
+    return [document for document in library.documents() if sees(caller, document)]
+
+
+def sees(caller: Caller, document: Document) -> bool:
+    """Whether a caller sees a document."""
+    wanted = {tag.casefold() for tag in caller.tags}
+    return not wanted or bool(wanted & {tag.casefold() for tag in document.tags})
+
+
+def document_of(library: Library, document_id: str, caller: Caller) -> Document:
+    """One document; answers 404 for one that the caller does not see."""
+    with there("document"):
+        document = library.document(document_id)
+        if not sees(caller, document):
+            raise KeyError(document_id)
+        return document

@@ -1,0 +1,38 @@
+"""Who may do what through the doors for programs, and what they did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Role = Literal["read", "write", "admin"]
+ROLES: tuple[Role, ...] = ("read", "write", "admin")
+"""Each may do what those before it may."""
+KEY_PREFIX = "lectern_"
+"""How the text of every key begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessKey:
+    """A key of a door: what is known of it. Its secret is shown once, and kept as a hash alone.
+
+    One with `tags` sees documents with any of them, and nothing else of the library.
+    """
+
+    id: str
+    name: str
+    role: Role
+    tags: tuple[str, ...]
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """A request that changed data, or tried to: who, through which door, what was asked for and how it ended."""
+
+    at: datetime
+    who: str
+    action: str
+    status: int

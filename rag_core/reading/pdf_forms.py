@@ -1,0 +1,131 @@
+"""What was filled into a PDF's form: values that are no text of the page, put behind the words beside them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from rag_core.domain import Box, Line
+from rag_core.reading.base import Face
+from rag_core.reading.pdf_arrange import Reading, moved
+from rag_core.reading.pdf_text import Geometry, clean
+
+MAX_FIELDS, MAX_VALUE_CHARS = 1_000, 10_000
+_MARKED = "yes"
+# Least share of a field's height, or its label's, that the two have in common.
+_BESIDE = 0.3
+_WRITTEN = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX)
+_TICKED = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field that is filled in: what it is for, in its maker's words, and where it stands."""
+
+    label: str
+    value: str
+    box: Box
+
+
+def with_values(reading: Reading, form: Any, page: Any, geometry: Geometry) -> Reading:
+    """The page with its fields' values: each a cell behind the line to its left, or a line of its own at the end.
+
+    form: the FPDF_FORMHANDLE of the document.
+    """
+    # Whether a box is ticked is known of pages that the form was told of.
+    pdfium.FORM_OnAfterLoadPage(page, form)
+    try:
+        fields = list(_fields(form, page, geometry))
+    finally:
+        pdfium.FORM_OnBeforeClosePage(page, form)
+    for field in sorted(fields, key=lambda field: (field.box.top, field.box.left)):
+        place = _beside(reading.lines, field.box)
+        reading = _at_end(reading, field) if place is None else _behind(reading, place, field)
+    return reading
+
+
+def _fields(form: Any, page: Any, geometry: Geometry) -> Iterator[_Field]:
+    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), MAX_FIELDS)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        if not annotation:
+            continue
+        try:
+            if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_WIDGET and (
+                value := _value(form, annotation)
+            ):
+                rect = pdfium.FS_RECTF()
+                pdfium.FPDFAnnot_GetRect(annotation, rect)
+                label = _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldAlternateName)
+                label = label or _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldName)
+                box = geometry.box((rect.left, rect.top, rect.right, rect.bottom))
+                yield _Field(label, value, box)
+        finally:
+            pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _value(form: Any, annotation: Any) -> str:
+    kind = pdfium.FPDFAnnot_GetFormFieldType(form, annotation)
+    if kind in _TICKED:
+        return _MARKED if pdfium.FPDFAnnot_IsChecked(form, annotation) else ""
+    return _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldValue) if kind in _WRITTEN else ""
+
+
+def _text(form: Any, annotation: Any, ask: Callable[..., int]) -> str:
+    """A text of a field on one line."""
+    size = min(ask(form, annotation, None, 0), 2 * MAX_VALUE_CHARS)
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    ask(form, annotation, buffer, size)
+    text = bytes(memoryview(buffer).cast("B")[:size]).decode("utf-16-le", errors="replace")
+    return " ".join(clean(text).replace("\0", " ").split())
+
+
+def _beside(lines: tuple[Line, ...], box: Box) -> int | None:
+    """The nearest line left of a field."""
+    found = None
+    for place, line in enumerate(lines):
+        shared = min(line.box.bottom, box.bottom) - max(line.box.top, box.top)
+        height = min(line.box.bottom - line.box.top, box.bottom - box.top)
+        left = line.box.left < box.left and shared > _BESIDE * height
+        if left and (found is None or line.box.right > lines[found].box.right):
+            found = place
+    return found
+
+
+def _behind(reading: Reading, place: int, field: _Field) -> Reading:
+    line = reading.lines[place]
+    value = Line(line.end + 1, line.end + 1 + len(field.value), field.box)
+    box = Box(
+        min(line.box.left, field.box.left), min(line.box.top, field.box.top),
+        max(line.box.right, field.box.right), max(line.box.bottom, field.box.bottom),
+    )  # fmt: skip
+    grown = Line(line.start, value.end, box, (*(line.cells or (line,)), value))
+    by = 1 + len(field.value)
+    others = (moved(other, by if other.start >= line.end else 0) for other in reading.lines)
+    lines = tuple(grown if at == place else other for at, other in enumerate(others))
+    values = tuple(moved(other, by if other.start >= line.end else 0) for other in reading.values)
+    text = f"{reading.text[: line.end]}\t{field.value}{reading.text[line.end :]}"
+    return replace(reading, text=text, lines=lines, runs=tuple(_split(reading, line.end, by)), values=(*values, value))
+
+
+def _at_end(reading: Reading, field: _Field) -> Reading:
+    said = f"{field.label}: {field.value}" if field.label else field.value
+    start = len(reading.text) + 1
+    line = Line(start, start + len(said), field.box)
+    return replace(
+        reading, text=f"{reading.text}\n{said}", lines=(*reading.lines, line), faces=(*reading.faces, Face(0.0, False)),
+        runs=tuple(_split(reading, len(reading.text), 0)), values=(*reading.values, line),
+    )  # fmt: skip
+
+
+def _split(reading: Reading, at: int, by: int) -> Iterator[tuple[int, int, int]]:
+    """The runs of a page into which so many characters are put."""
+    for start, counted, length in reading.runs or ((0, 0, len(reading.text)),):
+        before = min(max(at - start, 0), length)
+        if before:
+            yield start, counted, before
+        if before < length:
+            yield start + before + by, counted + before, length - before

@@ -1,0 +1,73 @@
+"""Keys of the doors, kept as hashes, and the audit of what was changed through them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.domain import AccessKey, AuditEntry, Role
+from rag_core.storage.postgres.database import Database, retried, storable
+
+_COLUMNS = "id, name, role, tags, created_at, revoked_at"
+# The oldest lines go, so that the table cannot fill a disk.
+_KEPT_LINES = 100_000
+
+
+class AccessStore:
+    """Reads and writes keys and audit lines. Raises StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @retried
+    def add(self, key_id: str, name: str, role: Role, tags: Sequence[str], digest: bytes) -> None:
+        """Keep a key; `digest` is the hash of its secret."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO access_keys (id, name, role, tags, digest) VALUES (%s, %s, %s, %s, %s)"
+                " ON CONFLICT DO NOTHING",
+                (key_id, storable(name), role, [storable(tag) for tag in tags], digest),
+            )
+
+    @retried
+    def all(self) -> list[AccessKey]:
+        """Every key, revoked ones too, newest first."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM access_keys ORDER BY created_at DESC, id").fetchall()
+        return [AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]) for row in rows]
+
+    @retried
+    def find(self, key_id: str) -> tuple[AccessKey, bytes] | None:
+        """A key that was not revoked, with the hash of its secret."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                f"SELECT {_COLUMNS}, digest FROM access_keys WHERE id = %s AND revoked_at IS NULL", (storable(key_id),)
+            ).fetchone()
+        return (AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]), bytes(row[6])) if row else None
+
+    @retried
+    def revoke(self, key_id: str) -> bool:
+        """Let a key open nothing from now on. Returns whether there was one that did."""
+        with self._database.transaction() as connection:
+            done = connection.execute(
+                "UPDATE access_keys SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL", (storable(key_id),)
+            )
+            return done.rowcount > 0
+
+    def note(self, who: str, action: str, status: int) -> None:
+        """Write a line of the audit."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "INSERT INTO audit (who, action, status) VALUES (%s, %s, %s) RETURNING id",
+                (storable(who), storable(action), status),
+            ).fetchone()
+            if row and row[0] % 1000 == 0:
+                connection.execute("DELETE FROM audit WHERE id <= %s", (row[0] - _KEPT_LINES,))
+
+    @retried
+    def audit(self, limit: int) -> list[AuditEntry]:
+        """The last lines of the audit, newest first."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT at, who, action, status FROM audit ORDER BY id DESC LIMIT %s", (limit,)
+            ).fetchall()
+        return [AuditEntry(*row) for row in rows]

@@ -1,0 +1,86 @@
+"""The Model Context Protocol, by the client of its own SDK, over HTTP and over standard input."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+from rag_core import Library
+from tests.conftest import PROJECT
+from tests.rag_core.api.conftest import Served
+
+
+def talked(server: Any, talk: Callable[[Client], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with Client(server) as client:
+            await talk(client)
+
+    asyncio.run(asyncio.wait_for(run(), 120))
+
+
+def told(result: Any) -> Any:
+    assert not result.is_error, result
+    found = result.structured_content
+    return found["result"] if set(found) == {"result"} else found
+
+
+async def the_handbook(client: Client) -> None:
+    assert {tool.name for tool in (await client.list_tools()).tools} == {
+        "search", "ask", "list_documents", "read_document",
+    }  # fmt: skip
+    (listed,) = [one for one in told(await client.call_tool("list_documents", {})) if one["title"] == "handbook"]
+    read = told(await client.call_tool("read_document", {"id": listed["id"]}))
+    assert "27 days" in read["pages"][0]["text"]
+    whole = await client.read_resource(f"lectern://documents/{listed['id']}")
+    assert "27 days" in whole.contents[0].text
+    hits = told(await client.call_tool("search", {"question": "annual leave", "k": 1}))
+    assert hits[0]["document"] == listed["id"]
+    answer = told(await client.call_tool("ask", {"question": "How many days of annual leave?"}))
+    assert "27" in answer["answer"]
+    assert answer["citations"][0]["document_id"] == listed["id"]
+    for wrong in ({"id": "none"}, {"id": listed["id"], "count": 0}):
+        assert (await client.call_tool("read_document", wrong)).is_error
+
+
+def test_over_http(served: Served) -> None:
+    talked(f"{served.url}/mcp", the_handbook)
+
+
+def test_a_key_of_a_tag_reads_its_documents_alone(abroad: AbstractContextManager[Served], filled: Library) -> None:
+    _, text = filled.access.create("assistant", tags=["work"])
+    other = next(one for one in filled.documents() if one.title == "travel").id
+
+    async def narrowed(client: Client) -> None:
+        await the_handbook(client)
+        assert (await client.call_tool("read_document", {"id": other})).is_error
+        for tool in ("search", "ask", "list_documents"):
+            given = {} if tool == "list_documents" else {"question": "Who books trains?"}
+            assert "Utrecht" not in json.dumps(told(await client.call_tool(tool, given)))
+
+    with abroad as served:
+        headers = {"Authorization": f"Bearer {text}", "Host": "192.0.2.7"}
+        http = httpx2.AsyncClient(headers=headers, timeout=60)
+        talked(streamable_http_client(f"{served.url}/mcp", http_client=http), narrowed)
+
+
+def test_over_standard_input(tmp_path: Path) -> None:
+    """A process of its own with a library of its own."""
+
+    async def empty(client: Client) -> None:
+        assert told(await client.call_tool("list_documents", {})) == []
+
+    environment = {**os.environ, "LECTERN_DATA_DIR": str(tmp_path / "library")}
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "rag_core", "mcp"], env=environment, cwd=PROJECT
+    )
+    talked(command, empty)

@@ -1,0 +1,208 @@
+"""The REST interface over real connections."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from rag_core.settings import DoorSettings
+from tests.rag_core.api.conftest import TRAVEL, Served, serve
+
+
+def by_title(rest: httpx.Client, title: str) -> str:
+    return next(one["id"] for one in rest.get("/api/v1/documents").json()["documents"] if one["title"] == title)
+
+
+def events(answer: httpx.Response) -> list[tuple[str, dict]]:
+    blocks = [block.splitlines() for block in answer.text.split("\n\n") if block and not block.startswith(":")]
+    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in blocks]
+
+
+def test_search_and_ask(rest: httpx.Client) -> None:
+    found = rest.get("/api/v1/search", params={"q": "How many days of leave?", "k": 1}).json()
+    assert "27 days" in found["hits"][0]["text"]
+    explained = rest.post("/api/v1/search", json={"question": "leave", "explain": True, "mode": "lexical"}).json()
+    assert explained["searched"]["mode"] == "lexical"
+    narrowed = rest.post("/api/v1/search", json={"question": "leave", "scope": {"names": ["travel"]}}).json()
+    assert {hit["document"]["title"] for hit in narrowed["hits"]} <= {"travel"}
+    answer = rest.post("/api/v1/ask", json={"question": "How many days of annual leave?"}).json()
+    assert "27" in answer["text"]
+    assert answer["citations"][0]["title"] == "handbook"
+    kept = rest.get(f"/api/v1/conversations/{answer['conversation']}").json()
+    assert kept["messages"][0]["answer"]["text"] == answer["text"]
+
+
+def test_an_answer_comes_piece_by_piece(rest: httpx.Client) -> None:
+    answer = rest.post("/api/v1/ask", json={"question": "What is paid for meals?", "stream": True})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    told = events(answer)
+    assert [name for name, _ in told][-1] == "answer"
+    assert "".join(one["text"] for name, one in told if name == "piece") == told[-1][1]["text"]
+    failed = events(rest.post("/api/v1/ask", json={"question": "What?", "model": "gguf:none", "stream": True}))
+    assert (failed[-1][0], failed[-1][1]["type"]) == ("error", "urn:lectern:problem:ModelUnavailable")
+
+
+def test_a_document_from_upload_to_removal(rest: httpx.Client) -> None:
+    body = b"The canteen opens at half past eleven."
+    made = rest.post("/api/v1/documents", params={"name": "canteen.txt"}, content=body)
+    assert made.status_code == 201
+    document = made.json()["results"][0]["document"]
+    one = rest.get(f"/api/v1/documents/{document}")
+    assert one.json()["sources"] == ["canteen.txt"]
+    assert rest.get(f"/api/v1/documents/{document}", headers={"If-None-Match": one.headers["etag"]}).status_code == 304
+    stale = rest.patch(f"/api/v1/documents/{document}", json={"title": "x"}, headers={"If-Match": '"old"'})
+    assert stale.status_code == 412
+    changed = rest.patch(f"/api/v1/documents/{document}", json={"title": "Food", "tags": {"add": ["house"]}}).json()
+    assert (changed["title"], changed["tags"]) == ("Food", ["house"])
+    listed = rest.get("/api/v1/documents", params={"tag": "house", "words": "food"}).json()
+    assert [one["id"] for one in listed["documents"]] == [document]
+    assert rest.get(f"/api/v1/documents/{document}/text").text == body.decode()
+    assert rest.get(f"/api/v1/documents/{document}/pages/1").json()["text"] == body.decode()
+    assert rest.get(f"/api/v1/documents/{document}/chunks").json()["total"] == 1
+    original = rest.get(f"/api/v1/documents/{document}/original")
+    assert original.content == body
+    assert "attachment" in original.headers["content-disposition"]
+    assert rest.get(f"/api/v1/documents/{document}/pages/1/picture").status_code == 415
+    assert rest.delete(f"/api/v1/documents/{document}").status_code == 204
+    assert rest.get(f"/api/v1/documents/{document}").status_code == 404
+
+
+def test_a_form_with_several_files_and_a_key_that_is_sent_twice(rest: httpx.Client) -> None:
+    files = [("files", ("a.txt", b"Alpha is the first letter.")), ("files", ("b.bin", bytes(range(256))))]
+    sent = [rest.post("/api/v1/documents", files=files, headers={"Idempotency-Key": "one"}) for _ in range(2)]
+    assert [one.json() for one in sent] == [sent[0].json()] * 2
+    assert [one["stage"] for one in sent[0].json()["results"]] == ["failed", "ready"]
+    other = rest.post("/api/v1/documents?name=c.txt", content=b"Other.", headers={"Idempotency-Key": "one"})
+    assert other.status_code == 422
+    streamed = events(
+        rest.post("/api/v1/documents?name=d.txt", content=b"Delta.", headers={"Accept": "text/event-stream"})
+    )
+    assert streamed[-1][1]["stage"] == "ready"
+
+
+def test_files_of_this_machine_are_added_where_that_is_allowed(served: Served, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "note.txt").write_text("The key lies under the mat.")
+    (tmp_path / "in" / "way-out").symlink_to("/etc")
+    inside = {"paths": [str(tmp_path / "in" / "note.txt")]}
+    with serve(served.library, settings=DoorSettings(folders=(tmp_path / "in",))) as other, other.client() as client:
+        for path in ("/etc/passwd", str(tmp_path / "in/../../x"), str(tmp_path / "in" / "way-out" / "passwd")):
+            assert client.post("/api/v1/documents", json={"paths": [path]}).status_code == 403
+        assert client.post("/api/v1/documents", json=inside).json()["results"][0]["stage"] == "ready"
+    with served.client() as client, served.client(served.doors.key) as owner:
+        assert client.post("/api/v1/documents", json=inside).status_code == 403
+        assert owner.post("/api/v1/documents", json=inside).status_code == 201
+
+
+def test_what_goes_wrong_is_told_with_help(rest: httpx.Client) -> None:
+    empty = rest.post("/api/v1/ask", json={"question": "  "})
+    assert empty.status_code == 422
+    assert empty.headers["content-type"] == "application/problem+json"
+    assert empty.json()["help"]
+    misspelt = rest.post("/api/v1/search", json={"question": "x", "kk": 3}).json()
+    assert "kk" in misspelt["detail"]
+    assert rest.get("/api/v1/nothing").json()["status"] == 404
+    assert rest.post("/api/v1/settings", json={}).status_code == 405
+    assert rest.post("/api/v1/keys", json={"name": "x", "tags": ["?"]}).status_code == 422
+    assert rest.post("/api/v1/jobs", json={"kind": "download"}).status_code == 422
+
+
+def test_library_settings_and_backup(rest: httpx.Client) -> None:
+    assert rest.get("/api/v1/health").json()["state"] == "open"
+    assert rest.get("/api/v1/status").json()["documents"] >= 2
+    assert rest.patch("/api/v1/settings", json={"retrieval.k": 7}).status_code == 200
+    values = {one["key"]: one["value"] for one in rest.get("/api/v1/settings").json()["settings"]}
+    assert values["retrieval.k"] == 7
+    assert rest.patch("/api/v1/settings", json={"generation.gemini_endpoint": "http://x"}).status_code == 422
+    assert rest.post("/api/v1/verify").json()["findings"] == []
+    archive = zipfile.ZipFile(io.BytesIO(rest.get("/api/v1/backup").content))
+    assert "manifest.json" in archive.namelist()
+    assert not any(name.endswith(("access_keys", "audit")) for name in archive.namelist())
+
+
+def test_questions_and_runs(rest: httpx.Client) -> None:
+    question = {"id": "1", "text": "How many days of leave?", "gold": [{"document": "handbook"}]}
+    made = rest.post("/api/v1/question-sets", json={"name": "Leave", "questions": [question]}).json()
+    told = rest.post(
+        "/api/v1/runs", json={"set_id": made["id"], "configurations": [{"name": "as it is"}]},
+        headers={"Accept": "text/event-stream"},
+    )  # fmt: skip
+    run = events(told)[-1][1]["note"]
+    assert rest.get(f"/api/v1/runs/{run}").json()["metrics"]["hit_rate"]["mean"] == 1
+    assert rest.get(f"/api/v1/runs/{run}/results").json()["results"][0]["question"]["id"] == "1"
+
+
+def test_uploads_go_on_as_jobs(rest: httpx.Client, served: Served) -> None:
+    queued = rest.post("/api/v1/documents?name=job.txt&wait=false", content=b"Jobs are kept in PostgreSQL.")
+    assert queued.status_code == 202
+    (job,) = queued.json()["jobs"]
+    with rest.stream("GET", "/api/v1/jobs/events") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: ") and json.loads(line[6:])["state"] == "done":
+                break
+    assert rest.get(f"/api/v1/jobs/{job['id']}").json()["document_id"] == job["document_id"]
+    assert job["id"] in {one["id"] for one in rest.get("/api/v1/jobs?kind=add&past=true").json()["jobs"]}
+    assert rest.post(f"/api/v1/jobs/{job['id']}/cancel").json()["state"] == "done"
+    assert rest.delete(f"/api/v1/jobs/{job['id']}").status_code == 204
+    assert rest.get(f"/api/v1/jobs/{job['id']}").status_code == 404
+    assert rest.post("/api/v1/jobs", json={"kind": "verify"}).json()["kind"] == "verify"
+    assert rest.post("/api/v1/jobs", json={"kind": "backup", "params": {"path": "/tmp/x"}}).status_code == 422
+
+
+def test_what_prometheus_collects(rest: httpx.Client) -> None:
+    rest.get("/api/v1/documents/none")
+    told = rest.get("/metrics").text
+    assert "lectern_up 1.0" in told
+    assert 'path="/api/v1/documents/{document_id}",status="404"' in told
+
+
+def test_the_paths_of_the_research_assistant(rest: httpx.Client) -> None:
+    made = rest.post("/api/upload", files={"file": ("paper.txt", b"Transformers attend to every token.")}).json()
+    asked = rest.post(
+        "/api/query", json={"question": "What do transformers attend to?", "paper_ids": [made["paper_id"]]}
+    )
+    assert asked.json()["citations"][0]["paper_id"] == made["paper_id"]
+    assert rest.get(f"/api/papers/{made['paper_id']}").json()["filename"] == "paper.txt"
+    assert rest.delete(f"/api/papers/{made['paper_id']}").json() == {"status": "success"}
+
+
+def test_the_description_is_valid_and_true(rest: httpx.Client) -> None:
+    schema = rest.get("/api/v1/openapi.json").json()
+    validate(schema)
+    page = rest.get("/api/v1/docs")
+    assert "/api/v1/search" in page.text
+    assert "http" not in page.text.replace("http://127.0.0.1", "")
+    for path in (
+        "documents",
+        "search?q=leave",
+        "status",
+        "models",
+        "settings",
+        "question-sets",
+        "runs",
+        "conversations",
+    ):
+        answered = schema["paths"][f"/api/v1/{path.partition('?')[0]}"]["get"]["responses"]["200"]
+        wanted = answered["content"]["application/json"]["schema"] | {"components": schema["components"]}
+        Draft202012Validator(wanted).validate(rest.get(f"/api/v1/{path}").json())
+
+
+@pytest.mark.parametrize("size", [0, 300_000])
+def test_an_upload_is_written_to_disk_as_it_comes(rest: httpx.Client, size: int) -> None:
+    body = (f"{TRAVEL}\n" * (size // len(TRAVEL) + 1))[:size].encode()
+    result = rest.post(
+        "/api/v1/documents?name=..%2Flong.txt", content=(body[at : at + 9999] for at in range(0, size, 9999))
+    )
+    if size:
+        waiting = result.json()["results"][0]
+        assert (waiting["stage"], waiting["source"]) == ("ready", "long.txt")
+        rest.delete(f"/api/v1/documents/{waiting['document']}")
+    else:
+        assert result.status_code in (201, 422)

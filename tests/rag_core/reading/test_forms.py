@@ -1,0 +1,53 @@
+"""What was filled into a form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_core.reading import Reader
+
+PDF = "application/pdf"
+
+
+def _form(canvas: Canvas) -> None:
+    form = canvas.acroForm
+    canvas.drawString(40, 500, "Full name:")
+    form.textfield(name="name", tooltip="Full name", value="Jane Döe", x=140, y=490, width=150, height=20)
+    canvas.drawString(40, 460, "Member")
+    form.checkbox(name="member", checked=True, x=140, y=455)
+    canvas.drawString(40, 420, "Partner")
+    form.checkbox(name="partner", checked=False, x=140, y=415)
+    canvas.drawString(40, 380, "Colour")
+    form.choice(name="colour", value="Red", options=["Red", "Blue"], x=140, y=370, width=100, height=20)
+    canvas.drawString(40, 340, "A line between")
+    form.textfield(name="remarks", tooltip="Remarks", value="Window seat", x=40, y=100, width=150, height=20)
+    form.textfield(name="empty", tooltip="Empty", x=40, y=60, width=150, height=20)
+
+
+def test_values_of_a_form_are_text_of_its_page(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    path = make_pdf(_form)
+    page = reader.read(path, "form.pdf").pages[0]
+    found = [page.text[line.start : line.end].strip() for line in page.lines]
+    assert found == [
+        "Full name:\tJane Döe", "Member\tyes", "Partner", "Colour\tRed", "A line between", "Remarks: Window seat",
+    ]  # fmt: skip
+    assert [page.text[cell.start : cell.end] for cell in page.lines[0].cells] == ["Full name:", "Jane Döe"]
+
+
+def test_values_and_the_words_behind_them_are_marked(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    path = make_pdf(_form)
+    page = reader.read(path, "form.pdf").pages[0]
+
+    def marked(words: str) -> tuple[float, ...]:
+        start = page.text.index(words)
+        span = (start, start + len(words))
+        (box,) = reader.picture(path, PDF, 1, width_px=50, span=span, text=page.text).boxes
+        return round(box.left * 400), round((1 - box.bottom) * 600)
+
+    assert marked("Jane Döe") == (140, 490)
+    assert marked("A line between")[0] == 40
+    assert 335 < marked("A line between")[1] < 342
+    assert marked("Window seat") == (40, 100)
