@@ -23,7 +23,7 @@ from rag_core.settings import Settings
 from rag_core.sources import Found, Item, Listing, Looking, Refused, Unchanged, folder_items, list_folder, location
 from rag_core.storage import Storage
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 # A file that changed so lately may be written still.
 _SETTLED_S = 2.0
 _NOTED_S = 60.0
@@ -46,6 +46,7 @@ class Following:
         self._thread: threading.Thread | None = None
         self._seen: dict[str, Stats] = {}
         self._unsettled: dict[str, Stats] = {}
+        self._unwanted: set[str] = set()
         self._noted: dict[str, tuple[float, str]] = {}
         if any(one.kind == "folder" for one in storage.sources.followed()):
             self._start()
@@ -64,19 +65,21 @@ class Following:
                     f"{other.location} is watched already, and one is within the other.", help="Unwatch it first."
                 )
         self._storage.sources.follow(FollowedSource(place, "folder", tuple(clean_tag(tag) for tag in tags)))
+        self._seen.pop(place, None)
+        self._unwanted.discard(place)
         self._start()
         return next(one for one in self._folders() if one.location == place)
 
     def unwatch(self, place: str, remove: bool) -> None:
         """See `Library.unwatch`."""
         place = _place(place)
-        with self._looking:
-            known = list(self._storage.sources.led_by(place))
-            if not self._storage.sources.unfollow(place):
-                raise KeyError(place)
-            self._seen.pop(place, None)
-            if remove:
-                self._storage.forget_sources(known)
+        known = list(self._storage.sources.led_by(place))
+        if not self._storage.sources.unfollow(place):
+            raise KeyError(place)
+        self._seen.pop(place, None)
+        if remove:
+            self._unwanted.add(place)  # also what a look that is under way brings in still
+            self._storage.forget_sources(known)
 
     def update(self, wanted: Collection[str] | None, cancellation: Cancellation | None) -> Iterator[AddEvent]:
         """See `Library.update`."""
@@ -118,7 +121,9 @@ class Following:
                         if self._closing.is_set():
                             return
             except LecternError as error:
-                _log.warning("Folders are looked at later: %s", error)
+                logger.warning("Folders are looked at later: %s", error)
+            except Exception:  # the next look may go well, and nobody else is told
+                logger.exception("Looking at folders ended early")
             wait_s = max(self._every_s, (time.monotonic() - began) / _SHARE)
 
     def _folders(self) -> list[FollowedSource]:
@@ -146,6 +151,16 @@ class Following:
             else:
                 yield AddEvent(folder.location, "failed", error=SourceUnavailable(problem))
             self._note(folder, problem, device)
+            if not self._is_watched(folder.location):
+                self._let_go(folder.location)
+
+    def _let_go(self, place: str) -> None:
+        """A folder was unwatched while it was looked at: what that brought in is as the rest of it."""
+        known = list(self._storage.sources.led_by(place))
+        self._storage.sources.unfollow(place)
+        self._seen.pop(place, None)
+        if place in self._unwanted:
+            self._storage.forget_sources(known)
 
     def _follow(
         self, folder: FollowedSource, listing: Listing, settled: Stats, cancellation: Cancellation | None

@@ -178,7 +178,9 @@ class Run:
     def _tell_unchanged(self) -> None:
         """Tell of sources that are as they were; many at a time, since each costs little more than that."""
         unchanged, self._unchanged = self._unchanged, []
-        documents = self._storage.documents.some([one.document_id for one in unchanged]) if unchanged else {}
+        ids = [one.document_id for one in unchanged]
+        documents = {**self._storage.documents.ready(ids)}  # remembered, so that the next pass has them at hand
+        documents |= self._storage.documents.some([key for key in ids if key not in documents])
         self._storage.sources.looked((one.document_id, one.visit) for one in unchanged)
         for one in unchanged:
             self._course.tell_end(one.name, documents.get(one.document_id), note="already in the library")

@@ -8,6 +8,7 @@ import pytest
 
 from rag_core import AddEvent, Cancellation, Library, Settings, WebAddress
 from rag_core.errors import AddressRefused, SourceUnavailable
+from tests.rag_core.jobs.until import until
 from tests.rag_core.sources.site import Site, bytes_of, endless, moved, page, serving
 
 FERRY = "The ferry to Norden leaves the eastern pier at seven in the morning and returns at noon."
@@ -24,7 +25,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture
 def web(settings: Settings, site: Site) -> Iterator[Library]:
     """A library that may fetch from the site."""
-    with Library.open(settings.changed("sources", allowed_hosts=(site.host,), timeout_s=20)) as opened:
+    with Library.open(settings.changed("sources", allowed_hosts=(site.host,), timeout_s=120)) as opened:
         yield opened
 
 
@@ -143,3 +144,17 @@ def test_a_crawl_is_stopped_and_keeps_what_it_has(web: Library, site: Site) -> N
     assert found[site.url("/")].stage == "ready"
     assert found[site.url("/slow")].stage == "cancelled"
     assert "/never" not in site.asked
+
+
+def test_a_visit_is_a_job_that_tells_of_pages_and_is_stopped(web: Library, site: Site) -> None:
+    site.pages["/"] = page("Start", FERRY, "/gone", "/slow")
+    site.answers["/slow"] = endless(site, 0.05)
+    job = web.jobs.submit("visit", site.url("/"), depth=1, pages=9, delay_s=0)
+    until(lambda: web.jobs.get(job.id).progress.note == site.url("/slow"))
+    until(lambda: web.intake() == (1, 0))
+    web.jobs.cancel(job.id)
+    until(lambda: web.jobs.get(job.id).finished)
+    ended = web.jobs.get(job.id)
+    assert (ended.state, ended.result.ready) == ("cancelled", 1)
+    assert [name for name, *_ in ended.result.failed] == [site.url("/gone")]
+    assert web.intake() == (1, 0)
