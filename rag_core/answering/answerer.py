@@ -156,7 +156,7 @@ class Answerer:
             return draft.abstention(0.0, stopped=stopped)
         if draft.model == EXTRACTIVE:
             return draft.quoted(stopped)
-        found = believed(draft.query, draft.hits, self._encoder, draft.meant).answerable
+        found = believed(draft.query, draft.hits, self._encoder, draft.aim).answerable
         return draft.written(writer, self._encoder.tokens, found, stopped)
 
     def _answer(self, draft: Draft, search: Search | None, emit: Callable[[Event], None], stopping: Stop) -> None:
@@ -204,7 +204,7 @@ class Answerer:
             if stopping():
                 raise Cancelled("The answer was stopped.")
             hits = [document.metadata["hit"] for document in draft.retriever.invoke(query)]
-            sure[query] = believed(query, hits, self._encoder, draft.meant).right
+            sure[query] = believed(query, hits, self._encoder, draft.aim).right
         return max(sure, key=lambda query: sure[query])
 
     def _chain(self, draft: Draft, stopping: Stop, on_widened: Callable[[tuple[Hit, ...]], None]) -> Any:
@@ -214,7 +214,7 @@ class Answerer:
         settings = draft.settings
         if draft.model == EXTRACTIVE:
             return chains.extractive_chain(
-                draft.retriever, self._encoder, settings.answering.max_sentences, lambda: draft.meant, draft.parts
+                draft.retriever, self._encoder, settings.answering.max_sentences, lambda: draft.aim, draft.parts
             )
         model = self._models.get(draft.model, settings)
         # An answer may take at most half of the context, or there is no room for passages.

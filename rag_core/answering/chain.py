@@ -29,6 +29,7 @@ from rag_core.answering.chat import LangChainModel, from_langchain, to_langchain
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.quoted import quoted
+from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.extractive import Extraction, extract, extract_parts
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
@@ -65,13 +66,13 @@ class Listener(BaseCallbackHandler):
 class ExtractiveChain(BaseCombineDocumentsChain):
     """Answers with what of the documents answers best; see rag_core.answering.strategies.extractive.
 
-    meant: the documents that the question means, by id, with how surely; asked for once they were searched. parts: the
-    questions that it consists of, each with its own passages, where these are known.
+    aim: what the question is aimed at; asked for once the documents were searched. parts: the questions that it
+    consists of, each with its own passages, where these are known.
     """
 
     encoder: Encoder
     max_sentences: int
-    meant: Callable[[], Mapping[str, float]]
+    aim: Callable[[], Aim]
     parts: Mapping[str, Sequence[Hit]] = {}
     _missing: tuple[str, ...] = PrivateAttr(default=())
     _extraction: Extraction = PrivateAttr(default=Extraction((), 0.0, True))
@@ -94,11 +95,11 @@ class ExtractiveChain(BaseCombineDocumentsChain):
 
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
-        meant, most = self.meant(), self.max_sentences
-        found, missing = extract_parts(self.parts, self.encoder, meant=meant, max_sentences=most)
+        aim, most = self.aim(), self.max_sentences
+        found, missing = extract_parts(self.parts, self.encoder, aim=aim, max_sentences=most)
         self._missing = missing if found is not None else ()
         self._extraction = found or extract(
-            kwargs["question"], hits_of(docs), self.encoder, meant=meant, max_sentences=most
+            kwargs["question"], hits_of(docs), self.encoder, aim=aim, max_sentences=most
         )
         return quoted(self._extraction)[0], {}
 
@@ -209,11 +210,11 @@ def extractive_chain(
     retriever: BaseRetriever,
     encoder: Encoder,
     max_sentences: int,
-    meant: Callable[[], Mapping[str, float]] = dict,
+    aim: Callable[[], Aim] = Aim,
     parts: Mapping[str, Sequence[Hit]] | None = None,
 ) -> RetrievalQA:
     """RetrievalQA that quotes; see `ExtractiveChain`."""
-    combine = ExtractiveChain(encoder=encoder, max_sentences=max_sentences, meant=meant, parts=dict(parts or {}))
+    combine = ExtractiveChain(encoder=encoder, max_sentences=max_sentences, aim=aim, parts=dict(parts or {}))
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
 
 

@@ -12,6 +12,7 @@ from rag_core.answering.citations import CitationWriter, is_not_found, renumbere
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
 from rag_core.answering.quoted import quoted
+from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Answer, Hit, Message, Sentence, Step, Trace
 from rag_core.models.base import ChatModel
@@ -47,10 +48,9 @@ class Draft:
     worked: tuple[str, ...] = ()
 
     @property
-    def meant(self) -> Mapping[str, float]:
-        """The documents that the question was taken to mean, by id, once they were searched."""
-        searched = getattr(self.retriever, "trace", Trace()).searched
-        return searched.understood.documents if searched is not None else {}
+    def aim(self) -> Aim:
+        """What the question was taken to be aimed at, once the documents were searched."""
+        return Aim.of(getattr(self.retriever, "trace", Trace()).searched)
 
     def lap(self, stage: str, since: float) -> float:
         """Note the milliseconds of a stage that began at `since`; returns now, in seconds."""

@@ -29,7 +29,7 @@ from tests.benchmarks.measure import SHARED, emit
 from tests.benchmarks.retrieval_sets import _plain
 
 HALVES = ("tune", "report")
-_WORDS, _MOST = 60, 0.6
+WORDS, _MOST = 60, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def holds(text: str, golds: Sequence[str]) -> bool:
     return any(_plain(gold).strip() in _plain(text) for gold in golds)
 
 
-def _covers(text: str, golds: Sequence[str]) -> bool:
+def covers(text: str, golds: Sequence[str]) -> bool:
     """Whether a text has six tenths of the words of a gold."""
     held = _bag(text)
     return any(len(wanted & held) >= _MOST * len(wanted) for wanted in map(_bag, golds) if wanted)
@@ -127,7 +127,7 @@ def of_articles(folder: Path, halves: Sequence[str]) -> Iterator[dict[str, objec
                 "set": "xquad", "half": half, "questions": len(known),
                 "first": _share([bool(said) and holds(said[0], one.golds) for one, said in known]),
                 "within_60_words": _share([
-                    holds(" ".join(" ".join(said).split()[:_WORDS]), one.golds) for one, said in known
+                    holds(" ".join(" ".join(said).split()[:WORDS]), one.golds) for one, said in known
                 ]),
                 "refused": _share([not said for _, said in known]),
             }  # fmt: skip
@@ -170,7 +170,7 @@ def of_policies(folder: Path, halves: Sequence[str]) -> Iterator[dict[str, objec
             known = list(zip(texts.questions[half], said, strict=True))
             yield {
                 "set": "policyqa", "half": half, "questions": len(known),
-                "covered": _share([_covers(" ".join(text.split()[:_WORDS]), one.golds) for one, text in known]),
+                "covered": _share([covers(" ".join(text.split()[:WORDS]), one.golds) for one, text in known]),
                 "refused": _share([not text for _, text in known]),
             }  # fmt: skip
 

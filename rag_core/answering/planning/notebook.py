@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encoder
+from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.composing import scored
 from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.extractive import believed
@@ -87,7 +88,7 @@ class Notebook:
 
     def answers(self, question: str) -> bool:
         """Whether the passages answer a question surely enough."""
-        return believed(question, self.of(question), self._encoder, self._meant).enough
+        return believed(question, self.of(question), self._encoder, Aim.of(self.trace.searched)).enough
 
     def best(self, questions: Sequence[str]) -> tuple[Hit, ...]:
         """The passages that go into an answer: all of them ranked anew for each question, the best of each in turn.

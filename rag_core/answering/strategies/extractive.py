@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
+from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.composing import Row, compose, scored
 from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
 from rag_core.domain import Hit
+
+NO_AIM = Aim()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +46,15 @@ def extract(
     hits: Sequence[Hit],
     encoder: Encoder,
     *,
-    meant: Mapping[str, float] | None = None,
+    aim: Aim = NO_AIM,
     max_sentences: int = 3,
 ) -> Extraction:
-    """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits.
-
-    meant: documents that the question means, by id, with how surely, 0..1.
-    """
-    evidence = gather(question, hits, encoder, meant)
+    """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits."""
+    evidence = gather(question, hits, encoder, aim.meant)
     if evidence is None:
         return Extraction((), 0.0, True)
     made = compose(question, evidence, scored(evidence), max_sentences)
-    sure = trust(evidence, made)
+    sure = trust(evidence, made, aim.narrowed)
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
         return Extraction(made.quotes[:1] if near else (), sure.answerable, True)
@@ -65,7 +65,7 @@ def extract_parts(
     parts: Mapping[str, Sequence[Hit]],
     encoder: Encoder,
     *,
-    meant: Mapping[str, float] | None = None,
+    aim: Aim = NO_AIM,
     max_sentences: int = 3,
 ) -> tuple[Extraction | None, tuple[str, ...]]:
     """What answers the parts of a question, each from its own passages, and the parts that nothing answers.
@@ -73,7 +73,7 @@ def extract_parts(
     None instead of an extraction where no part is answered. The confidence is the least of the answers'.
     """
     most = max(1, max_sentences // max(len(parts), 1))
-    found = {part: extract(part, hits, encoder, meant=meant, max_sentences=most) for part, hits in parts.items()}
+    found = {part: extract(part, hits, encoder, aim=aim, max_sentences=most) for part, hits in parts.items()}
     missing = tuple(part for part, one in found.items() if one.abstained)
     answers = [one for one in found.values() if not one.abstained]
     if not answers:
@@ -82,9 +82,9 @@ def extract_parts(
     return replace(answers[0], confidence=least, others=tuple(answers[1:])), missing
 
 
-def believed(question: str, hits: Sequence[Hit], encoder: Encoder, meant: Mapping[str, float] | None = None) -> Trust:
+def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim = NO_AIM) -> Trust:
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
-    evidence = gather(question, hits, encoder, meant)
+    evidence = gather(question, hits, encoder, aim.meant)
     if evidence is None:
         return Trust(0.0, 0.0, False)
-    return trust(evidence, compose(question, evidence, scored(evidence), 1))
+    return trust(evidence, compose(question, evidence, scored(evidence), 1), aim.narrowed)

@@ -46,11 +46,12 @@ class Trust:
     enough: bool
 
 
-def trust(evidence: Evidence, made: Composition) -> Trust:
-    """How far an answer can be trusted."""
+def trust(evidence: Evidence, made: Composition, narrowed: bool = False) -> Trust:
+    """How far an answer can be trusted. narrowed: whether one document was chosen, which likely holds the answer."""
     known = signs(evidence, made)
-    right = _probability(known, reader().right)
-    return Trust(right, _probability(known, reader().answerable), right >= reader().answer_from)
+    right = _probability(known, reader().right, reader().narrowed if narrowed else 0.0)
+    least = reader().narrowed_from if narrowed else reader().answer_from
+    return Trust(right, _probability(known, reader().answerable), right >= least)
 
 
 def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
@@ -86,6 +87,6 @@ def _of_cells(evidence: Evidence, made: Composition) -> dict[str, float]:
     return dict(zip(_OF_CELLS, map(float, known), strict=True))
 
 
-def _probability(known: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    log_odds = weights["bias"] + sum(weight * known[name] for name, weight in weights.items() if name != "bias")
+def _probability(known: Mapping[str, float], weights: Mapping[str, float], more: float = 0.0) -> float:
+    log_odds = more + weights["bias"] + sum(weight * known[name] for name, weight in weights.items() if name != "bias")
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds))))

@@ -17,7 +17,9 @@ class Reader:
 
     cell: of a table's cell, by feature. rank: of a unit's score, by feature. right, answerable: of the log odds that
     the answer is right, and that the passages hold one. answer_from: least probability of a right answer that is given.
-    closest_from: least probability that the passages answer at which an abstention shows the closest of them.
+    narrowed: what is added to the log odds of a right answer where one document was chosen; narrowed_from: the least
+    probability there, where the nearest that the document says is worth more than nothing. closest_from: least
+    probability that the passages answer at which an abstention shows the closest of them.
     """
 
     cell: Mapping[str, float]
@@ -25,6 +27,8 @@ class Reader:
     right: Mapping[str, float]
     answerable: Mapping[str, float]
     answer_from: float
+    narrowed: float
+    narrowed_from: float
     closest_from: float
 
 

@@ -1,0 +1,24 @@
+"""What a question is aimed at, as its search understood it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rag_core.domain import Searched
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """meant: documents that the question means, by id, with how surely, 0..1. narrowed: whether it was asked of one
+    document that was chosen, which then likely holds the answer."""
+
+    meant: Mapping[str, float] = field(default_factory=dict)
+    narrowed: bool = False
+
+    @classmethod
+    def of(cls, searched: Searched | None) -> Aim:
+        """By what a search tells of itself."""
+        if searched is None:
+            return cls()
+        return cls(searched.understood.documents, bool(searched.scope) and searched.documents == 1)
