@@ -89,7 +89,14 @@ def coloured(key: str, colours: Mapping[str, str]) -> alt.Color:
     import altair as alt
 
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    return alt.Color(f"{key}:N", title=None, scale=scale, legend=legend(len(colours)))
+    return alt.Color(f"{key}:N", title=None, scale=scale, legend=line_legend())
+
+
+def line_legend() -> alt.Legend:
+    """A list of a few short names on one line."""
+    import altair as alt
+
+    return alt.Legend(orient="top", direction="horizontal", symbolOpacity=1, symbolStrokeWidth=0)
 
 
 def dash(names: Sequence[str]) -> alt.StrokeDash:

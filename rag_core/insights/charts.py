@@ -17,7 +17,7 @@ from rag_core.chart_parts import (
     Rows,
     chart_of,
     coloured,
-    legend,
+    line_legend,
     specification,
     tooltip,
 )
@@ -32,8 +32,9 @@ Spec = Mapping[str, object]
 BLUE, ORANGE, PINK = COLOURS[0], COLOURS[1], COLOURS[3]
 OUTCOMES = {"answered": ("Answered", BLUE), "not_found": ("Not found", ORANGE), "stopped": ("Stopped", MIDDLE),
             "failed": ("Failed", PINK)}  # fmt: skip
+TICKS_MS = [power * step for power in (1, 10, 100, 1_000, 10_000, 100_000) for step in (1, 3)]
 PERCENTILES = {"p50": "50th", "p90": "90th", "p95": "95th", "p99": "99th"}
-MOMENTS = {"first_text": "First words there", "total": "Whole answer there"}
+MOMENTS = {"first_text": "Until the first words", "total": "Until the whole answer"}
 WORK = {
     "add": "Adding documents", "evaluate": "Evaluation runs", "draft": "Drafting questions", "verify": "Verifying",
     "repair": "Repairing", "backup": "Backups", "reembed": "Re-embedding", "discard": "Discarding vectors",
@@ -133,7 +134,9 @@ def _times(insights: Insights) -> Drawing | None:
         for key, name in PERCENTILES.items()
     ]
     labels = alt.Y("stage:N", sort=None, title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False))
-    across = alt.X("took:Q", title="Milliseconds", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", tickCount=6))
+    across = alt.X(
+        "took:Q", title="Milliseconds", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", values=TICKS_MS)
+    )
     names = list(PERCENTILES.values())
     scale = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
     shapes = alt.Scale(domain=names, range=list(SHAPES[: len(names)]))
@@ -142,12 +145,13 @@ def _times(insights: Insights) -> Drawing | None:
         x=alt.X("min(took):Q", title="Milliseconds"), x2="max(took):Q"
     )
     mark = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=across, color=alt.Color("percentile:N", title=None, scale=scale, legend=legend(len(names))),
-        shape=alt.Shape("percentile:N", title=None, scale=shapes, legend=legend(len(names))), tooltip=tooltip(rows),
+        x=across, color=alt.Color("percentile:N", title=None, scale=scale, legend=line_legend()),
+        shape=alt.Shape("percentile:N", title=None, scale=shapes, legend=line_legend()), tooltip=tooltip(rows),
     )  # fmt: skip
     return Drawing(
         "times", "How long answers take",
-        "Of 100 answers 50, 90, 95 and 99 were as fast as the mark of that percentile. The axis goes in powers of ten.",
+        "The 95th percentile is the time within which 95 of 100 answers had that stage behind them. The axis goes in "
+        "powers of ten.",
         specification(alt.layer(line, mark), height=alt.Step(32)),
         ("Stage", "Answers", *(f"{name} (ms)" for name in names)),
         tuple(

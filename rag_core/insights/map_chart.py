@@ -8,12 +8,13 @@ from rag_core.domain import CorpusMap, Drawing, Place
 CHOSEN = "opened"
 """The selection's name; it has the `id` of the document that was clicked."""
 
-NAMED = 12
+NAMED = 24
 """Clusters with a look of their own; the smaller ones share one."""
 
 NONE = "In no cluster yet"
+_SHAPES = ("circle", "diamond", "triangle-up", "square")
 _WORDS = 4
-_HEIGHT = 460
+_HEIGHT = 420
 _MOST = 4_000
 
 
@@ -25,10 +26,10 @@ def name(corpus: CorpusMap, cluster: int) -> str:
 
 
 def look(cluster: int | None) -> tuple[str, str]:
-    """Colour and shape of a cluster's marks: six colours, first as discs, then as diamonds."""
+    """Colour and shape of a cluster's marks: every colour first as discs, then in the next shape."""
     if cluster is None or cluster >= NAMED:
-        return MIDDLE, "circle" if cluster is None else "square"
-    return COLOURS[cluster % len(COLOURS)], ("circle", "diamond")[cluster // len(COLOURS)]
+        return MIDDLE, "circle"
+    return COLOURS[cluster % len(COLOURS)], _SHAPES[cluster // len(COLOURS)]
 
 
 def map_drawing(corpus: CorpusMap, chosen: int | None) -> Drawing:

@@ -26,7 +26,11 @@ class InsightsService:
 
     def state(self) -> tuple[object, ...]:
         """Changes whenever the numbers do; takes a few milliseconds. Raises StoreUnavailable."""
-        return (*self._storage.insights.state(), self._storage.hierarchy.published)
+        return self._storage.insights.state()
+
+    def map_state(self) -> tuple[object, ...]:
+        """Changes whenever the map does. Raises StoreUnavailable."""
+        return (*self._storage.insights.map_state(), self._storage.hierarchy.published)
 
     def of(self, days: int | None = None, scope: Scope | None = None) -> Insights:
         """The numbers of the last `days`, today included (None: all time), within a scope. Raises StoreUnavailable."""

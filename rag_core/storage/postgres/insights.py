@@ -62,7 +62,9 @@ _ASKED: LiteralString = f"""
 _STATE = """
     SELECT (SELECT (count(*), count(answer), count(error), count(rating), sum(rating))::text FROM messages),
         (SELECT (count(*), count(ended_at), max(ended_at))::text FROM jobs),
-        (SELECT max(id) FROM changes), (SELECT count(*) FROM document_summaries),
+        (SELECT max(id) FROM changes)"""
+_MAP_STATE = """
+    SELECT (SELECT max(id) FROM changes), (SELECT (count(*), max(made_at))::text FROM document_summaries),
         (SELECT (count(*), sum(built))::text FROM document_clusters)"""
 _PLACED = """
     SELECT d.id, d.title, d.chunk_count, s.vector
@@ -88,8 +90,12 @@ class InsightsStore:
     @retried
     def state(self) -> tuple[object, ...]:
         """Changes whenever what is counted does."""
-        with self._database.reading() as connection:
-            return tuple(connection.execute(_STATE.encode()).fetchone() or ())
+        return self._row(_STATE)
+
+    @retried
+    def map_state(self) -> tuple[object, ...]:
+        """Changes whenever what a map is made of does."""
+        return self._row(_MAP_STATE)
 
     @retried
     def count(self, days: int | None, scope: Scope, documents: Sequence[str] | None) -> Insights:
@@ -123,6 +129,10 @@ class InsightsStore:
             rows = connection.execute(_PLACED.encode(), binary=True).fetchall()
         vectors = np.asarray([row[3].to_numpy() for row in rows], dtype=np.float32)
         return Placed(tuple(row[:3] for row in rows), vectors)
+
+    def _row(self, query: LiteralString) -> tuple[object, ...]:
+        with self._database.reading() as connection:
+            return tuple(connection.execute(query.encode()).fetchone() or ())
 
 
 def _moments(connection: Connection[TupleRow]) -> tuple[datetime, datetime]:
@@ -202,10 +212,12 @@ def _times(connection: Connection[TupleRow]) -> tuple[StageTime, ...]:
 def _trust(connection: Connection[TupleRow], values: Mapping[str, Any]) -> tuple[Trust, ...]:
     """Answers by confidence, from bins of the same width; those without an answer are left out."""
     rows = connection.execute(
-        """SELECT least(floor(confidence * %(bins)s::integer), %(bins)s::integer - 1)::integer,
-            count(*) FILTER (WHERE rating = 1), count(*) FILTER (WHERE rating = -1),
-            count(*) FILTER (WHERE rating IS NULL)
-        FROM asked WHERE outcome = 'answered' GROUP BY 1 ORDER BY 1""",
+        """SELECT b, count(*) FILTER (WHERE rating = 1), count(*) FILTER (WHERE rating = -1),
+            count(a.id) FILTER (WHERE rating IS NULL)
+        FROM generate_series(0, %(bins)s::integer - 1) AS b
+        LEFT JOIN asked a ON outcome = 'answered'
+            AND least(floor(confidence * %(bins)s::integer), %(bins)s::integer - 1) = b
+        GROUP BY b ORDER BY b""",
         values,
     ).fetchall()
     return tuple(Trust(bin_ / _BINS, (bin_ + 1) / _BINS, *counts) for bin_, *counts in rows)
