@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from rag_core.access import Access
     from rag_core.evaluation import Evaluation
     from rag_core.exporting import ConversationForm
+    from rag_core.insights import InsightsService
     from rag_core.language_models import LanguageModels
     from rag_core.reading import Reader
     from rag_core.reembedding import Reembedding
@@ -647,6 +648,13 @@ class Library:
             if self._access is None:
                 self._access = Access(self._storage)
             return self._access
+
+    @property
+    def insights(self) -> InsightsService:
+        """What was asked and what came of it, documents used and not, times, tokens, jobs; a map of the documents."""
+        from rag_core.insights import InsightsService
+
+        return InsightsService(self._storage, lambda texts: self._embedding.get().encode(texts))
 
     def preference(self, name: str) -> str | None:
         """A value that the user chose, or None."""

@@ -79,6 +79,7 @@ def test_the_public_names() -> None:
         "connect", "original", "reply", "embed", "access", "folder",
         "update", "watch", "unwatch", "followed", "suffixes", "is_closing",
         "intake", "suggestions", "bring_back", "pin_conversation", "export_conversation",
+        "insights",
     }  # fmt: skip
 
 

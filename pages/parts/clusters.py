@@ -25,11 +25,18 @@ def draw(library: Library) -> None:
         tree = library.clusters()
         if not tree.clusters:
             return
-        with st.expander("Clusters", icon=":material/account_tree:", key="upload_clusters"):
+        opened = st.session_state.setdefault("upload_clusters_opened", False)
+        with st.expander("Clusters", opened, icon=":material/account_tree:", key="upload_clusters"):
             st.caption(_told(tree))
             _level(library, tree)
     except LecternError as error:
         st.caption(words.plain(str(error)))
+
+
+def open_at(cluster: int) -> None:
+    """Have the library page show the tree, at a cluster of documents."""
+    st.session_state["upload_clusters_opened"] = True
+    st.session_state["upload_cluster_path"] = (cluster,)
 
 
 def named(terms: tuple[str, ...]) -> str:

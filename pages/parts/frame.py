@@ -35,6 +35,7 @@ def navigation() -> Page:
             st.Page(PAGES / "chat.py", title="Chat", icon=":material/forum:", url_path="chat"),
             st.Page(PAGES / "search.py", title="Search", icon=":material/search:", url_path="search"),
             st.Page(PAGES / "evaluation.py", title="Evaluation", icon=":material/monitoring:", url_path="evaluation"),
+            st.Page(PAGES / "insights.py", title="Insights", icon=":material/insights:", url_path="insights"),
             st.Page(PAGES / "models.py", title="Models", icon=":material/deployed_code:", url_path="models"),
             st.Page(PAGES / "system.py", title="System", icon=":material/health_and_safety:", url_path="system"),
         ]

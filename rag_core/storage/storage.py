@@ -41,6 +41,7 @@ from rag_core.storage.postgres.database import Database, unavailable
 from rag_core.storage.postgres.documents import DocumentStore
 from rag_core.storage.postgres.evaluation_runs import EvaluationRuns
 from rag_core.storage.postgres.hierarchy import HierarchyStore
+from rag_core.storage.postgres.insights import InsightsStore
 from rag_core.storage.postgres.jobs import JobStore
 from rag_core.storage.postgres.new_vectors import NewVectors, take_over
 from rag_core.storage.postgres.question_sets import QuestionSets
@@ -320,6 +321,7 @@ class Storage:
         self.new_vectors = NewVectors(database)
         self.hierarchy = HierarchyStore(database)
         self.sources = SourceStore(database)
+        self.insights = InsightsStore(database)
         self.files = FileStore(folder / "files")
         self.removals = Removals(self.documents, self.files)
         self.log = ChangeLog(database)

@@ -53,6 +53,7 @@ from rag_core.settings import Settings
 from rag_core.sources import Keyed
 from rag_core.work import kinds
 from tests.pages.fake_evaluation import FakeEvaluation
+from tests.pages.fake_insights import FakeInsights
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 TEXT = "Bridges are made of steel. Some are made of stone."
@@ -141,6 +142,7 @@ class FakeLibrary:
         self.successor: Successor | None = None
         self.steps: list[Progress | Exception] = []
         self.evaluation = FakeEvaluation()
+        self.insights = FakeInsights()
         self.replaced: str | None = None
         self.old_chunks = 0
         self.chunked_otherwise = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 import streamlit as st
@@ -38,9 +38,13 @@ def scope(documents: Sequence[Document]) -> Scope:
 
 def write(question: str, mode: str, scope: Scope) -> None:
     """Put a search into the address; what is as always is left out."""
+    _put({"q": question, "by": mode if mode != "auto" else ""})
+    write_scope(scope)
+
+
+def write_scope(scope: Scope) -> None:
+    """Put into the address what is looked at."""
     values: dict[str, str | list[str]] = {
-        "q": question,
-        "by": mode if mode != "auto" else "",
         "document": [document_id[:_ID_CHARS] for document_id in scope.documents],
         "tag": list(scope.tags),
         "year": [str(year) for year in scope.years],
@@ -49,6 +53,10 @@ def write(question: str, mode: str, scope: Scope) -> None:
         "since": scope.added_since.isoformat() if scope.added_since else "",
         "until": scope.added_until.isoformat() if scope.added_until else "",
     }
+    _put(values)
+
+
+def _put(values: Mapping[str, str | list[str]]) -> None:
     for name, value in values.items():
         if value:
             st.query_params[name] = value

@@ -41,7 +41,7 @@ def as_csv(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
                 *(result.tokens.get(key) for key in counts),
             ]
             rows.append([run.id, run.configuration.name, *_result_cells(result), *numbers, *_remarks(result)])
-    return _csv(head, rows)
+    return csv_of(head, rows)
 
 
 def as_json(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
@@ -71,7 +71,7 @@ def questions_as_csv(questions: Sequence[Question]) -> bytes:
         ]
         for question in questions
     ]
-    return _csv(["id", "question", "answer", "answerable", *numbered, "note", "origin"], rows)
+    return csv_of(["id", "question", "answer", "answerable", *numbered, "note", "origin"], rows)
 
 
 def questions_as_jsonl(questions: Sequence[Question]) -> bytes:
@@ -113,7 +113,8 @@ def _question(question: Question) -> dict[str, object]:
     }
 
 
-def _csv(head: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
+def csv_of(head: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
+    """A table as CSV, UTF-8 with a mark, its formulas defused."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow([defused(cell) for cell in head])

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.domain import Drawing, MetricKind, Run
-from rag_core.evaluation.measuring.calibration import calibration
-from rag_core.evaluation.measuring.metrics import METRIC, METRICS
-from rag_core.evaluation.reporting import figures
-from rag_core.evaluation.reporting.chart_parts import (
+from rag_core.chart_parts import (
     COLOURS,
     MIDDLE,
     Rows,
@@ -28,6 +24,10 @@ from rag_core.evaluation.reporting.chart_parts import (
     table,
     tooltip,
 )
+from rag_core.domain import Drawing, MetricKind, Run
+from rag_core.evaluation.measuring.calibration import calibration
+from rag_core.evaluation.measuring.metrics import METRIC, METRICS
+from rag_core.evaluation.reporting import figures
 from rag_core.evaluation.reporting.figures import Tried
 
 Shown = Sequence[tuple[str, Tried]]

@@ -12,9 +12,9 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
+from rag_core.chart_parts import MIDDLE
 from rag_core.domain import Difference, Drawing, Estimate, Metric, Result, Run
 from rag_core.evaluation.measuring.metrics import METRIC
-from rag_core.evaluation.reporting.chart_parts import MIDDLE
 from rag_core.evaluation.reporting.figures import names
 from rag_core.evaluation.reporting.report_questions import questions
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import vl_convert
 
+from rag_core.chart_parts import COLOURS
 from rag_core.domain import Configuration, Drawing, Run
 from rag_core.evaluation.reporting import figures
-from rag_core.evaluation.reporting.chart_parts import COLOURS
 from rag_core.evaluation.reporting.charts import drawings
 from tests.made_runs import AS_IT_IS, BEGUN, MORE, a_result, a_run, results
 

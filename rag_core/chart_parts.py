@@ -25,6 +25,10 @@ LABELS = {
     "mean": "Mean", "low": "From", "high": "To", "recall": "Recall", "precision": "Precision", "hits": "Hit rate",
     "confidence": "Confidence", "right": "Right", "before": "Before", "after": "After", "questions": "Questions",
     "answers": "Answers", "example": "For example", "ms": "Mean (ms)", "slow": "95th percentile (ms)",
+    "since": "From", "outcome": "Outcome", "asked": "Asked", "document": "Document", "question": "Question",
+    "passages": "Passages", "percentile": "Percentile", "took": "Milliseconds", "sure": "Confidence",
+    "thumb": "Thumb", "part": "Part", "tokens": "Tokens", "job": "Work", "ended": "Ended", "jobs": "Jobs",
+    "cluster": "Cluster", "chunks": "Chunks",
 }  # fmt: skip
 SHARES = {"mean", "low", "high", "recall", "precision", "hits", "confidence", "right", "before", "after"}
 
@@ -78,6 +82,21 @@ def shape(names: Sequence[str]) -> alt.Shape:
 
     scale = alt.Scale(domain=list(names), range=list(SHAPES[: len(names)]))
     return alt.Shape("run:N", title=None, scale=scale, legend=legend(len(names)))
+
+
+def coloured(key: str, colours: Mapping[str, str]) -> alt.Color:
+    """Colours that mean something by themselves, by name, with a legend in that order."""
+    import altair as alt
+
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Color(f"{key}:N", title=None, scale=scale, legend=line_legend())
+
+
+def line_legend() -> alt.Legend:
+    """A list of a few short names on one line."""
+    import altair as alt
+
+    return alt.Legend(orient="top", direction="horizontal", symbolOpacity=1, symbolStrokeWidth=0)
 
 
 def dash(names: Sequence[str]) -> alt.StrokeDash:

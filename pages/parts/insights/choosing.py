@@ -1,0 +1,83 @@
+"""The period, the scope and the chart that the insights page shows. They stand in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import scoping
+from pages.parts.insights import looked_up
+from pages.parts.searching import address
+from rag_core.domain import Document, Scope
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "all": "All time"}
+VIEWS = {
+    "asked": "Questions",
+    "not_found": "Not found",
+    "documents": "Documents",
+    "map": "Map",
+    "times": "Times",
+    "trust": "Confidence",
+    "tokens": "Tokens",
+    "jobs": "Jobs",
+}
+_PERIOD, _VIEW, _SCOPE = "days", "view", "insights_scope"
+
+
+def draw(library: Library, documents: Sequence[Document]) -> looked_up.Asked:
+    """The choices and the export; returns what is asked for."""
+    with st.container(key="insights_choices", horizontal=True, vertical_alignment="center", gap="small"):
+        period = _choice("Period", PERIODS, _PERIOD, "30")
+        scope = address.scope(documents) or st.session_state.get(_SCOPE, Scope())
+        narrow(scope)
+        scoping.choose(library, documents, "insights", scope, narrow, type="tertiary")
+        asked = looked_up.now(None if period == "all" else int(period), scope)
+        with st.popover("Export", icon=":material/download:", type="tertiary", key="insights_export"):
+            st.download_button(
+                "All numbers (JSON)", partial(_whole, library, asked), f"insights-{period}.json", "application/json",
+                key="insights_json", on_click="ignore", type="tertiary",
+            )  # fmt: skip
+            st.caption("The numbers of one chart, as CSV, stand below it.")
+    return asked
+
+
+def narrow(scope: Scope) -> None:
+    """Count that and nothing else from now on."""
+    st.session_state[_SCOPE] = scope
+    address.write_scope(scope)
+
+
+def view() -> str:
+    """The chart to be looked at."""
+    return _choice("Chart", VIEWS, _VIEW, "asked")
+
+
+def _choice(label: str, options: dict[str, str], name: str, first: str) -> str:
+    """One of several values side by side: that of the address, or the one last chosen in this tab."""
+    key = f"insights_{name}"
+    there = st.query_params.get(name, st.session_state.get(f"{key}_kept", first))
+    st.session_state[key] = there if there in options else first
+    chosen = st.segmented_control(
+        label, list(options), format_func=options.__getitem__, key=key, required=True, label_visibility="collapsed",
+        on_change=_chose, args=(name,), wrap=True,
+    )  # fmt: skip
+    _keep(name, chosen or first)
+    return chosen or first
+
+
+def _chose(name: str) -> None:
+    _keep(name, st.session_state[f"insights_{name}"])
+
+
+def _keep(name: str, chosen: str) -> None:
+    st.session_state[f"insights_{name}_kept"] = st.query_params[name] = chosen
+
+
+def _whole(library: Library, asked: looked_up.Asked) -> bytes:
+    return library.insights.as_json(looked_up.insights(asked), looked_up.groups(asked))

@@ -1,0 +1,138 @@
+"""One chart of the insights page with its numbers, and what follows from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import conversations, words
+from pages.parts.evaluation.charting import columns_of, themed
+from pages.parts.evaluation.exporting import file_name
+from pages.parts.insights import looked_up
+from rag_core.domain import Drawing, Insights, NotFound, QuestionGroup
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from rag_core.library import Library
+
+EMPTY = {
+    "asked": "No question was asked in this period.",
+    "not_found": "No question was left without an answer in this period.",
+    "documents": "No answer of this period cites a document.",
+    "times": "There are no times yet: they come with the first answer of this period.",
+    "trust": "No answer of this period was given a thumb. Thumbs stand below each answer of the chat.",
+    "tokens": "No language model was used in this period. Answers that quote the documents need no tokens.",
+    "jobs": "No job ran in this period.",
+}
+LISTED = 10
+
+
+def draw(library: Library, asked: looked_up.Asked, insights: Insights, view: str) -> None:
+    """The chart, or a sentence where there is nothing to draw."""
+    drawing = looked_up.drawings(asked, view == "not_found").get(view)
+    if drawing is None:
+        with st.container(key="insights_empty"):
+            st.markdown(EMPTY[view])
+    else:
+        heading(drawing)
+        # Without its own tones a chart takes those of the theme in use.
+        st.vega_lite_chart(spec=themed(drawing.spec), key=f"insights_chart_{view}", alt=drawing.caption)
+        numbers(library, drawing)
+    if view == "not_found" and drawing is not None:
+        _groups(looked_up.groups(asked))
+    elif view == "documents":
+        _unused(insights)
+    elif view == "jobs":
+        _failures(insights)
+
+
+def heading(drawing: Drawing) -> None:
+    """What a chart shows, and how to read it."""
+    st.markdown(f"## {drawing.title}")
+    st.caption(drawing.caption)
+
+
+def numbers(library: Library, drawing: Drawing) -> None:
+    """A chart's numbers as a table, to be taken along."""
+    with st.expander("The numbers", icon=":material/table_rows:", key=f"insights_numbers_{drawing.key}"):
+        st.dataframe(columns_of(drawing), hide_index=True)
+        st.download_button(
+            "CSV", lambda: library.insights.as_csv(drawing), file_name(f"insights {drawing.key}", "csv"), "text/csv",
+            key=f"insights_csv_{drawing.key}", on_click="ignore", type="tertiary", icon=":material/download:",
+        )  # fmt: skip
+
+
+def open_document(document_id: str) -> None:
+    """Turn to a document."""
+    st.switch_page("pages/upload.py", query_params={"d": document_id})
+
+
+def listed(name: str) -> DeltaGenerator:
+    """A place for buttons in close lines."""
+    return st.container(key=f"insights_list_{name}", gap=None)
+
+
+def _groups(groups: tuple[QuestionGroup, ...]) -> None:
+    """The questions behind the first bars; each opens the conversation it was asked in."""
+    st.markdown("## The questions")
+    shown = groups[:LISTED]
+    for number, group in enumerate(shown):
+        if len(group.questions) > 1:
+            label = f"{words.plain(words.shorten(group.name, 90))} :gray[· {words.count(group.times, 'time')}]"
+            with st.expander(label, key=f"insights_group_{number}"), listed(f"group_{number}"):
+                for place, question in enumerate(group.questions[:LISTED]):
+                    _question(question, f"{number}_{place}")
+    with listed("alone"):
+        for number, group in enumerate(shown):
+            if len(group.questions) == 1:
+                _question(group.questions[0], f"{number}_0")
+    if len(groups) > LISTED:
+        st.caption(f"The first {LISTED} of {words.count(len(groups), 'group')}; the table above has all.")
+
+
+def _question(question: NotFound, key: str) -> None:
+    often = f"{words.count(question.times, 'time')}, last " if question.times > 1 else ""
+    told = f"{words.plain(words.shorten(question.question, 120))} :gray[· {often}{words.day(question.last)}]"
+    if st.button(told, key=f"insights_question_{key}", type="tertiary", help="Open the conversation"):
+        conversations.show(question.conversation)
+        st.switch_page("pages/chat.py")
+
+
+def _unused(insights: Insights) -> None:
+    """Documents that no answer cites."""
+    if not insights.unused:
+        return
+    period = "" if insights.days is None else f" of the last {insights.days} days"
+    st.markdown("## Never used" if insights.days is None else "## Not used")
+    st.caption(
+        f"No answer{period} cites {words.count(insights.unused_count, 'document')}. Those added first come first."
+    )
+    with listed("unused"):
+        for unused in insights.unused[:LISTED]:
+            label = f"{words.plain(unused.title)} :gray[· added {words.day(unused.added_at)}]"
+            if st.button(label, key=f"insights_unused_{unused.document_id}", type="tertiary"):
+                open_document(unused.document_id)
+    if rest := insights.unused[LISTED:]:
+        with st.expander(f"{len(rest):,} more", icon=":material/table_rows:", key="insights_more_unused"):
+            st.dataframe(
+                {"Document": [one.title for one in rest], "Added": [one.added_at for one in rest]}, hide_index=True
+            )
+
+
+def _failures(insights: Insights) -> None:
+    """Why jobs failed."""
+    if not insights.failures:
+        return
+    st.markdown("## What failed")
+    failures = insights.failures
+    st.dataframe(
+        {
+            "When": [words.day(failure.at) for failure in failures],
+            "What": [failure.name or failure.kind for failure in failures],
+            "Why": [failure.message for failure in failures],
+            "What helps": [failure.help for failure in failures],
+        },
+        hide_index=True,
+    )
