@@ -362,11 +362,12 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
 ) -> None:
     newer = (
         "question_sets", "questions", "evaluation_runs", "evaluation_results", "document_tags", "document_summaries",
-        "chunk_clusters", "document_memberships", "document_clusters",
+        "chunk_clusters", "document_memberships", "document_clusters", "followed_sources", "left_out_sources",
     )  # fmt: skip
     columns = {
         "messages": ("rating", "reason", "replaced_by"), "embedding_profiles": ("model",), "chunks": ("pieces",),
         "conversations": ("scope", "pinned"), "citations": ("instructs",),
+        "sources": ("location", "kind", "root", "size_bytes", "modified_ns", "etag", "last_modified", "looked_at"),
         "documents": ("generation", "title_read", "title_by_user", "card", "card_version"),
     }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])
