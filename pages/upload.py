@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import adding, clusters, document, frame, places, resources, shelf, words
+from pages.parts import adding, clusters, document, frame, places, recognising, resources, shelf, words
 from rag_core.errors import LecternError
 
 PURPOSE = (
@@ -44,6 +44,7 @@ def main() -> None:
             adding.sample_button(jobs)
         adding.progress(jobs)
         places.progress(library)
+        recognising.progress(library)
         for note in library.notes():
             st.caption(f":material/info: {words.plain(note)}")
         shelf.draw(documents, lines)

@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         "sources",
         nargs="*",
         metavar="SOURCE",
-        help="files, folders of them, or addresses: PDF, Office, web, EPUB, mail, CSV, text, source code",
+        help="files, folders of them, or addresses: PDF, Office, web, EPUB, mail, CSV, text, source code, images",
     )
     cli_sources.add_web(add)
     add.add_argument("--password", help="password of encrypted PDF documents; asked for when it is left out")
@@ -181,7 +181,16 @@ def _add(library: Library, options: argparse.Namespace) -> int:
         for event in library.retry(document_id, password=getpass.getpass(f"Password of {source}: ")):
             show(event)
             failed += event.stage == "failed"
+    _recognise(library, options)
     return 1 if failed else 0
+
+
+def _recognise(library: Library, options: argparse.Namespace) -> None:
+    """Read pages whose text is a picture before this process, whose background it otherwise is, ends."""
+    if not library.to_recognise():
+        return
+    for step in library.recognise():
+        _report(options, plain(step), f"recognised {step.done} of {step.total} pages. {step.note}".rstrip())
 
 
 def _ask(library: Library, options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace as with_changes
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -79,6 +80,7 @@ class Library:
         from rag_core.following import Following
         from rag_core.jobs import Jobs
         from rag_core.rechunking import look
+        from rag_core.recognition import Recognising
         from rag_core.storage.indexes.feeder import Feeder
         from rag_core.work import kinds
 
@@ -98,6 +100,7 @@ class Library:
         self._stepping = threading.Lock()
         self._closing = threading.Event()
         self._cards = Feeder("Cards are made", lambda: make_cards(storage, self._closing.is_set))
+        self._recognising = Recognising(storage, lambda: self.settings, self._adder)
         made = kinds(self)
         self.jobs = Jobs(made, storage.jobs({kind.name: kind.result for kind in made if kind.result}))
 
@@ -170,12 +173,14 @@ class Library:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._closing.set()
         self.jobs.shut()
+        self._recognising.interrupt()
         self._cards.stop()
         self._clustering.close()
         self._following.stop()
         self._adder.close()
         self._following.join()
         self.jobs.close()
+        self._recognising.close()
         self._reader.close()
         with self._stepping:  # a step of a re-embedding ends before its stores are closed
             pass
@@ -295,18 +300,28 @@ class Library:
     def picture(
         self, document_id: str, page: int, *, span: tuple[int, int] | None = None, width_px: int = 1000
     ) -> PagePicture:
-        """A page as PNG, and the boxes of a span of its text, in fractions of its size.
+        """A page as PNG, and the boxes of a span of its text, in fractions of its size. One whose text was recognised
+        stands upright, whichever way it came.
 
         Raises UnsupportedDocument for documents that have no pages to draw.
         """
+        from rag_core.reading.ocr import span_boxes
+        from rag_core.recognition import recognised_text
+
         document = self.document(document_id)
-        if document.media_type != "application/pdf":
-            raise UnsupportedDocument("Only the pages of PDF documents have pictures.", help="Read the page's text.")
-        stored = self._storage.documents.pages(document_id, page) if span else []
-        return self._reader.picture(
-            self._storage.files.path(document_id), document.media_type, page, width_px=width_px, span=span,
+        if not document.has_pictures:
+            raise UnsupportedDocument(
+                "Only the pages of PDF documents and images have pictures.", help="Read the page's text."
+            )
+        recognised = recognised_text(self._storage, document_id, page)
+        marked = None if recognised else span
+        stored = self._storage.documents.pages(document_id, page) if marked else []
+        picture = self._reader.picture(
+            self._storage.files.path(document_id), document.media_type, page, width_px=width_px, span=marked,
             text=stored[0].text if stored else None, password=self._storage.documents.password(document_id),
+            turned=recognised.turned if recognised else 0,
         )  # fmt: skip
+        return with_changes(picture, boxes=span_boxes(recognised, *span)) if recognised and span else picture
 
     def original(self, document_id: str) -> Path:
         """The file that holds a document's own bytes; it is never changed."""
@@ -424,6 +439,19 @@ class Library:
         """
         token = cancellation or Cancellation()
         yield from self._clustering.update(token.is_set, anew=anew)
+
+    def recognise(self, *, cancellation: Cancellation | None = None) -> Iterator[Progress]:
+        """Recognise the pages whose text is a picture, as happens in the background, telling pages done and in all.
+
+        The last step is "done" or "cancelled"; whoever is stopped or killed goes on with the next call. Raises
+        ModelUnavailable where the recogniser of the settings is missing, StoreUnavailable.
+        """
+        token = cancellation or Cancellation()
+        yield from self._recognising.run(token.is_set)
+
+    def to_recognise(self) -> int:
+        """How many pages text recognition has yet to read."""
+        return self._recognising.left()
 
     def backup(self, path: str | Path, *, replace: bool = False) -> BackupReport:
         """Write one verified archive of documents, conversations and settings of the library, which stays in use.
@@ -732,7 +760,8 @@ class Library:
     def _told(self, successor: Successor | None) -> tuple[str, ...]:
         from rag_core.rechunking import note
 
-        return (*self._storage.notes, *note(self._storage), *([successor.note] if successor else ()))
+        found = (*self._storage.notes, *note(self._storage), *self._recognising.notes())
+        return (*found, *([successor.note] if successor else ()))
 
     def _steps(self, run: Reembedding) -> Iterator[Progress]:
         """The steps of a re-embedding, none of which is amid when the library is closed."""

@@ -73,6 +73,22 @@ class SourcesSettings(Group):
     watch_every_s: float = Field(default=5.0, gt=0, description="least time between two looks at a folder, seconds")
 
 
+class OcrSettings(Group):
+    """Text recognition (OCR), of images and of pages whose text is a picture; its process is the least urgent one."""
+
+    engine: Literal["rapidocr", "tesseract", "none"] = Field(
+        default="rapidocr",
+        description="rapidocr reads English, Chinese and other Latin text without accents; tesseract, a program of its"
+        " own, what its language data are for; none leaves such pages unread",
+    )
+    languages: str = Field(
+        default="eng", pattern=r"^[\w/]+(\+[\w/]+)*$", description="what tesseract reads, as it names them: eng+deu"
+    )
+    threads: int = Field(default=0, ge=0, le=256, description="threads, 0 for as many as there are cores")
+    page_timeout_s: float = Field(default=120.0, gt=0, description="longest time for one page, seconds")
+    memory_bytes: int = Field(default=3072 * 2**20, ge=256 * 2**20, description="memory of its process, bytes")
+
+
 class ChunkingSettings(Group):
     """How pages are cut into chunks. Whoever gives sizes in the unit of one strategy alone has chosen that strategy."""
 
@@ -293,6 +309,7 @@ class Settings(BaseSettings):
     allow_remote: bool = Field(default=False, description="passages may leave the machine for a remote model")
     reading: ReadingSettings = ReadingSettings()
     sources: SourcesSettings = SourcesSettings()
+    ocr: OcrSettings = OcrSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     storage: StorageSettings = StorageSettings()

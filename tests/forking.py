@@ -30,6 +30,7 @@ import pytest
 
 from rag_core.reading import child as reading
 from rag_core.reading import worker
+from rag_core.reading.ocr import worker as recognising
 from rag_core.storage.indexes import chroma_probe
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -213,9 +214,9 @@ def _become(request: dict[str, object], ends: Sequence[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(request["environment"])  # type: ignore[call-overload]
         arguments = list(request["arguments"])  # type: ignore[call-overload]
-        if request["module"] == worker.__name__:
+        if request["module"] in (worker.__name__, recognising.__name__):
             sys.argv = ["worker", *arguments]
-            worker.main()
+            (worker if request["module"] == worker.__name__ else recognising).main()
         else:
             assert request["module"] == chroma_probe.__name__
             code = chroma_probe.main(arguments)

@@ -75,7 +75,7 @@ def test_the_public_names() -> None:
         "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
         "forget_chunking", "chunking_left", "chunking_offered", "settings", "retrieve", "rename_document",
         "tag_documents", "tags", "scope", "set_scope", "scope_of",
-        "clusters", "clusters_of", "summary", "update_clusters",
+        "clusters", "clusters_of", "summary", "update_clusters", "recognise", "to_recognise",
         "connect", "original", "reply", "embed", "access", "folder",
         "update", "watch", "unwatch", "followed", "suffixes", "is_closing",
         "intake", "suggestions", "bring_back", "pin_conversation", "export_conversation",

@@ -34,8 +34,8 @@ def drop_zone() -> None:
         )
         limit = st.get_option("server.maxUploadSize")
         st.caption(
-            f"PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, CSV, notebooks, Markdown, text and "
-            f"source code, up to {limit} MB each. They stay on this machine."
+            f"PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, CSV, notebooks, Markdown, text, "
+            f"source code and images, up to {limit} MB each. They stay on this machine."
         )
 
 

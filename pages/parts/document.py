@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import naming, passage, words
+from pages.parts import naming, passage, recognising, words
 from pages.parts.components import component
 from rag_core.domain import Chunk, Document
 from rag_core.errors import LecternError
@@ -47,6 +47,8 @@ def _heading(library: Library, document: Document) -> None:
         ", ".join(words.link(source) for source in document.sources),
     ]
     st.caption(" · ".join(fact for fact in facts if fact))
+    if document.to_recognise:
+        st.caption(f":material/document_scanner: {recognising.left_words(document.to_recognise)}")
     unread = [page for page in library.pages(document.id) if page.error]
     for note in (*document.notes, *(f"Page {page.number} could not be read: {page.error}" for page in unread)):
         st.caption(f":orange[:material/warning:] {words.plain(note)}")
@@ -68,7 +70,7 @@ def _sheet(library: Library, document: Document, page: int, chunks: list[Chunk])
 def _chunks(library: Library, document: Document, page: int, chunks: list[Chunk]) -> None:
     data = {
         "title": f"{words.count(len(chunks), 'chunk')} on this page",
-        "empty": library.page(document.id, page).error or "This page holds no text.",
+        "empty": library.page(document.id, page).error or _empty(document),
         "marked": st.session_state.get("upload_marked"),
         "chunks": [
             {
@@ -82,6 +84,10 @@ def _chunks(library: Library, document: Document, page: int, chunks: list[Chunk]
         ],
     }
     component("chunks")(key="upload_chunks", data=data, on_mark_change=_mark)
+
+
+def _empty(document: Document) -> str:
+    return "Nothing of this page is read yet." if document.to_recognise else "This page holds no text."
 
 
 def _turn() -> None:

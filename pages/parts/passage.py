@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.parts import words
-from rag_core.domain import Citation, Document, PagePicture, ScoreKind
+from rag_core.domain import Citation, Document, Page, PagePicture, ScoreKind
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS
 
@@ -40,10 +40,10 @@ def _content(library: Library, document: Document, page: int, span: tuple[int, i
     """What stands on the page, or why it cannot be shown."""
     try:
         text = library.page(document.id, page)
-        place = {"page": _page_words(text.label, page, document.page_count)}
-        if document.media_type != "application/pdf":
+        place = {"page": _page_words(text.label, page, document.page_count), "facts": recognised_words(text)}
+        if not document.has_pictures:
             return place | {"text": text.text, "span": {"start": span[0], "end": span[1]} if span else None}
-        picture = _picture(library, document.id, page, span)
+        picture = _picture(library, document.id, page, span, text.recogniser)
     except KeyError:
         return {"problem": {"message": f"There is no page {page}.", "help": ""}}
     except LecternError as error:
@@ -63,7 +63,7 @@ def cited(library: Library, citation: Citation, page: int | None) -> dict[str, A
     away = page is not None and page != citation.page
     span = None if away else (citation.start, citation.end)
     data = sheet(library, citation.document_id, page or citation.page, span)
-    facts = [{"words": score_words(citation), "detail": SCORES[citation.score_kind]}]
+    facts = [{"words": score_words(citation), "detail": SCORES[citation.score_kind]}, *data["facts"]]
     if citation.section:
         facts.insert(0, {"words": words.shorten(citation.section, 40), "detail": citation.section})
     title = data["title"] or citation.title
@@ -77,6 +77,14 @@ def cited(library: Library, citation: Citation, page: int | None) -> dict[str, A
         "warning": f"{INSTRUCTS} To Lectern it is text like any other." if citation.instructs and not away else "",
         "quote_open": bool(data["problem"]),
     }
+
+
+def recognised_words(page: Page) -> list[dict[str, str]]:
+    """That a page's text was read off a picture, and how certain that is, as the component takes it."""
+    if not page.recogniser:
+        return []
+    detail = f"Read off the picture by text recognition ({page.recogniser}): compare it with the page where it matters."
+    return [{"words": f"read by OCR, {page.certainty:.0%} certain", "detail": detail}]
 
 
 def score_words(citation: Citation) -> str:
@@ -117,6 +125,9 @@ def _page_words(label: str, page: int, pages: int) -> str:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _picture(_library: Library, document_id: str, page: int, span: tuple[int, int] | None) -> PagePicture:
-    """Kept for a while, since one passage is drawn anew with every step on the page. Bytes never change under an id."""
+def _picture(
+    _library: Library, document_id: str, page: int, span: tuple[int, int] | None, recogniser: str
+) -> PagePicture:
+    """Kept for a while, since one passage is drawn anew with every step on the page. Bytes never change under an id,
+    and which way up a page stands only once text recognition has read it."""
     return _library.picture(document_id, page, span=span, width_px=WIDTH_PX)

@@ -62,7 +62,7 @@ def row(document: Document) -> dict[str, Any]:
         "chunks": f"{document.chunk_count:,}" if document.chunk_count else "",
         "size": words.size(document.byte_size),
         "added": words.day(document.added_at),
-        "state": STATES[document.state],
+        "state": f"Ready, OCR: {document.to_recognise:,} left" if document.to_recognise else STATES[document.state],
         "problem": document.error or "" if failed else "",
         "help": document.help if failed else "",
         "openable": document.state == "ready",

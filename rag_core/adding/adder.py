@@ -77,6 +77,14 @@ class Adder:
         self._storage.documents.retry(document.id)
         return self._events(run, lambda: run.finish([document]))
 
+    def replace(self, documents: Mapping[str, str]) -> Iterator[AddEvent]:
+        """Read ready documents, these ids with names for their events, once more from their kept bytes.
+
+        Their chunks answer until the new ones take their place. One that fails stays as it is.
+        """
+        run = self._new(None, Cancellation())
+        return self._events(run, lambda: run.replace(documents))
+
     @property
     def turn(self) -> AbstractContextManager[object]:
         """Whoever holds it keeps documents from coming in: windows are neither embedded nor committed meanwhile."""

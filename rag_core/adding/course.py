@@ -18,6 +18,14 @@ _log = logging.getLogger(__name__)
 _REMOVED = "removed while it was added"
 
 
+def recognition_note(document: Document) -> str:
+    """What is said of a ready document some of whose pages text recognition has yet to read."""
+    if not document.to_recognise:
+        return ""
+    are = "1 page is" if document.to_recognise == 1 else f"{document.to_recognise} pages are"
+    return f"ready; {are} being recognised"
+
+
 class Course:
     """One run's. Thread-safe: its steps go on in threads of their own."""
 
@@ -116,7 +124,7 @@ class Course:
             )
             self.tell(source, "failed", document=document, error=error)
         else:
-            self.tell(source, "ready", document=document, note=note)
+            self.tell(source, "ready", document=document, note=note or recognition_note(document))
 
     def give_up(self, work: Work, error: LecternError) -> None:
         """End a document's road: forgotten when cancelled, failed with its reason otherwise."""
@@ -133,6 +141,9 @@ class Course:
         document = self._storage.documents.get(document_id)
         if document is None or document.state == "removing":
             self.tell(work.source, "cancelled", note=_REMOVED)
+            return
+        if work.replaces:  # what it was to replace stays
+            self.tell(work.source, "failed", document=document, error=error)
             return
         if isinstance(error, Cancelled):
             self._storage.remove(document_id)

@@ -84,7 +84,7 @@ class Line:
             texts, contexts, progress=tell, cancelled=lambda: self._course.stopped(alone)
         )
         batch = [
-            Stored(work.document.id, work.parsed, work.chunks, vectors[part], pieces[part])
+            Stored(work.document.id, work.parsed, work.chunks, vectors[part], pieces[part], work.replaces)
             for work, part in zip(works, parts(works), strict=True)
             if work.parsed is not None
         ]

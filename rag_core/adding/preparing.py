@@ -9,10 +9,12 @@ from itertools import groupby
 from rag_core.adding.course import Course
 from rag_core.adding.window import Work
 from rag_core.chunking import chunk_document
-from rag_core.domain import ParsedDocument
+from rag_core.domain import Document, ParsedDocument
 from rag_core.embedding import Embedder
 from rag_core.errors import Cancelled, LecternError, UnreadableDocument
 from rag_core.reading import Reader, make_card
+from rag_core.reading.base import RawPage
+from rag_core.reading.ocr import recognised_page
 from rag_core.settings import Settings
 from rag_core.storage import Storage
 
@@ -66,13 +68,22 @@ class Preparing:
             parsed = self._reader.read(
                 self._storage.files.path(document_id), work.names[0], password=self._password or kept,
                 progress=lambda done, total: self._course.tell(work.source, "reading", done, total),
-                cancelled=lambda: self._course.stopped(work.source),
+                cancelled=lambda: self._course.stopped(work.source), recognised=self._recognised(work.document),
             )  # fmt: skip
             if self._password and parsed.media_type == _PDF:
                 self._storage.documents.keep_password(document_id, self._password)
         except LecternError as error:
             return error
         return parsed
+
+    def _recognised(self, document: Document) -> dict[int, RawPage] | None:
+        """What text recognition has read of a document; None where there is to be none."""
+        if self._settings.ocr.engine == "none" or not document.has_pictures:
+            return None
+        return {
+            number: recognised_page(number, content)
+            for number, content in self._storage.documents.recognition.of(document.id).items()
+        }
 
     def _cut(self, read: Sequence[tuple[Work, ParsedDocument | LecternError]]) -> list[Work]:
         """Give documents their chunks. Returns those that have some; the others are given up."""
@@ -86,7 +97,7 @@ class Preparing:
                 work.chunks = chunk_document(
                     work.document.id, parsed, self._settings.chunking, lambda texts: self._counted(texts, alone)
                 )
-                if not work.chunks:
+                if not work.chunks and not (parsed.to_recognise or any(page.recogniser for page in parsed.pages)):
                     raise UnreadableDocument("The document holds no text.")
             except LecternError as error:
                 self._course.give_up(work, error)
@@ -105,4 +116,4 @@ class Preparing:
 
 
 def _is_small(work: Work) -> bool:
-    return work.document.byte_size <= _SMALL_BYTES and work.document.media_type != _PDF
+    return work.document.byte_size <= _SMALL_BYTES and not work.document.has_pictures

@@ -135,6 +135,14 @@ class Run:
             self._go_on(self._as_they_are([item.id for item in window if self._course.claim(item.id)]))
         self._flush()
 
+    def replace(self, names: Mapping[str, str]) -> None:
+        """Process ready documents once more, by id, each told of by the name that is given here."""
+        for key, name in names.items():
+            if not self._course.interrupted and self._course.claim(key):
+                document = self._storage.documents.ready([key]).get(key)
+                self._go_on([Work(name, document, replaces=True)] if document is not None else [])
+        self._flush()
+
     def _walk(self, work: Callable[[], None]) -> None:
         with self._line:
             work()

@@ -14,12 +14,16 @@ WINDOW_DOCUMENTS = 128
 
 @dataclass(slots=True)
 class Work:
-    """One accepted document on its way, and the name of the source it came from."""
+    """One accepted document on its way, and the name of the source it came from.
+
+    replaces: the document is ready, and answers until what is made of it now takes its place.
+    """
 
     source: str
     document: Document
     parsed: ParsedDocument | None = None
     chunks: list[Chunk] = field(default_factory=list)
+    replaces: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

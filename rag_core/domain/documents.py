@@ -37,6 +37,8 @@ class Page:
     """One page as read. `error` says why it could not be read; its text is then empty.
 
     body: the span of its text that is cut into chunks; None for all of it. It is not stored.
+    recogniser: what read its text off a picture, empty where the file holds the text; certainty: then, of its
+    characters, 0 to 1. turned: degrees clockwise by which the page is turned to stand upright, as its boxes do.
     """
 
     number: int
@@ -47,6 +49,9 @@ class Page:
     lines: tuple[Line, ...] = ()
     error: str | None = None
     body: tuple[int, int] | None = None
+    recogniser: str = ""
+    certainty: float = 0.0
+    turned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,10 @@ class DocumentCard:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What reading makes of a file's bytes. `title`, `authors` and `year` are as the file says, or its name."""
+    """What reading makes of a file's bytes. `title`, `authors` and `year` are as the file says, or its name.
+
+    to_recognise: the pages whose text is a picture that text recognition has yet to read.
+    """
 
     media_type: str
     pages: tuple[Page, ...]
@@ -90,6 +98,7 @@ class ParsedDocument:
     sections: tuple[Section, ...] = ()
     notes: tuple[str, ...] = ()
     card: DocumentCard | None = None
+    to_recognise: tuple[int, ...] = ()
 
     @property
     def found_title(self) -> str:
@@ -143,7 +152,8 @@ class Profile:
 class Document:
     """One document of the library. `id` is made from the SHA-256 of its bytes; `sources` are its names.
 
-    `title` is what the user calls it, else what its card says; `tags` are in alphabetical order.
+    `title` is what the user calls it, else what its card says; `tags` are in alphabetical order. `to_recognise` counts
+    the pages that text recognition has yet to read.
     """
 
     id: str
@@ -164,6 +174,12 @@ class Document:
     added_at: datetime | None = None
     card: DocumentCard | None = None
     tags: tuple[str, ...] = ()
+    to_recognise: int = 0
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether its pages can be drawn."""
+        return self.media_type == "application/pdf" or self.media_type.startswith("image/")
 
     @property
     def found_title(self) -> str:

@@ -8,25 +8,31 @@ from pathlib import PurePosixPath
 
 from rag_core.domain import ParsedDocument
 from rag_core.errors import LecternError, UnreadableDocument
-from rag_core.reading.base import PDF, Details, RawPage
+from rag_core.reading.base import IMAGES, PDF, Details, RawPage
 from rag_core.reading.continued import repeat_heads
 from rag_core.reading.headings import guess_sections
 from rag_core.reading.running import without_running_titles
 from rag_core.reading.sections import FEW, place, together
 
 
-def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Details) -> ParsedDocument:
-    """Put pages and details together; `name` gives the title where the document has none."""
+def assemble(
+    media_type: str, name: str, raw: Sequence[RawPage], details: Details, *, recognising: bool = False
+) -> ParsedDocument:
+    """Put pages and details together; `name` gives the title where the document has none.
+
+    recognising: whether pages whose text is a picture are left to text recognition.
+    """
     labels = details.labels
     pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
     if media_type == PDF:
         pages = without_running_titles(pages)
     found = place(details.headings, pages)
-    if len(found) <= FEW and media_type == PDF:
+    if len(found) <= FEW and media_type in (PDF, *IMAGES):
         guessed = guess_sections([replace(item, page=page) for item, page in zip(raw, pages, strict=True)])
         found = together(found, guessed)
     if media_type == PDF:
         pages, found = repeat_heads(pages, found)
+    scanned = tuple(item.page.number for item in raw if item.pictures)
     return ParsedDocument(
         media_type=media_type,
         pages=pages,
@@ -35,7 +41,8 @@ def assemble(media_type: str, name: str, raw: Sequence[RawPage], details: Detail
         year=details.year,
         language=details.language,
         sections=found,
-        notes=(*_page_notes(raw), *details.notes),
+        notes=(*_page_notes(raw), *([] if recognising else _scan_notes(scanned)), *details.notes),
+        to_recognise=scanned if recognising else (),
     )
 
 
@@ -46,9 +53,12 @@ def title_from(name: str) -> str:
     return " ".join(stem.replace("_", " ").split())[:300] or "Untitled"
 
 
-def require_text(raw: Sequence[RawPage], deadly: LecternError | None) -> None:
-    """Raise UnreadableDocument for a document without any text, or `deadly`, the limit that took its pages."""
-    if any(item.page.text.strip() for item in raw):
+def require_text(raw: Sequence[RawPage], deadly: LecternError | None, *, recognising: bool = False) -> None:
+    """Raise UnreadableDocument for a document without any text, or `deadly`, the limit that took its pages.
+
+    recognising: a document may have none yet; one of pictures in which recognition found none has said so.
+    """
+    if any(item.page.text.strip() or item.page.recogniser or (recognising and item.pictures) for item in raw):
         return
     if deadly:
         raise deadly
@@ -56,8 +66,8 @@ def require_text(raw: Sequence[RawPage], deadly: LecternError | None) -> None:
         raise UnreadableDocument("None of the document's pages can be read.")
     if any(item.pictures for item in raw):
         raise UnreadableDocument(
-            "The PDF holds pictures of pages but no text.",
-            help="It needs text recognition (OCR): run it through an OCR program and add the result.",
+            "The document holds pictures of pages but no text.",
+            help="Text recognition (OCR) is off: set LECTERN_OCR__ENGINE to rapidocr or tesseract and try again.",
         )
     raise UnreadableDocument("The document holds no text.", help="Choose a file that has text.")
 
@@ -66,10 +76,17 @@ def _page_notes(raw: Sequence[RawPage]) -> Iterator[str]:
     failed = [item.page.number for item in raw if item.page.error]
     if failed:
         yield f"{_pages(failed)} could not be read and {'was' if len(failed) == 1 else 'were'} left out."
-    scanned = [item.page.number for item in raw if item.pictures]
+    recognised = [item.page for item in raw if item.page.recogniser]
+    if read := [page.number for page in recognised if page.text.strip()]:
+        yield f"{_pages(read)} {'was' if len(read) == 1 else 'were'} read by text recognition (OCR)."
+    if empty := [page.number for page in recognised if not page.text.strip()]:
+        yield f"{_pages(empty)}: text recognition (OCR) found no text in the picture."
+
+
+def _scan_notes(scanned: Sequence[int]) -> Iterator[str]:
     if scanned:
         verb = "holds" if len(scanned) == 1 else "hold"
-        yield f"{_pages(scanned)} {verb} pictures but no text: text recognition (OCR) is needed to search there."
+        yield f"{_pages(scanned)} {verb} pictures but no text: text recognition (OCR), which is off, would read them."
 
 
 def _pages(numbers: Sequence[int]) -> str:

@@ -30,6 +30,13 @@ PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentatio
 ODT = "application/vnd.oasis.opendocument.text"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 ODP = "application/vnd.oasis.opendocument.presentation"
+PNG = "image/png"
+JPEG = "image/jpeg"
+TIFF = "image/tiff"
+WEBP = "image/webp"
+BMP = "image/bmp"
+GIF = "image/gif"
+IMAGES = (PNG, JPEG, TIFF, WEBP, BMP, GIF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class Face(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """A page with what only reading needs: the faces of its lines and whether it shows pictures."""
+    """A page with what only reading needs: the faces of its lines, and whether most of its text is a picture."""
 
     page: Page
     faces: tuple[Face, ...] = ()

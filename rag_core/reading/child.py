@@ -50,8 +50,9 @@ class Watch:
 class Child:
     """One process that reads. Not thread-safe: `Reader` lets one request at a time through."""
 
-    def __init__(self, memory_bytes: int) -> None:
+    def __init__(self, memory_bytes: int, module: str = "rag_core.reading.worker") -> None:
         self._memory_bytes = memory_bytes
+        self._module = module
         self._process: subprocess.Popen[bytes] | None = None
         self._watched: psutil.Process | None = None
         self._peak = 0
@@ -113,7 +114,7 @@ class Child:
         root = str(Path(__file__).resolve().parents[2])
         paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "rag_core.reading.worker", str(self._memory_bytes)],
+            [sys.executable, "-m", self._module, str(self._memory_bytes)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

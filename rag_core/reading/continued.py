@@ -37,7 +37,8 @@ def repeat_heads(pages: Sequence[Page], sections: Sequence[Section]) -> tuple[tu
     found = list(pages[:1])
     shifts: dict[int, tuple[int, int]] = {}
     for page in pages[1:]:
-        table = _at_end(found[-1]) if _begins_with_row(page) else None
+        # A recognised page's text and places are kept as they are.
+        table = _at_end(found[-1]) if not page.recogniser and _begins_with_row(page) else None
         if table and table.head and _goes_on(found[-1], table, page):
             grown = _with_head(page, found[-1], table)
             shifts[page.number] = (_first(page).start, len(grown.text) - len(page.text))

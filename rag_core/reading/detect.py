@@ -8,10 +8,13 @@ from pathlib import Path, PurePosixPath
 
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.reading.base import (
+    BMP,
     CSV,
     DOCX,
     EPUB,
+    GIF,
     HTML,
+    JPEG,
     MAIL,
     MARKDOWN,
     NOTEBOOK,
@@ -19,9 +22,12 @@ from rag_core.reading.base import (
     ODS,
     ODT,
     PDF,
+    PNG,
     PPTX,
     RTF,
     TEXT,
+    TIFF,
+    WEBP,
     XLSX,
 )
 
@@ -46,7 +52,8 @@ _PLAIN_SUFFIXES = (
     ".txt .text .rst .org .adoc .log .srt .vtt .tex .bib .py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc"
     " .cpp .hpp .cs .rb .php .pl .lua .r .jl .scala .hs .ml .el .sql .sh .ps1 .vue .css"
 )
-SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_ZIP_SUFFIXES, *_PLAIN_SUFFIXES.split()})
+_IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif")
+SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_ZIP_SUFFIXES, *_PLAIN_SUFFIXES.split(), *_IMAGE_SUFFIXES})
 """Of files that are taken from a folder; a file named by itself is judged by its content."""
 
 _HTML = re.compile(
@@ -71,6 +78,15 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"GGUF", "a language model (GGUF)"),
     (b"ID3", "a sound file"),
     (b"OggS", "a sound file"),
+)
+# The length of a bitmap's header, its fifteenth byte, is one of a few: a text that begins with BM has none.
+_IMAGES: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (re.compile(rb"\x89PNG\r\n\x1a\n"), PNG),
+    (re.compile(rb"\xff\xd8\xff"), JPEG),
+    (re.compile(rb"GIF8[79]a"), GIF),
+    (re.compile(rb"II[*+]\x00|MM\x00[*+]"), TIFF),
+    (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), WEBP),
+    (re.compile(rb"BM.{4}\x00{4}.{4}[\x0c\x28\x34\x38\x40\x6c\x7c]\x00{3}", re.DOTALL), BMP),
 )
 _ZIP_KINDS = (
     (b"mimetypeapplication/epub+zip", EPUB),
@@ -128,11 +144,13 @@ def _detect(head: bytes, tail: bytes, name: str) -> str:
 
 
 def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
-    """The kind of flowing document that a file shows itself to be."""
+    """The kind of flowing document or image that a file shows itself to be."""
     if head.startswith(_ZIP):
         return next((kind for mark, kind in _ZIP_KINDS if mark in head or mark in tail), _ZIP_SUFFIXES.get(suffix))
     if head.startswith(b"{\\rtf"):
         return RTF
+    if suffix != ".pdf" and (image := next((kind for mark, kind in _IMAGES if mark.match(head)), None)):
+        return image
     # What a server said instead of the PDF is not what was meant to be read.
     return HTML if suffix != ".pdf" and _HTML.match(head.removeprefix(codecs.BOM_UTF8)) else None
 

@@ -18,13 +18,12 @@ from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_again
 from rag_core.reading.pdf_forms import with_values
+from rag_core.reading.pdf_pictures import text_is_a_picture
 from rag_core.reading.pdf_text import Geometry, line_face, page_lines, page_text, span_boxes
 from rag_core.reading.png import encode_rgb
 
 MAX_PICTURE_PIXELS = 16_000_000
 MIN_PICTURE_WIDTH, MAX_PICTURE_WIDTH = 16, 4_000
-# Objects of a page looked at to tell a scanned page from a blank one.
-MAX_OBJECTS_LOOKED_AT = 50
 
 # The place of the table of objects is the last a PDF says; some writers leave the mark after it out.
 _END = re.compile(rb"startxref\s+\d+\s*(?:%[%EOF]*\s*)?\x00*$")
@@ -155,7 +154,7 @@ def is_cut_off(path: Path) -> bool:
 
 def _read(number: int, page: Any, reading: Reading) -> RawPage:
     width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
-    pictures = not reading.lines and _shows_pictures(page)
+    pictures = text_is_a_picture(page, reading.text, width * height)
     made = Page(number, reading.text, width_pt=width, height_pt=height, lines=reading.lines)
     return RawPage(made, reading.faces, pictures)
 
@@ -170,12 +169,6 @@ def _marks(
         return span_boxes(textpage, [span], geometry)
     values = (value.box for value in reading.values if value.start < now[1] and now[0] < value.end)
     return (*span_boxes(textpage, reading.counted(now), geometry), *values)
-
-
-def _shows_pictures(page: Any) -> bool:
-    count = min(pdfium.FPDFPage_CountObjects(page), MAX_OBJECTS_LOOKED_AT)
-    kinds = (pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, index)) for index in range(count))
-    return any(kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM) for kind in kinds)
 
 
 def _draw(page: Any, width_px: int) -> tuple[bytes, int, int]:

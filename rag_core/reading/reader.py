@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from rag_core.reading.assemble import assemble, require_text
 from rag_core.reading.base import Details, RawPage
 from rag_core.reading.child import Child, ChildDied, Watch
 from rag_core.reading.detect import detect
+from rag_core.reading.ocr.merging import with_recognised
 
 if TYPE_CHECKING:
     from rag_core.settings import ReadingSettings
@@ -57,17 +58,20 @@ class Reader:
         password: str | None = None,
         progress: Progress | None = None,
         cancelled: Callable[[], bool] | None = None,
+        recognised: Mapping[int, RawPage] | None = None,
     ) -> ParsedDocument:
         """Read the file at `path`; `name` is its own name. `progress` gets pages done and pages in all.
 
+        recognised: what text recognition has read by now of pages whose text is a picture, None where it is not to be
+        used; those that it has yet to read are the document's `to_recognise`, which may have no other text then.
         A page that cannot be read is a Page with its `error` and is named in the notes. Raises UnreadableDocument
         (damaged, empty, without text), EncryptedDocument, UnsupportedDocument, LimitExceeded and Cancelled.
         """
         task = _Task(path, self._media_type(path, name), password, cancelled)
-        raw = self._read_pages(task, progress)
+        raw = with_recognised(self._read_pages(task, progress), recognised or {})
         details = self._read_details(task)
-        require_text(raw, task.deadly)
-        return assemble(task.media_type, name, raw, details)
+        require_text(raw, task.deadly, recognising=recognised is not None)
+        return assemble(task.media_type, name, raw, details, recognising=recognised is not None)
 
     def read_small(
         self, files: Sequence[tuple[Path, str]], *, cancelled: Callable[[], bool] | None = None
@@ -94,15 +98,17 @@ class Reader:
         span: tuple[int, int] | None = None,
         text: str | None = None,
         password: str | None = None,
+        turned: int = 0,
     ) -> PagePicture:
         """Draw a page as PNG, with the boxes of `span` (characters of the page's text) beside it.
 
-        text: the page's text as it was stored, which an earlier version may have read otherwise.
+        text: the page's text as it was stored, which an earlier version may have read otherwise. turned: degrees
+        clockwise, 0, 90, 180 or 270, by which it is turned then; its boxes are left out.
 
         Raises UnsupportedDocument for formats without pictures, UnreadableDocument, EncryptedDocument, LimitExceeded.
         """
         task = _Task(path, media_type, password)
-        values = {"page": page, "width_px": width_px, "span": span, "text": text}
+        values = {"page": page, "width_px": width_px, "span": span, "text": text, "turned": turned}
         return wire.picture_in(self._ask_again(task, "picture", values)["picture"])
 
     def close(self) -> None:

@@ -44,6 +44,7 @@ def page_out(raw: RawPage) -> Message:
         "size": [page.width_pt, page.height_pt],
         "lines": [[*_line_out(line), *map(_line_out, line.cells)] for line in page.lines],
         "error": page.error,
+        "recognition": [page.recogniser, page.certainty, page.turned],
         "faces": raw.faces,
         "pictures": raw.pictures,
     }
@@ -62,9 +63,11 @@ def page_in(message: Message) -> RawPage:
     """Turn plain values back into a page."""
     lines = tuple(replace(_line_in(row[:6]), cells=tuple(map(_line_in, row[6:]))) for row in message["lines"])
     width, height = message["size"]
+    recogniser, certainty, turned = message.get("recognition", ("", 0.0, 0))
     page = Page(
-        message["number"], message["text"], width_pt=width, height_pt=height, lines=lines, error=message["error"]
-    )
+        message["number"], message["text"], width_pt=width, height_pt=height, lines=lines, error=message["error"],
+        recogniser=recogniser, certainty=certainty, turned=turned,
+    )  # fmt: skip
     return RawPage(page, tuple(Face(*row) for row in message["faces"]), message["pictures"])
 
 

@@ -18,6 +18,7 @@ from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument
 from rag_core.reading import base, wire
 from rag_core.reading.base import OpenDocument, Opener
 from rag_core.reading.flowing import FlowDocument
+from rag_core.reading.image import ImageDocument, turned
 from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.text import TextDocument
@@ -33,6 +34,7 @@ FORMATS: dict[str, Opener] = {
     base.TEXT: TextDocument,
     base.MARKDOWN: MarkdownDocument,
     **{kind: partial(FlowDocument, f"rag_core.reading.flowing.{name}") for kind, name in FLOWING.items()},
+    **dict.fromkeys(base.IMAGES, ImageDocument),
 }
 # Pages are answered in bundles of about this long, so that requests of others are not kept waiting.
 BUNDLE_S = 0.2
@@ -98,7 +100,7 @@ class Worker:
         span = request["span"]
         place = (span[0], span[1]) if span else None
         picture = document.picture(request["page"], request["width_px"], place, request["text"])
-        return {"picture": wire.picture_out(picture)}
+        return {"picture": wire.picture_out(turned(picture, request["turned"]))}
 
     def _opened(self, request: wire.Message) -> OpenDocument:
         path = Path(request["path"])

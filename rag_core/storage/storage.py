@@ -65,6 +65,7 @@ class Storage:
         self._database: Database | None = None
         self.indexes: tuple[DerivedIndex, ...] = ()
         self._feeders: list[Feeder] = []
+        self._listening: list[Feeder] = []
         self._gatherer: Feeder | None = None
         self._engine_chosen = False
         self._choosing = threading.Lock()
@@ -251,9 +252,13 @@ class Storage:
             if self.documents.profile() != profile:
                 raise unavailable(error) from error
 
+    def wake_also(self, feeder: Feeder) -> None:
+        """Wake another's thread too, whenever something was committed. Whose it is stops it."""
+        self._listening.append(feeder)
+
     def wake(self) -> None:
         """There is something to follow, and maybe something to gather."""
-        for feeder in (*self._feeders, self._gatherer):
+        for feeder in (*self._feeders, *self._listening, self._gatherer):
             if feeder is not None:
                 feeder.wake()
 

@@ -17,7 +17,7 @@ _ALONE = [
 ]  # fmt: skip
 _WITH_SHARED = [
     ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["prose"], ["people"],
-    ["tables"], ["reading"], ["grounding"], ["retrieval"], ["scan", "--rows", "10000", "100000"],
+    ["tables"], ["reading"], ["grounding"], ["ocr"], ["retrieval"], ["scan", "--rows", "10000", "100000"],
 ]  # fmt: skip
 
 

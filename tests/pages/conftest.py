@@ -319,6 +319,9 @@ class FakeLibrary:
     def notes(self) -> tuple[str, ...]:
         return ()
 
+    def to_recognise(self) -> int:
+        return sum(document.to_recognise for document in self.held)
+
     def status(self) -> LibraryStatus:
         return LibraryStatus(
             data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",

@@ -113,7 +113,7 @@ def _heading(hits: Sequence[Hit], latency_ms: Any) -> None:
 
 def _list(hits: Sequence[Hit]) -> None:
     pictures = resources.thumbnails()
-    wanted = [(hit.document.id, hit.page) for hit in hits[:PICTURES] if hit.document.media_type == "application/pdf"]
+    wanted = [(hit.document.id, hit.page) for hit in hits[:PICTURES] if hit.document.has_pictures]
     pictures.ask(wanted)
     st.fragment(_draw_list, run_every=REFRESH_S if pictures.missing(wanted) else None)(hits, wanted)
 

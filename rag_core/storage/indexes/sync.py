@@ -129,7 +129,8 @@ class Sync:
         """Remove what is to go, then put what is to be held, in parts of bounded memory."""
         goes = [change.document_id for change in changes if change.removes]
         self._attempt(index, index.remove, goes, failed)
-        comes = [change for change in changes if change.generation is not None and change.document_id not in failed]
+        # One without chunks, of which text recognition has yet to read anything, leaves nothing to hold.
+        comes = [change for change in changes if change.chunks and change.document_id not in failed]
 
         def put(ids: Sequence[str]) -> None:
             index.put(self._contents.of(ids, texts=index.reads_texts, vectors=index.reads_vectors))
@@ -159,7 +160,7 @@ class Sync:
     def _show_acknowledged(self) -> None:
         """Tell the indexes of documents that are ready, also of those whose commit was not answered."""
         if self._unacknowledged:
-            ready = list(self._documents.ready(self._unacknowledged))
+            ready = [item.id for item in self._documents.ready(self._unacknowledged).values() if item.chunk_count]
             for index in self._needed:
                 index.acknowledged(ready)
             self._unacknowledged.clear()

@@ -32,7 +32,7 @@ TABLES = (
     "embedding_profiles", "documents", "sources", "document_tags", "followed_sources",
     "left_out_sources", "pages", "chunks", "conversations", "messages",
     "citations", "queries", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
-    "document_summaries", "chunk_clusters", "document_clusters", "document_memberships",
+    "document_summaries", "chunk_clusters", "document_clusters", "document_memberships", "recognised_pages",
 )  # fmt: skip
 # What is on its way, or rebuilt, or of this machine alone, as keys are: not in an archive.
 PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs", "access_keys", "audit")

@@ -96,6 +96,6 @@ def _table_fault(document: Facts, profile: str, pages: int, chunks: int, wrong: 
         return "Its vectors were made by another embedding model."
     if pages != document.page_count:
         return f"It has {pages} pages instead of {document.page_count}."
-    if chunks != document.chunk_count or not chunks:
+    if chunks != document.chunk_count:
         return f"It has {chunks} chunks instead of {document.chunk_count}."
     return f"{wrong} chunks have a wrong index, page, MD5 or width." if wrong else ""

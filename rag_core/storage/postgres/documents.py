@@ -18,11 +18,22 @@ from rag_core.errors import StoreCorrupt
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.database import Database, retried, storable
-from rag_core.storage.postgres.rows import CHUNK, Accepted, Stored, copy_chunks, copy_pages, insert_pending, mark_stored
+from rag_core.storage.postgres.recognition import RecognitionStore, note_recognition
+from rag_core.storage.postgres.rows import (
+    CHUNK,
+    Accepted,
+    Stored,
+    copy_chunks,
+    copy_pages,
+    insert_pending,
+    mark_stored,
+    withdraw,
+)
 
 _DOCUMENT = """
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, authors, year, language, sections, notes,
            error, help, added_at, card,
+           (SELECT count(*) FROM recognised_pages WHERE document_id = documents.id AND NOT in_place) AS to_recognise,
            ARRAY(SELECT tag FROM document_tags WHERE document_id = documents.id ORDER BY lower(tag)) AS tags,
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id GROUP BY name
                  ORDER BY min(added_at), name) AS sources
@@ -43,6 +54,7 @@ class DocumentStore:
         self._changes = 0
         self._lock = threading.Lock()
         self.cards = CardStore(database, self._forget)
+        self.recognition = RecognitionStore(database, self._forget)
 
     @retried
     def accept(self, window: Sequence[Accepted]) -> None:
@@ -85,7 +97,7 @@ class DocumentStore:
     def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
         """Write documents whole, with the changes that the indexes follow, in one transaction.
 
-        A document that was removed meanwhile is left out.
+        A document that was removed meanwhile is left out. What one replaces is found until the indexes have followed.
         """
         with self._database.transaction() as connection:
             connection.execute(
@@ -93,12 +105,16 @@ class DocumentStore:
                 " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 (profile.id, profile.name, profile.revision, profile.dimensions, profile.pooling, profile.precision),
             )
+            replaced = withdraw(connection, [item.document_id for item in batch if item.replaces])
             batch = mark_stored(connection, batch, profile)
             copy_pages(connection, batch)
             copy_chunks(connection, batch)
+            note_recognition(connection, batch)
+            append(connection, "remove", replaced)
             append(connection, "put", [item.document_id for item in batch])
             reach("commit.uncommitted")
         reach("commit.committed")
+        self._forget(*(item.document_id for item in batch if item.replaces))
 
     def all(self) -> list[Document]:
         """Every document that is not being removed, newest first."""
@@ -133,10 +149,10 @@ class DocumentStore:
 
     @retried
     def ready_ids(self) -> dict[str, int]:
-        """Every ready document's id and generation: of thousands of documents the rest takes its time to fetch."""
+        """Id and generation of every ready document that has chunks: the rest takes its time to fetch of thousands."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT id, generation FROM documents WHERE state = 'ready' ORDER BY id"
+                "SELECT id, generation FROM documents WHERE state = 'ready' AND chunk_count > 0 ORDER BY id"
             ).fetchall()
         return {row[0]: row[1] for row in rows}
 
@@ -205,11 +221,20 @@ class DocumentStore:
         """Pages of a document, or the one with this number."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT number, text, label, width_pt, height_pt, error FROM pages WHERE document_id = %s"
-                " AND (%s::int IS NULL OR number = %s) ORDER BY number",
+                "SELECT p.number, p.text, p.label, p.width_pt, p.height_pt, coalesce(p.error, r.error),"
+                " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0) FROM pages p"
+                " LEFT JOIN recognised_pages r ON r.document_id = p.document_id AND r.number = p.number AND r.in_place"
+                " AND (r.content ->> 'text' = p.text OR r.error IS NOT NULL)"
+                " WHERE p.document_id = %s AND (%s::int IS NULL OR p.number = %s) ORDER BY p.number",
                 (storable(document_id), *[None if number is None else _within(number)] * 2),
             ).fetchall()
-        return [Page(number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5]) for r in rows]
+        return [
+            Page(
+                number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5], recogniser=r[6],
+                certainty=r[7], turned=r[8],
+            )
+            for r in rows
+        ]  # fmt: skip
 
     def vectors(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
         """Vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""
@@ -307,16 +332,8 @@ class DocumentStore:
     def renew(self, ids: Sequence[str]) -> None:
         """Take ready documents out of sight to be read again from their kept bytes: pending, as if added anew."""
         with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id FROM documents WHERE id = ANY(%s) AND state = 'ready' ORDER BY id FOR UPDATE", (list(ids),)
-            ).fetchall()
-            found = [row[0] for row in rows]
-            for table in ("chunks", "pages"):
-                connection.execute(f"DELETE FROM {table} WHERE document_id = ANY(%s)".encode(), (found,))
+            found = withdraw(connection, ids)
             append(connection, "remove", found)
-            connection.execute(
-                "UPDATE documents SET state = 'pending', generation = DEFAULT WHERE id = ANY(%s)", (found,)
-            )
             reach("renewal.uncommitted")
         reach("renewal.committed")
         self._forget(*found)

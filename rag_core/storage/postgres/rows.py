@@ -30,6 +30,7 @@ CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, m
 class Stored:
     """A document ready to be committed: `vectors` is float32 (chunks, dimensions), row i for chunk i.
 
+    replaces: it takes the place of what the library has of the same document, which is ready until then.
     pieces: of each chunk int8 (p, dimensions), the vectors of its pieces; empty where there are none at all.
     """
 
@@ -38,6 +39,7 @@ class Stored:
     chunks: Sequence[Chunk]
     vectors: NDArray[np.float32]
     pieces: Sequence[NDArray[np.int8]] = ()
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,18 @@ def insert_pending(connection: Connection[TupleRow], window: Sequence[Accepted])
         (ids,),
     )
     insert_sources(connection, {i.document_id: (i.source[-_SOURCE_CHARS:], i.visit) for i in window})
+
+
+def withdraw(connection: Connection[TupleRow], ids: Sequence[str]) -> list[str]:
+    """Delete pages and chunks of ready documents, which are pending then, of a new generation. Returns their ids."""
+    rows = connection.execute(
+        "SELECT id FROM documents WHERE id = ANY(%s) AND state = 'ready' ORDER BY id FOR UPDATE", (list(ids),)
+    ).fetchall()
+    found = [row[0] for row in rows]
+    for table in ("chunks", "pages"):
+        connection.execute(f"DELETE FROM {table} WHERE document_id = ANY(%s)".encode(), (found,))
+    connection.execute("UPDATE documents SET state = 'pending', generation = DEFAULT WHERE id = ANY(%s)", (found,))
+    return found
 
 
 def mark_stored(connection: Connection[TupleRow], batch: Sequence[Stored], profile: Profile) -> list[Stored]:

@@ -15,6 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.errors import EncryptedDocument, LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
 from rag_core.reading import Reader
+from rag_core.reading.garbled import is_garbled
 from rag_core.reading.pdf import is_cut_off
 from rag_core.reading.pdf_details import read_details
 from rag_core.settings import ReadingSettings
@@ -109,8 +110,10 @@ def test_the_shared_protected_pdf_opens_with_its_password(reader: Reader, shared
 
 
 def test_a_pdf_of_pictures_needs_ocr(reader: Reader, make_pdf: Callable[..., Path], picture_page) -> None:
+    path = make_pdf(picture_page, picture_page)
+    assert reader.read(path, "scan.pdf", recognised={}).to_recognise == (1, 2)
     with pytest.raises(UnreadableDocument, match="pictures of pages but no text") as caught:
-        reader.read(make_pdf(picture_page, picture_page), "scan.pdf")
+        reader.read(path, "scan.pdf")
     assert "OCR" in caught.value.help
 
 
@@ -121,10 +124,31 @@ def test_scans_of_the_shared_data_need_ocr(reader: Reader, shared: Path) -> None
 
 
 def test_single_pages_without_text_are_named(reader: Reader, make_pdf: Callable[..., Path], picture_page) -> None:
-    parsed = reader.read(make_pdf(words, picture_page, picture_page, picture_page, words, picture_page), "mixed.pdf")
-    assert parsed.notes == (
-        "Pages 2 to 4, 6 hold pictures but no text: text recognition (OCR) is needed to search there.",
+    path = make_pdf(words, picture_page, picture_page, picture_page, words, picture_page)
+    assert reader.read(path, "mixed.pdf").notes == (
+        "Pages 2 to 4, 6 hold pictures but no text: text recognition (OCR), which is off, would read them.",
     )
+    parsed = reader.read(path, "mixed.pdf", recognised={})
+    assert (parsed.notes, parsed.to_recognise) == ((), (2, 3, 4, 6))
+
+
+def test_a_scan_with_a_stamp_and_garbled_letters_wait_for_recognition(
+    reader: Reader, make_pdf: Callable[..., Path], picture_page
+) -> None:
+    def stamped(canvas: Canvas) -> None:
+        picture_page(canvas)
+        canvas.scale(1.3, 1.8)
+        picture_page(canvas)
+        canvas.drawString(40, 20, "Page 7 of 9")
+
+    def illustrated(canvas: Canvas) -> None:
+        picture_page(canvas)
+        for line in range(12):
+            canvas.drawString(40, 400 + 14 * line, "A line of text that stands above a picture.")
+
+    assert reader.read(make_pdf(stamped, illustrated), "x.pdf", recognised={}).to_recognise == (1,)
+    assert is_garbled("\ue012\ue013 \ue044" * 20)
+    assert not is_garbled("Words, and one mark \ue012.")
 
 
 def test_a_blank_pdf_holds_no_text(reader: Reader, make_pdf: Callable[..., Path]) -> None:

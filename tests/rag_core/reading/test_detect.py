@@ -34,6 +34,10 @@ LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99_999) + "EncryptedPackage
         (b"a;b\n1;2\n", "table.csv", base.CSV),
         (b"Subject: Tea\n\nAt four.", "letter.EML", base.MAIL),
         (b"def f(): ...", "f.py", "text/plain"),
+        (b"\xff\xd8\xff\xe0", "a.txt", base.JPEG),
+        (b"II*\x00", "scan", base.TIFF),
+        (b"BM6\x00\x00\x00\x00\x00\x00\x006\x00\x00\x00(\x00\x00\x00", "a.bmp", base.BMP),
+        (b"BM is the sign of a bitmap", "a.txt", "text/plain"),
     ],
 )
 def test_content_comes_first_then_the_name(tmp_path: Path, content: bytes, name: str, expected: str) -> None:
@@ -51,7 +55,7 @@ def test_content_comes_first_then_the_name(tmp_path: Path, content: bytes, name:
         (LOCKED, "a.docx", "an Office file with a password"),
         (b"PK\x03\x04 ...", "a.zip", "a ZIP archive"),
         (b"\x89PNG\r\n\x1a\n", "a.pdf", "a PNG picture"),
-        (b"\xff\xd8\xff\xe0", "a.jpg", "a JPEG picture"),
+        (b"\xff\xd8\xff\xe0", "a.pdf", "a JPEG picture"),
         (bytes(range(256)) * 4, "a.txt", "binary data"),
         (b"just words", "a.pdf", "plain text"),
     ],

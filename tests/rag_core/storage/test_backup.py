@@ -363,6 +363,7 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     newer = (
         "question_sets", "questions", "evaluation_runs", "evaluation_results", "document_tags", "document_summaries",
         "chunk_clusters", "document_memberships", "document_clusters", "followed_sources", "left_out_sources",
+        "recognised_pages",
     )  # fmt: skip
     columns = {
         "messages": ("rating", "reason", "replaced_by"), "embedding_profiles": ("model",), "chunks": ("pieces",),
@@ -372,6 +373,8 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])
     library._storage.stop_following()  # it knows the newer tables alone
+    library._recognising.interrupt()
+    library._recognising.close()
     with library._storage.database.transaction() as connection:
         connection.execute(f"DROP TABLE new_vectors, {', '.join(newer)}".encode())
         for table, names in columns.items():

@@ -1,0 +1,31 @@
+"""How far text recognition is, while it goes on in the background."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.parts import words
+from pages.parts.refreshing import renewed
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+REFRESH_S = 3.0
+
+
+def progress(library: Library) -> None:
+    """A line while pages are left; it refreshes by itself, and the page with it once none is."""
+    if library.to_recognise():
+        st.fragment(renewed, run_every=REFRESH_S)(lambda: _line(library), lambda: not library.to_recognise())
+
+
+def left_words(pages: int) -> str:
+    """`Text recognition (OCR): 12 pages to go.`"""
+    return f"Text recognition (OCR): {words.count(pages, 'page')} to go."
+
+
+def _line(library: Library) -> None:
+    if left := library.to_recognise():
+        st.caption(f":material/document_scanner: {left_words(left)} Documents can be asked about meanwhile.")

@@ -1,0 +1,6 @@
+"""Text recognition (OCR): pictures of pages to lines with boxes and certainty, in a process of its own."""
+
+from rag_core.reading.ocr.merging import page_content, recognised_page, span_boxes, with_recognised
+from rag_core.reading.ocr.process import PageRecogniser
+
+__all__ = ["PageRecogniser", "page_content", "recognised_page", "span_boxes", "with_recognised"]

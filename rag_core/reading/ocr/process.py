@@ -1,0 +1,78 @@
+"""The recognising process seen from its parent."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag_core.errors import Cancelled, LecternError
+from rag_core.reading import wire
+from rag_core.reading.base import RawPage
+from rag_core.reading.child import Child, ChildDied, Watch
+
+if TYPE_CHECKING:
+    from rag_core.settings import OcrSettings
+
+_WORKER = "rag_core.reading.ocr.worker"
+
+
+class PageRecogniser:
+    """Recognises pages, one at a time, in a process that is started by the first of them. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._child: Child | None = None
+        self._turn = threading.Lock()
+        self._closed = False
+
+    def recognise(
+        self, settings: OcrSettings, path: Path, media_type: str, number: int, password: str | None = None
+    ) -> RawPage:
+        """One page as recognition reads it, its text empty where it finds none.
+
+        Raises ModelUnavailable where the recogniser is missing, Cancelled when closed meanwhile, and for this page
+        LimitExceeded or UnreadableDocument.
+        """
+        request = {
+            "path": str(path.absolute()), "media_type": media_type, "password": password, "page": number,
+            "engine": settings.engine, "languages": settings.languages, "threads": settings.threads or _cores(),
+        }  # fmt: skip
+        with self._turn:
+            return wire.page_in(self._asked(settings, request)["page"])
+
+    def rest(self) -> None:
+        """End the process until the next page: its models take memory."""
+        with self._turn:
+            if self._child is not None:
+                self._child.kill()
+                self._child = None
+
+    def close(self) -> None:
+        """End the process. A page under way ends with Cancelled."""
+        self._closed = True
+        if self._child is not None:
+            self._child.interrupt()
+        self.rest()
+
+    def _asked(self, settings: OcrSettings, request: wire.Message) -> wire.Message:
+        """Ask, a second time where the process ended for a reason of its own."""
+        for attempt in (1, 2):
+            if self._closed:
+                break
+            if self._child is None:
+                self._child = Child(settings.memory_bytes, _WORKER)
+            try:
+                return self._child.ask(request, Watch(settings.page_timeout_s, lambda: self._closed))
+            except ChildDied as died:
+                if not self._closed and (attempt == 2 or died.at_limit):
+                    raise _of_recognition(died.cause) from died
+        raise Cancelled("Text recognition was stopped.")
+
+
+def _of_recognition(error: LecternError) -> LecternError:
+    return type(error)(str(error).replace("Reading", "Recognising").replace("reading", "recognising"), help=error.help)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,129 @@
+"""Text recognition of a library's pages: in the background, once the documents that they are of are ready.
+
+Page after page is recognised and kept; then the document is read, chunked and embedded once more with what was read,
+while its chunks of before answer. Whoever is stopped or killed goes on with the pages that are left.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from rag_core.adding import Adder
+from rag_core.domain import Page, Progress
+from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
+from rag_core.reading.ocr import PageRecogniser, page_content, recognised_page
+from rag_core.settings import Settings
+from rag_core.storage import Storage
+from rag_core.storage.indexes.feeder import Feeder
+from rag_core.storage.postgres.recognition import Recognition, WaitingPage
+
+# A long document is found by what was read of it so far each time that this many pages are new, or as many as before:
+# so each of its pages is embedded twice at most.
+_TOGETHER = 16
+
+
+class Recognising:
+    """Recognises the pages of one library. Thread-safe; one run at a time."""
+
+    def __init__(self, storage: Storage, settings: Callable[[], Settings], adder: Adder) -> None:
+        self._storage = storage
+        self._store = storage.documents.recognition
+        self._settings = settings
+        self._adder = adder
+        self._recogniser = PageRecogniser()
+        self._turn = threading.Lock()
+        self._closing = threading.Event()
+        self._missing = ""
+        self._feeder = Feeder("Pages are recognised", self.follow)
+        storage.wake_also(self._feeder)
+
+    def follow(self) -> None:
+        """Recognise what waits. Raises StoreUnavailable; a recogniser that is missing is told of by `notes`."""
+        try:
+            for _ in self.run():
+                pass
+        except ModelUnavailable as error:
+            self._missing = f"{error} {error.help}"
+
+    def run(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
+        """Recognise what waits, telling pages done and in all. The last step is "done" or "cancelled".
+
+        A page that cannot be recognised is noted, and the rest goes on. A second run waits for the first. Raises
+        ModelUnavailable where the recogniser is missing, StoreUnavailable.
+        """
+        with self._turn:
+            done = 0
+            self._put_in_place()
+            while (page := self._next()) and not (stopped() or self._closing.is_set()):
+                yield Progress("recognising", done, done + self.left(), page.title)
+                if not self._recognise(page):
+                    break
+                done += 1
+                self._put_in_place()
+            self._missing = ""
+            self._recogniser.rest()
+            left = self.left()
+            yield Progress("cancelled" if page else "done", done, done + left)
+
+    def left(self) -> int:
+        """How many pages wait, or were read and are not yet found."""
+        return sum(document.waiting + document.new for document in self._store.progress().values())
+
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said where pages wait that nothing recognises."""
+        off = self._settings().ocr.engine == "none"
+        reason = "Text recognition is off (LECTERN_OCR__ENGINE)." if off else self._missing
+        left = self.left() if reason else 0
+        return (f"{left} page{'s wait' if left > 1 else ' waits'} for text recognition. {reason}",) if left else ()
+
+    def interrupt(self) -> None:
+        """The library is being closed: a page under way is left to the next owner."""
+        self._closing.set()
+        self._recogniser.close()
+
+    def close(self) -> None:
+        """Wait until nothing is under way in the background."""
+        self._feeder.stop()
+
+    def _next(self) -> WaitingPage | None:
+        return None if self._settings().ocr.engine == "none" else self._store.next()
+
+    def _recognise(self, page: WaitingPage) -> bool:
+        """Recognise one page and keep what was read. Returns whether that was not stopped."""
+        path = self._storage.files.path(page.document_id)
+        password = self._storage.documents.password(page.document_id)
+        try:
+            raw = self._recogniser.recognise(self._settings().ocr, path, page.media_type, page.number, password)
+            self._store.put(page.document_id, page.number, page_content(raw))
+        except Cancelled:
+            return False
+        except (ModelUnavailable, StoreUnavailable):
+            raise
+        except LecternError as error:
+            self._store.fail(page.document_id, page.number, str(error))
+        return True
+
+    def _put_in_place(self) -> None:
+        """Have documents found by what was read of them, where that is worth it."""
+        for document_id, recognition in self._store.progress().items():
+            if _is_due(recognition) and not self._closing.is_set():
+                self._replace(document_id)
+
+    def _replace(self, document_id: str) -> None:
+        for event in self._adder.replace({document_id: document_id}):
+            is_lasting = isinstance(event.error, LecternError) and not event.error.retryable
+            if event.stage == "failed" and is_lasting and not isinstance(event.error, Cancelled | ModelUnavailable):
+                self._store.give_up(document_id)
+
+
+def recognised_text(storage: Storage, document_id: str, number: int) -> Page | None:
+    """A page with its lines, where its text was recognised."""
+    content = storage.documents.recognition.shown(document_id, number)
+    return recognised_page(number, content).page if content else None
+
+
+def _is_due(recognition: Recognition) -> bool:
+    if not recognition.waiting:
+        return recognition.new > 0
+    return recognition.new >= max(_TOGETHER, recognition.in_place)
