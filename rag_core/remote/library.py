@@ -97,6 +97,10 @@ class RemoteLibrary:
         """Nothing: the server finishes by itself what was accepted."""
         return iter(())
 
+    def to_recognise(self) -> int:
+        """None: the server recognises texts by itself."""
+        return 0
+
     def retry(
         self, document_id: str, *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:

@@ -36,10 +36,10 @@ def test_a_document_from_adding_to_removal(any_library: Library, tmp_path: Path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "lamp.txt").write_text("The lamp on the landing is green.")
     upload = Upload("letter.txt", b"The letter was sent in May.")
-    events = [*any_library.add([tmp_path / "folder", upload, "https://example.org", str(tmp_path / "none.txt")])]
+    events = [*any_library.add([tmp_path / "folder", upload, "http://127.0.0.1:9/", str(tmp_path / "none.txt")])]
     ends = {event.source: event for event in events if event.stage in ("ready", "failed")}
     assert {source: event.stage for source, event in ends.items()} == {
-        "lamp.txt": "ready", "letter.txt": "ready", "https://example.org": "failed", "none.txt": "failed",
+        "lamp.txt": "ready", "letter.txt": "ready", "http://127.0.0.1:9/": "failed", "none.txt": "failed",
     }  # fmt: skip
     assert isinstance(ends["none.txt"].error, UnreadableDocument)
     assert ends["none.txt"].error.help
