@@ -47,8 +47,11 @@ def main() -> None:
         recognising.progress(library)
         for note in library.notes():
             st.caption(f":material/info: {words.plain(note)}")
+        if clusters.asked_for():  # from the map; behind a hundred rows it would not be seen
+            clusters.draw(library)
         shelf.draw(documents, lines)
-        clusters.draw(library)
+        if not clusters.asked_for():
+            clusters.draw(library)
 
 
 main()

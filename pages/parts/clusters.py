@@ -25,17 +25,21 @@ def draw(library: Library) -> None:
         tree = library.clusters()
         if not tree.clusters:
             return
-        opened = st.session_state.setdefault("upload_clusters_opened", False)
-        with st.expander("Clusters", opened, icon=":material/account_tree:", key="upload_clusters"):
+        with st.expander("Clusters", asked_for(), icon=":material/account_tree:", key="upload_clusters"):
             st.caption(_told(tree))
             _level(library, tree)
     except LecternError as error:
         st.caption(words.plain(str(error)))
 
 
+def asked_for() -> bool:
+    """Whether somebody came to the library page to see the tree, in this tab."""
+    return bool(st.session_state.get("upload_clusters_asked_for"))
+
+
 def open_at(cluster: int) -> None:
-    """Have the library page show the tree, at a cluster of documents."""
-    st.session_state["upload_clusters_opened"] = True
+    """Have the library page show the tree first, at a cluster of documents."""
+    st.session_state["upload_clusters_asked_for"] = True
     st.session_state["upload_cluster_path"] = (cluster,)
 
 

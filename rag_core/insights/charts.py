@@ -38,7 +38,7 @@ MOMENTS = {"first_text": "Until the first words", "total": "Until the whole answ
 WORK = {
     "add": "Adding documents", "evaluate": "Evaluation runs", "draft": "Drafting questions", "verify": "Verifying",
     "repair": "Repairing", "backup": "Backups", "reembed": "Re-embedding", "discard": "Discarding vectors",
-    "rechunk": "Re-chunking", "download": "Downloads of models",
+    "rechunk": "Re-chunking", "download": "Downloads of models", "visit": "Visits of sources",
 }  # fmt: skip
 ENDS = {"done": ("Done", BLUE), "failed": ("Failed", ORANGE), "cancelled": ("Cancelled", MIDDLE),
         "unfinished": ("Unfinished", PINK)}  # fmt: skip

@@ -59,7 +59,8 @@ def _clusters(corpus: CorpusMap, chosen: int | None) -> None:
         for number in there[:LISTED]:
             _cluster(corpus, number, sizes[number], number == chosen)
         if rest := there[LISTED:]:
-            with st.expander(words.count(len(rest), "smaller cluster"), chosen in rest, key="insights_smaller"):
+            more = st.expander(words.count(len(rest), "smaller cluster"), chosen in rest, key="insights_smaller")
+            with more.container(gap="xsmall"):
                 for number in rest:
                     _cluster(corpus, number, sizes[number], number == chosen)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 EMPTY = {
-    "asked": "No question was asked in this period.",
+    "asked": "No question was asked in this period. What is asked in the chat is counted here.",
     "not_found": "No question was left without an answer in this period.",
     "documents": "No answer of this period cites a document.",
     "times": "There are no times yet: they come with the first answer of this period.",
