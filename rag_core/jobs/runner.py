@@ -52,6 +52,7 @@ class Jobs:
         self._runs: dict[str, _Run] = {}
         self._threads: dict[str, threading.Thread] = {}
         self._dirty: set[str] = set()
+        self._keeping = threading.Lock()
         self._kept_s = 0.0
         self._ended: Counter[str] = Counter()
         self._version = 0
@@ -300,16 +301,18 @@ class Jobs:
                     self._update(job.id, state="failed", error=error)
 
     def _keep(self, *, at_once: bool = False) -> None:
-        """Keep what changed; a store that fails holds up nothing."""
-        with self._changed:
-            if not at_once and time.monotonic() - self._kept_s < _KEEP_S:
-                return
-            self._kept_s = time.monotonic()
-            jobs = [self._jobs[job_id] for job_id in self._dirty if job_id in self._jobs]
-            self._dirty.clear()
-        if jobs and not self._told(lambda: self._store.put(jobs)):
+        """Keep what changed; a store that fails holds up nothing. One thread after another, so that none finds nothing
+        to keep while another one is failing to."""
+        if not at_once and time.monotonic() - self._kept_s < _KEEP_S:
+            return
+        with self._keeping:
             with self._changed:
-                self._dirty.update(job.id for job in jobs)
+                self._kept_s = time.monotonic()
+                jobs = [self._jobs[job_id] for job_id in self._dirty if job_id in self._jobs]
+                self._dirty.clear()
+            if jobs and not self._told(lambda: self._store.put(jobs)):
+                with self._changed:
+                    self._dirty.update(job.id for job in jobs)
 
     def _told(self, write: Callable[[], None]) -> bool:
         try:
