@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import conversation_menu, conversations, frame, models, question_line, resources, starting, talk, words
+from pages.parts import conversation_menu, conversations, models, question_line, resources, starting, talk, words
 from rag_core.errors import LecternError
 
 
 def main() -> None:
     """Draw the page."""
-    frame.insist()
     library = resources.library()
     chosen = conversations.current()
     try:

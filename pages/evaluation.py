@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import frame, resources
+from pages.parts import resources
 from pages.parts.evaluation import (
     address,
     adopting,
@@ -29,7 +29,6 @@ PURPOSE = "See how well Lectern finds and answers on your documents, and whether
 
 def main() -> None:
     """Draw the page."""
-    frame.insist()
     with st.container(key="evaluation_page"):
         try:
             draw(resources.library())

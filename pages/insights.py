@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import frame, resources
+from pages.parts import resources
 from pages.parts.insights import cards, choosing, corpus_map, looked_up, views
 from pages.parts.refreshing import failure
 from rag_core.errors import LecternError
@@ -19,7 +19,6 @@ PURPOSE = "What you asked, what was not found, which documents answer, and how l
 
 def main() -> None:
     """Draw the page."""
-    frame.insist()
     with st.container(key="insights_page"):
         try:
             draw(resources.library())

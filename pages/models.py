@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import downloading, frame, local_models, models, resources, serving
+from pages.parts import downloading, local_models, models, resources, serving
 
 
 def main() -> None:
     """Draw the page."""
-    frame.insist()
     library = resources.library()
     with st.container(key="models_page"):
         st.markdown("# Models")

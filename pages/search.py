@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, resources, words
+from pages.parts import resources, words
 from pages.parts.searching import line, opened, results, side_by_side
 from rag_core.errors import LecternError
 
 
 def main() -> None:
     """Draw the page."""
-    frame.insist()
     library = resources.library()
     try:
         with st.container(key="search_page"):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import backup, checking, frame, reembedding, resources, system
+from pages.parts import backup, checking, reembedding, resources, system
 from pages.parts.evaluation import chunking
 
 
 def main() -> None:
     """Draw the page."""
-    frame.insist()
     library = resources.library()
     with st.container(key="system_page"):
         st.markdown("# System")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import adding, clusters, document, frame, places, recognising, resources, shelf, words
+from pages.parts import adding, clusters, document, places, recognising, resources, shelf, words
 from rag_core.errors import LecternError
 
 PURPOSE = (
@@ -15,7 +15,6 @@ PURPOSE = (
 
 def main() -> None:
     """Draw the page."""
-    frame.insist()
     library = resources.library()
     jobs = library.jobs
     opened = st.query_params.get("d")

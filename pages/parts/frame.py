@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import resources
 from pages.parts.opening import Opening
 
 if TYPE_CHECKING:
@@ -40,19 +39,6 @@ def navigation() -> Page:
             st.Page(PAGES / "system.py", title="System", icon=":material/health_and_safety:", url_path="system"),
         ]
     )
-
-
-def insist() -> None:
-    """Let app.py run first.
-
-    Until `st.navigation` was called once in a process, Streamlit takes the folder pages/ for its older kind of app and
-    runs the page of a bookmark without app.py. The library is not open then.
-    """
-    if resources.opening().state != "open":
-        # Without an icon of ours the browser would fetch that of the page, from elsewhere.
-        st.set_page_config(page_icon=str(PARTS / "art/icon.svg"))
-        navigation()
-        st.rerun()
 
 
 def run(page: Page) -> None:

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from streamlit import config
+from streamlit.runtime.pages_manager import PagesManager
 
 from pages.parts import resources
 from rag_core import serving
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from pages.parts.opening import Opening
 
 logger = logging.getLogger(__name__)
+
+# Until `st.navigation` was called once, Streamlit takes the folder pages/ for its older kind of app and would run the
+# page of a bookmark without the frame.
+PagesManager.uses_pages_directory = False
 
 doors = Doors(resources.library)
 _LOOK_S = 0.1
