@@ -12,7 +12,7 @@ from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encode, Encoder
 from rag_core.answering.questions import check_question
-from rag_core.answering.strategies.extractive import believed
+from rag_core.answering.strategies.extractive import believed, extract
 from rag_core.answering.strategies.summary import Summarist
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.subject import is_request
@@ -195,16 +195,20 @@ class Answerer:
     def _better_query(self, draft: Draft, stopping: Stop) -> str:
         """Of a question joined with the one before it, and by itself, the one whose passages answer it more surely.
 
-        One whose year or name was put into the question before is not asked by itself: there it says too little.
+        What was just answered is no answer to another question, where there is any. One whose year or name was put into
+        the question before is not asked by itself: there it says too little.
         """
         if draft.query == draft.question or not draft.query.endswith(draft.question):
             return draft.query
-        sure: dict[str, float] = {}
+        before = draft.history[-1].answer if draft.history else None
+        sure: dict[str, tuple[bool, bool, float]] = {}
         for query in (draft.query, draft.question):
             if stopping():
                 raise Cancelled("The answer was stopped.")
             hits = [document.metadata["hit"] for document in draft.retriever.invoke(query)]
-            sure[query] = believed(query, hits, self._encoder, draft.aim).right
+            found = extract(query, hits, self._encoder, aim=draft.aim, max_sentences=1)
+            says = found.lead or next((quote.text for quote in found.quotes), "")
+            sure[query] = (not found.abstained, before is None or says not in before.text, found.confidence)
         return max(sure, key=lambda query: sure[query])
 
     def _chain(self, draft: Draft, stopping: Stop, on_widened: Callable[[tuple[Hit, ...]], None]) -> Any:
