@@ -39,7 +39,10 @@ class PageRecogniser:
             "engine": settings.engine, "languages": settings.languages, "threads": settings.threads or _cores(),
         }  # fmt: skip
         with self._turn:
-            return wire.page_in(self._asked(settings, request)["page"])
+            page = wire.page_in(self._asked(settings, request)["page"])
+            if self._child is not None:
+                self._child.slim()
+            return page
 
     def rest(self) -> None:
         """End the process until the next page: its models take memory."""

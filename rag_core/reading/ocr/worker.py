@@ -26,6 +26,7 @@ RECOGNISERS = {
 }
 # Everything else that the machine does comes first.
 _NICENESS = 10
+_RESERVED = 2
 
 
 class Worker:
@@ -69,7 +70,8 @@ def main() -> None:
     """Serve on standard input and output; what libraries print goes to standard error instead."""
     with suppress(OSError):
         os.nice(_NICENESS)
-    limit_memory(int(sys.argv[1]))
+    # Models reserve more than they use; what is used the parent watches.
+    limit_memory(_RESERVED * int(sys.argv[1]))
     responses = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
