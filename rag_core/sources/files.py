@@ -6,6 +6,7 @@ import os
 import stat
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 from rag_core.domain import Visit
 from rag_core.errors import LimitExceeded, UnreadableDocument, UnsupportedDocument
@@ -19,12 +20,12 @@ def file_item(path: Path, name: str = "", root: str = "") -> Item:
 
 def location(path: Path) -> str:
     """What a file or folder is known by: its absolute path, or its address where a name is no text."""
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100  (Path.resolve would follow links)
+    absolute = os.path.abspath(path)  # noqa: PTH100  (Path.resolve would follow links)
     try:
-        str(absolute).encode()
+        absolute.encode()
     except UnicodeEncodeError:
-        return absolute.as_uri()
-    return str(absolute)
+        return "file://" + quote(absolute.encode(errors="surrogatepass"))
+    return absolute
 
 
 def read_item(item: Item, max_bytes: int) -> tuple[bytes, Visit]:
