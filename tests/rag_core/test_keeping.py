@@ -9,6 +9,7 @@ import pytest
 from rag_core import Library, Upload
 from rag_core.domain import Question
 from rag_core.errors import LecternError
+from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
 
 PRICE = "What does a loaf of rye bread cost?"
@@ -117,3 +118,18 @@ def test_an_empty_library_suggests_nothing(library: Library) -> None:
 def test_a_rating_is_one_of_three(filled: Library) -> None:
     with pytest.raises((ValueError, LecternError)):
         filled.rate(filled.ask(PRICE).message_id, 2)
+
+
+def test_what_was_just_answered_is_not_answered_again(library: Library) -> None:
+    text = (
+        "# Staff handbook\n\n## Leave\n\nEmployees may take 25 days of leave in a year. Unused days lapse in March.\n\n"
+        "## Notice\n\nThe notice period is three months to the end of a quarter."
+        " It is one month in the first half year.\n"
+    )
+    add_text(library, "handbook.md", text)
+    first = library.ask("How many days of leave may employees take?")
+    assert first.text.startswith("Employees may take 25 days")
+    second = library.ask("And how long is the notice period?", conversation=first.conversation)
+    assert second.text.startswith("The notice period is three months")
+    third = library.ask("And in the first half year?", conversation=first.conversation)
+    assert third.text.startswith("It is one month in the first half year")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.composing import MOST_WORDS, choose, scored
 from rag_core.answering.strategies.evidence import FEATURES, gather
 from rag_core.answering.strategies.extractive import believed, extract
 from rag_core.answering.strategies.trust import SIGNS
 from rag_core.answering.strategies.weights import reader
+from rag_core.domain import Scope, Searched
 from tests.rag_core.answering.parts import HITS, SALES, hit
 
 PAGE = (
@@ -128,6 +132,20 @@ def test_another_year_or_thing_is_believed_less(question: str, real_encoder: Enc
     assert believed(question, HITS, real_encoder).right < known.right
 
 
+def test_one_chosen_document_is_believed_more(real_encoder: Encoder) -> None:
+    question = "How many people did the company employ at the end of 2018?"
+    anywhere = believed(question, HITS, real_encoder)
+    chosen = believed(question, HITS, real_encoder, Aim(narrowed=True))
+    assert chosen.right > anywhere.right
+    assert chosen.answerable == anywhere.answerable
+    assert reader().narrowed_from < reader().answer_from
+    searched = Searched("hybrid", Scope(documents=("a",)), documents=1)
+    assert Aim.of(searched).narrowed
+    assert not Aim.of(replace(searched, scope=Scope())).narrowed
+    assert not Aim.of(replace(searched, documents=2)).narrowed
+    assert not Aim.of(None).narrowed
+
+
 def test_nothing_to_quote_from(real_encoder: Encoder) -> None:
     assert extract("What?", [], real_encoder).abstained
     assert extract("What?", [hit("  \n ")], real_encoder).abstained
@@ -147,3 +165,4 @@ def test_every_feature_and_sign_has_its_weight() -> None:
     assert set(reader().right) == set(reader().answerable) == {*SIGNS, "bias"}
     assert 0 < reader().answer_from < 1
     assert 0 < reader().closest_from < 1
+    assert 0 < reader().narrowed_from < 1
