@@ -1,5 +1,6 @@
 # make run     set up what is missing and open Lectern on http://127.0.0.1:8501
 # make test    set up what is missing, then lint, types and tests
+# make test-all   the same with the slow tests
 # make test-faults   every damage, kill and failing disk: about half an hour; its last line counts them
 # make bench   every benchmark, one JSON line for each result
 # make format  lay out the code; make clean removes the environment, never the library
@@ -12,7 +13,7 @@ export HF_HUB_OFFLINE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Hundreds of processes run the same code: it is compiled once, by whoever first imports it.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: run test test-faults lint bench format setup setup-dev llama clean
+.PHONY: run test test-all test-faults lint bench format setup setup-dev llama clean
 
 # llama.cpp is compiled beside the application, which tells when local models can be used.
 run: $(VENV)/.product $(VENV)/.model
@@ -21,8 +22,13 @@ run: $(VENV)/.product $(VENV)/.model
 	$(BIN)/python -m rag_core run --port $(PORT)
 
 # Two processes that each compute on two threads would wait for each other. The files with the longest tests come early.
+TESTS = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
 test: setup-dev lint
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(TESTS) -m "not slow"
+
+test-all: setup-dev lint
+	$(TESTS)
 
 lint: setup-dev
 	$(BIN)/ruff format --check .

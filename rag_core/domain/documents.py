@@ -36,7 +36,7 @@ class Line:
 class Page:
     """One page as read. `error` says why it could not be read; its text is then empty.
 
-    body: the span of its text that is cut into chunks; None for all of it. It is not stored.
+    body: the span of its text that is cut into chunks; None for all of it.
     recogniser: what read its text off a picture, empty where the file holds the text; certainty: then, of its
     characters, 0 to 1. turned: degrees clockwise by which the page is turned to stand upright, as its boxes do.
     """

@@ -190,7 +190,9 @@ def idle(page: Page) -> None:
 
 def ask(page: Page, question: str) -> None:
     """Type a question and send it."""
-    page.locator(".st-key-chat_question textarea").fill(question)
+    line = page.locator(".st-key-chat_question textarea")
+    expect(line).to_have_count(1)  # two for a moment, where a run of the page takes the place of another
+    line.fill(question)
     page.keyboard.press("Enter")
 
 

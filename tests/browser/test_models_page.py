@@ -16,7 +16,7 @@ from tests.rag_core.models.hub_server import Hub, hub_server
 from tests.rag_core.models.openai_server import Script, openai_server
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 Open = Callable[..., Page]
 
 

@@ -13,7 +13,7 @@ from tests.browser.conftest import TIMEOUT_MS, Server, ask, idle, serve
 from tests.browser.test_library_page import row
 from tests.rag_core.sources.site import Site, page, serving
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FERRY = "The ferry to Norden leaves the eastern pier at seven in the morning and returns at noon."
 
 

@@ -15,7 +15,7 @@ from rag_core import Library, Settings
 from rag_core.domain import Configuration, Question
 from tests.browser.conftest import serve
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PARAGRAPH = "The keeper of lighthouse {n}.{m} writes down wind and weather, and who came by, every morning at six. " * 8
 
 

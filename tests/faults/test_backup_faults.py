@@ -27,6 +27,8 @@ from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 from tests.faults.worker import Work
 
+pytestmark = pytest.mark.slow
+
 _BACKUPS = 12 if ALL else 2
 _CUTS, _FLIPS = (1500, 1500) if ALL else (120, 120)
 _STRUCK = 6 if ALL else 1

@@ -22,6 +22,8 @@ from tests.faults.lending import opened
 from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 
+pytestmark = pytest.mark.slow
+
 _OLD, _NEW, _REMOVED = 12, 28, 3
 _MOMENTS = ["amid 0", "chroma.added"]
 if ALL:

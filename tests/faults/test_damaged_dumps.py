@@ -27,6 +27,8 @@ from tests.faults.lending import lent, opened
 from tests.faults.shelf import Item, Shelf, make_shelf
 from tests.faults.summary import Tally, seed
 
+pytestmark = pytest.mark.slow
+
 _DOCUMENTS = 60
 # Each round damages the large documents in other ways.
 _LARGE = 2 if ALL else 1

@@ -28,7 +28,10 @@ DAMAGES: dict[str, Callable[[Path], None] | None] = {
     "cut at its end": truncate(0.99),
     **{f"bits flipped from {share}": None for share in (0.0, 0.3, 0.6, 0.9)},
 }
-pytestmark = pytest.mark.skipif(not os.environ.get("ALL_FAULTS"), reason="takes minutes: set ALL_FAULTS=1")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not os.environ.get("ALL_FAULTS"), reason="takes minutes: set ALL_FAULTS=1"),
+]
 
 
 @pytest.fixture(scope="module")

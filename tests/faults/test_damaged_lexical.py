@@ -27,6 +27,8 @@ from tests.rag_core.storage.filled import (
     zero,
 )
 
+pytestmark = pytest.mark.slow
+
 _DOCUMENTS, _CHUNKS = 40, 3
 FILES = ["meta.json", ".managed.json", "lectern.json", "idx", "pos", "term", "store", "fast", "fieldnorm", "del"]
 

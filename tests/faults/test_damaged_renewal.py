@@ -17,6 +17,8 @@ from tests.faults.judge import judge
 from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(not ALL, reason="embeds everything anew: set ALL_FAULTS=1")
 @pytest.mark.parametrize("number", range(2))

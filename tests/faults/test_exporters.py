@@ -17,6 +17,8 @@ from rag_core.embedding.source import PACKAGED, ModelSource, find_source
 from tests.faults.conftest import ALL
 from tests.faults.summary import Tally
 
+pytestmark = pytest.mark.slow
+
 
 def exporter(source: ModelSource, target: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "rag_core.embedding.export", str(source.folder), str(target), "float32"]

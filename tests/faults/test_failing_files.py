@@ -18,6 +18,8 @@ from tests.faults.disk import MODES, FailingDisk, Mode
 from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 
+pytestmark = pytest.mark.slow
+
 _EVERY = 1 if ALL else 24
 
 

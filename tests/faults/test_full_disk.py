@@ -23,6 +23,8 @@ from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 from tests.faults.worker import Plan, live
 
+pytestmark = pytest.mark.slow
+
 _PAGE = 4096
 # How many pages are left when documents are added: each stops the work at another file.
 _ROOM = range(10) if ALL else (0, 3)

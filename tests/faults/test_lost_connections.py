@@ -23,6 +23,8 @@ from tests.faults.proxy import Moment, Proxy
 from tests.faults.shelf import Item, Shelf
 from tests.faults.summary import Tally, seed
 
+pytestmark = pytest.mark.slow
+
 MOMENTS: tuple[Moment, ...] = ("before", "during", "after")
 
 

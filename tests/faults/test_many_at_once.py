@@ -28,6 +28,8 @@ from tests.faults.shelf import Item, Shelf, make_shelf
 from tests.faults.summary import Tally, seed
 from tests.faults.worker import Plan
 
+pytestmark = pytest.mark.slow
+
 _THREADS = 8
 _DIFFERENT, _EQUAL = 50, 20
 _OLD = 10

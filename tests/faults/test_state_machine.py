@@ -22,6 +22,8 @@ from tests.faults.lending import opened
 from tests.faults.shelf import Item, Shelf
 from tests.faults.summary import Tally, seed
 
+pytestmark = pytest.mark.slow
+
 _EXAMPLES, _STEPS = (25, 30) if ALL else (4, 15)
 _PLACES = st.integers(0, 5)
 # Fewer names than documents, so that a name comes with other bytes, and bytes come under another name.

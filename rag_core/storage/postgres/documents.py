@@ -222,7 +222,8 @@ class DocumentStore:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT p.number, p.text, p.label, p.width_pt, p.height_pt, coalesce(p.error, r.error),"
-                " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0) FROM pages p"
+                " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0), p.body_start, p.body_end"
+                " FROM pages p"
                 " LEFT JOIN recognised_pages r ON r.document_id = p.document_id AND r.number = p.number AND r.in_place"
                 " AND (r.content ->> 'text' = p.text OR r.error IS NOT NULL)"
                 " WHERE p.document_id = %s AND (%s::int IS NULL OR p.number = %s) ORDER BY p.number",
@@ -231,7 +232,7 @@ class DocumentStore:
         return [
             Page(
                 number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5], recogniser=r[6],
-                certainty=r[7], turned=r[8],
+                certainty=r[7], turned=r[8], body=None if r[9] is None else (r[9], r[10]),
             )
             for r in rows
         ]  # fmt: skip

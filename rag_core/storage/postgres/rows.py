@@ -121,12 +121,16 @@ def copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> Non
     """Write the pages of documents."""
     with (
         connection.cursor() as cursor,
-        cursor.copy("COPY pages (document_id, number, label, text, width_pt, height_pt, error) FROM STDIN") as copy,
+        cursor.copy(
+            "COPY pages (document_id, number, label, text, width_pt, height_pt, error, body_start, body_end) FROM STDIN"
+        ) as copy,
     ):
         for item in batch:
             for p in item.parsed.pages:
                 error = None if p.error is None else storable(p.error)
-                row = (item.document_id, p.number, storable(p.label), storable(p.text), p.width_pt, p.height_pt, error)
+                body = p.body or (None, None)
+                label, text = storable(p.label), storable(p.text)
+                row = (item.document_id, p.number, label, text, p.width_pt, p.height_pt, error, *body)
                 copy.write_row(row)
 
 

@@ -367,7 +367,7 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     )  # fmt: skip
     columns = {
         "messages": ("rating", "reason", "replaced_by"), "embedding_profiles": ("model",), "chunks": ("pieces",),
-        "conversations": ("scope", "pinned"), "citations": ("instructs",),
+        "conversations": ("scope", "pinned"), "citations": ("instructs",), "pages": ("body_start", "body_end"),
         "sources": ("location", "kind", "root", "size_bytes", "modified_ns", "etag", "last_modified", "looked_at"),
         "documents": ("generation", "title_read", "title_by_user", "card", "card_version"),
     }  # fmt: skip
