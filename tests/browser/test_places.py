@@ -40,6 +40,7 @@ def opened(browser: Browser, address: str) -> Page:
     tab.set_default_timeout(TIMEOUT_MS)
     tab.goto(address)
     tab.locator("h1, h2, .st-key-chat_heading").first.wait_for(timeout=60_000)
+    idle(tab)  # what is clicked amid a run may be drawn over
     return tab
 
 
