@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import frame, resources
+from pages.parts import frame, resources, signing_in
 
 HERE = Path(__file__).parent
 ABOUT = "**Lectern** answers questions from your own documents, on your own machine, and shows the page it read."
@@ -23,6 +23,8 @@ def main() -> None:
     )
     frame.dress()
     page = frame.navigation()
+    if not signing_in.welcome():
+        return
     opening = resources.opening()
     if opening.state == "open":
         opening.library.jobs.resume()

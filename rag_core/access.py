@@ -77,8 +77,16 @@ class Access:
         return found[0]
 
     def note(self, who: str, action: str, status: int) -> None:
-        """Write a line of the audit: who asked for what, and the HTTP status it ended with."""
+        """Write a line of the audit: who asked for what, and how it ended: an HTTP status, or a command's exit code."""
         self._store.note(who, action, status)
+
+    def answered(self, who: str, key: str) -> tuple[str, str] | None:
+        """The digest of the request that came under an idempotency key, and what was answered, as JSON."""
+        return self._store.answered(who, key)
+
+    def keep_answer(self, who: str, key: str, digest: str, answer: str) -> None:
+        """Keep what was answered to a request, for whoever sends it again within a week."""
+        self._store.keep_answer(who, key, digest, answer)
 
     def audit(self, limit: int = 100) -> list[AuditEntry]:
         """The last lines of the audit, newest first."""

@@ -83,9 +83,9 @@ class Asking:
     def search(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """The same as `find` for a question that a person wrote. Raises InvalidQuestion."""
         asked = self._checked(question)
-        spelt = self._library.spelt(asked)
-        found = self.find(spelt, scope, **wanted)
-        return found if spelt == asked else replace(found, trace=replace(found.trace, query=spelt))
+        understood = self._library.understood(asked, scope)
+        found = self.find(understood, scope, **wanted)
+        return found if understood == asked else replace(found, trace=replace(found.trace, query=understood))
 
     def find(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """Search with the settings for retrieval, save for what is `wanted` and not None."""
@@ -107,7 +107,7 @@ class Asking:
 
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
-        asked = replace(asked, text=self._library.spelt(asked.text))
+        asked = replace(asked, text=self._library.understood(asked.text, asked.scope))
         model = model or self._choices.model
         token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.
@@ -153,7 +153,7 @@ class Asking:
         """Answer piece by piece and keep nothing; see `Library.reply`."""
         from rag_core.retrieval.langchain import LecternRetriever
 
-        text = self._library.spelt(self._checked(question))
+        text = self._library.understood(self._checked(question), scope)
         model = model or self._choices.model
         now = datetime.now(UTC)
         past = [Message("", asked, now, _unfinished(asked, said, "", "", model)) for asked, said in history]
@@ -215,7 +215,7 @@ class Asking:
                 self._answerer = Answerer(
                     self._choices.settings,
                     make_retriever=lambda: LecternRetriever(find=self._passages),
-                    encode=lambda texts: self._embedding.get().encode(texts),
+                    encode=lambda texts: self._embedding.get().encode_queries(texts),
                     encoder=Encoder(
                         tokens=lambda texts: self._embedding.get().encode_tokens(texts),
                         read=lambda question, passages: self._embedding.reader().read(question, passages),

@@ -23,9 +23,10 @@ from accelerator.scanner import Mode
 from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, Document, Page, ParsedDocument, Scope
 from rag_core.embedding import Embedder
-from rag_core.errors import LecternError, LimitExceeded
+from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
 from rag_core.kept_pieces import KeptPieces
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
+from rag_core.retrieval.acronyms import written_out
 from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.dense_indexes import DumpsIndex
 from rag_core.retrieval.identity import Meant
@@ -35,7 +36,7 @@ from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import Within, documents_within, narrowed
 from rag_core.retrieval.spelling import corrected
-from rag_core.retrieval.understanding import is_asking, positive, understand
+from rag_core.retrieval.understanding import is_asking, looked_for, understand
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
@@ -49,6 +50,7 @@ _KEPT = 4
 _IN_USE_S = 24 * 3600
 Spans = dict[str, NDArray[np.int64]]
 NO_SCOPE = Scope()
+_NEAR = RetrievalSettings(k=50, rerank="none")  # what a question's words may stand for
 
 
 class LibraryCorpus:
@@ -78,13 +80,24 @@ class LibraryCorpus:
                 if not self._storage.epoch.passed(epoch):
                     return found
 
-    def spelt(self, question: str) -> str:
-        """A question with its misspelt words put right by the library's own."""
+    def understood(self, question: str, scope: Scope | None = None) -> str:
+        """A question with its misspelt words put right by the library's own, and its acronyms written out."""
 
         def is_word(word: str) -> bool:
             return is_asking(word) or self._embedder().count_tokens([word])[0] == 1
 
-        return corrected(question, self._indexes.holds, self._indexes.like, is_word)
+        def near(text: str) -> list[str]:
+            try:
+                (found,) = self.search([text], _NEAR, scope or NO_SCOPE)
+            except StoreUnavailable:  # whoever asks is told by the search itself
+                return []
+            return [hit.text for hit in found.hits]
+
+        def cosine(one: str, other: str) -> float:
+            vectors = self._embedder().encode([one, other])
+            return float(vectors[0] @ vectors[1])
+
+        return written_out(corrected(question, self._indexes.holds, self._indexes.like, is_word), near, cosine)
 
     def contents(self, scope: Scope) -> Contents:
         """Whole documents within a scope."""
@@ -153,7 +166,9 @@ class ChunkedAnew:
 
     def _add(self, document: Document, stopped: Callable[[], bool]) -> None:
         pages = self._storage.documents.pages(document.id)
-        chunks = chunk_document(document.id, _parsed(document, pages), self._chunking, self._embedder.count_tokens)
+        chunks = chunk_document(
+            document.id, _parsed(document, pages), self._chunking, self._embedder.count_tokens, self._embedder.encode
+        )
         self._chunks[document.id] = chunks
         self._labels.update(((document.id, page.number), page.label) for page in pages)
         pieces = self._kept.read(document.id, len(chunks)) if self._fits(document.id, chunks) else None
@@ -259,7 +274,7 @@ def searched(
 ) -> list[Retrieval]:
     """The hits for each question in a pipeline's indexes, all with one scope."""
     indexes = pipeline.indexes
-    vectors, embed_ms = embedded(embedder, [positive(text, understand(text)) for text in questions])
+    vectors, embed_ms = embedded(embedder, [looked_for(text, understand(text)) for text in questions])
     within, meant = indexes.within(scope), indexes.meant(questions)
     languages = indexes.languages()
     queries = [

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from rag_core.adding import Adder
 from rag_core.cancellation import Cancellation
 from rag_core.cards import clean_tag
 from rag_core.domain import AddEvent, FollowedSource, KnownSource, Visit, WebAddress
 from rag_core.errors import ConfigurationError, LecternError, SourceUnavailable
+from rag_core.ingest import Ingest
 from rag_core.reading import SUFFIXES
 from rag_core.settings import Settings
 from rag_core.sources import Found, Item, Listing, Looking, Refused, Unchanged, folder_items, list_folder, location
@@ -36,9 +36,9 @@ Stats = Mapping[str, tuple[int, int]]
 class Following:
     """Follows the sources of one library. Thread-safe; a folder is looked at by one at a time."""
 
-    def __init__(self, storage: Storage, adder: Adder, settings: Settings) -> None:
+    def __init__(self, storage: Storage, ingest: Ingest, settings: Settings) -> None:
         self._storage = storage
-        self._adder = adder
+        self._ingest = ingest
         self._every_s = settings.sources.watch_every_s
         self._looking = threading.Lock()
         self._starting = threading.Lock()
@@ -94,7 +94,7 @@ class Following:
             if one.kind == "folder":
                 yield from self._look(one, cancellation)
         sites = [one for one in chosen if one.kind == "web" and one.documents]
-        yield from self._adder.bring(lambda looking: _again(sites, files, looking), cancellation=cancellation)
+        yield from self._ingest.bring(lambda looking: _again(sites, files, looking), cancellation=cancellation)
 
     def stop(self) -> None:
         """Begin no further look."""
@@ -169,7 +169,7 @@ class Following:
         changed = {name: stat for name, stat in settled.items() if before.get(name) != stat}
         if changed:
             part = Listing(changed)
-            for event in self._adder.bring(
+            for event in self._ingest.bring(
                 lambda looking: folder_items(Path(folder.location), looking, folder.location, part),
                 cancellation=cancellation,
             ):

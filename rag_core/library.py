@@ -20,6 +20,7 @@ from rag_core.domain import (
     BackupReport,
     Chunk,
     ChunkCluster,
+    ChunkEdit,
     ClusterTree,
     Conversation,
     Document,
@@ -36,6 +37,7 @@ from rag_core.domain import (
     Report,
     Scope,
     Successor,
+    Table,
 )
 from rag_core.errors import (
     LecternError,
@@ -71,13 +73,14 @@ class Library:
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
-        from rag_core.adding import Adder
         from rag_core.asking import Asking
         from rag_core.cards import make_cards
         from rag_core.choices import Choices
         from rag_core.clustering import Clustering
+        from rag_core.editing import Editing
         from rag_core.embedding_in_use import EmbeddingInUse
         from rag_core.following import Following
+        from rag_core.ingest import Ingest
         from rag_core.jobs import Jobs
         from rag_core.rechunking import look
         from rag_core.recognition import Recognising
@@ -90,8 +93,9 @@ class Library:
         look(storage, self._choices.settings.chunking.key)
         self._embedding = EmbeddingInUse(storage, self._choices)
         self._asking = Asking(storage, self._choices, self._embedding)
-        self._adder = Adder(lambda: self.settings, storage, reader, self._embedding.for_new_documents, self._forget)
-        self._following = Following(storage, self._adder, self.settings)
+        self._ingest = Ingest(lambda: self.settings, storage, reader, self._embedding.for_new_documents, self._forget)
+        self._editing = Editing(storage, self._ingest.committing, self._embedding.get, self._forget)
+        self._following = Following(storage, self._ingest, self.settings)
         self._clustering = Clustering(storage, lambda: self.settings, self._asking.language_model)
         self._evaluation: Evaluation | None = None
         self._access: Access | None = None
@@ -100,7 +104,7 @@ class Library:
         self._stepping = threading.Lock()
         self._closing = threading.Event()
         self._cards = Feeder("Cards are made", lambda: make_cards(storage, self._closing.is_set))
-        self._recognising = Recognising(storage, lambda: self.settings, self._adder)
+        self._recognising = Recognising(storage, lambda: self.settings, self._ingest)
         made = kinds(self)
         self.jobs = Jobs(made, storage.jobs({kind.name: kind.result for kind in made if kind.result}))
 
@@ -177,7 +181,7 @@ class Library:
         self._cards.stop()
         self._clustering.close()
         self._following.stop()
-        self._adder.close()
+        self._ingest.close()
         self._following.join()
         self.jobs.close()
         self._recognising.close()
@@ -206,7 +210,7 @@ class Library:
         does not keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending.
         What is to go on without an iterator is a job: `library.jobs.submit("add", ...)`.
         """
-        return self._adder.run(sources, password=password, cancellation=cancellation)
+        return self._ingest.run(sources, password=password, cancellation=cancellation)
 
     def accept(self, sources: Iterable[Source], *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
         """Keep the bytes of sources, so that they outlive this process, and leave the rest to `resume`.
@@ -214,19 +218,19 @@ class Library:
         A source ends with the stage waiting (its event has the pending document, or none where another call is adding
         the same bytes), ready (it is in the library), failed or cancelled.
         """
-        return self._adder.accept(sources, cancellation=cancellation)
+        return self._ingest.accept(sources, cancellation=cancellation)
 
     def resume(
         self, documents: Mapping[str, str] | None = None, *, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
         """Finish accepted documents: those of an earlier process, or these ids, each with a name for its events."""
-        return self._adder.resume(documents, cancellation=cancellation)
+        return self._ingest.resume(documents, cancellation=cancellation)
 
     def retry(
         self, document_id: str, *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
         """Read a failed document again, perhaps with its password."""
-        return self._adder.retry(self.document(document_id), password=password, cancellation=cancellation)
+        return self._ingest.retry(self.document(document_id), password=password, cancellation=cancellation)
 
     @property
     def suffixes(self) -> frozenset[str]:
@@ -276,6 +280,28 @@ class Library:
         """Chunks of a document in order, from index `first` on."""
         return self._storage.documents.chunks(document_id, first, limit)
 
+    def correct_chunk(self, chunk_id: str, text: str) -> None:
+        """Give a chunk another text, which is embedded and found from then on; the text as read takes that back.
+
+        Raises KeyError, ValueError (no text, or more than 20,000 characters), ModelUnavailable, StoreUnavailable, and
+        LecternError while the document is changed elsewhere.
+        """
+        self._editing.correct(chunk_id, text)
+
+    def leave_out_chunk(self, chunk_id: str) -> None:
+        """Have a chunk be found no longer; those behind it move up. Raises as `correct_chunk` does."""
+        self._editing.leave_out(chunk_id)
+
+    def chunk_edits(self, document_id: str) -> list[ChunkEdit]:
+        """What the user made of a document's chunks, in the order of its pages, those that fit none any more too."""
+        return self._storage.documents.edits.of(document_id)
+
+    def undo_chunk_edit(self, document_id: str, page: int, start: int, end: int) -> None:
+        """Take an edit back, named by its chunk's page and span: what was left out is found again, else the text is
+        as read; one that fits no chunk is forgotten. Raises as `correct_chunk` does.
+        """
+        self._editing.undo(document_id, page, start, end)
+
     def neighbours(self, chunk_id: str) -> tuple[Chunk | None, Chunk | None]:
         """The chunks before and after one, None at the document's ends."""
         document_id, _, number = chunk_id.rpartition(":")
@@ -296,6 +322,12 @@ class Library:
     def pages(self, document_id: str) -> list[Page]:
         """All pages as text."""
         return self._storage.documents.pages(document_id)
+
+    def tables(self, document_id: str) -> list[Table]:
+        """The tables of a document's pages, in order, with their captions."""
+        from rag_core.text.tables import tables_of
+
+        return [table for page in self.pages(document_id) for table in tables_of(page)]
 
     def picture(
         self, document_id: str, page: int, *, span: tuple[int, int] | None = None, width_px: int = 1000
@@ -332,6 +364,23 @@ class Library:
         self._storage.sources.leave_out(document_id)
         self._storage.remove(document_id)
         self._forget(document_id)
+
+    def set_aside(self, ids: Iterable[str], *, undo_s: float = 60.0) -> list[str]:
+        """Remove ready documents so that `take_back` can undo it for some seconds: they are found no longer at once.
+
+        Returns those that there were. Raises StoreUnavailable.
+        """
+        wanted = list(ids)
+        for document_id in wanted:
+            self._storage.sources.leave_out(document_id)
+        found = self._storage.set_aside(wanted, undo_s)
+        for document_id in found:
+            self._forget(document_id)
+        return found
+
+    def take_back(self, ids: Iterable[str]) -> list[str]:
+        """Undo `set_aside`, embedding nothing. Returns the documents that are back; for others it is too late."""
+        return self._storage.take_back(list(ids))
 
     def rename_document(self, document_id: str, title: str | None) -> None:
         """Call a document so, from now on and everywhere; None, or nothing but blanks, gives its found title back."""
@@ -372,7 +421,7 @@ class Library:
             wanted = settings or target(self._storage, self.settings.embedding)
             embedder = open_embedder(wanted, self.settings.models_dir)
             run = Reembedding(
-                self._storage, embedder, turn=self._adder.turn, adopted=lambda: self._embedding.adopt(embedder),
+                self._storage, embedder, turn=self._ingest.committing, adopted=lambda: self._embedding.adopt(embedder),
                 stopped=lambda: token.is_set() or self._closing.is_set(),
                 min_free_bytes=self.settings.storage.min_free_bytes,
             )  # fmt: skip
@@ -398,7 +447,7 @@ class Library:
         with self._remade():
             if self.chunking_offered():
                 begin(self._storage, self.settings.chunking.key)
-            yield from cut_anew(self._storage, self._adder, cancellation or Cancellation(), self._closing.is_set)
+            yield from cut_anew(self._storage, self._ingest, cancellation or Cancellation(), self._closing.is_set)
 
     def chunking_left(self) -> int:
         """How many documents are to be cut anew still."""

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rag_core.adding import Adder
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Progress
+from rag_core.ingest import Ingest
 from rag_core.storage import Storage
 
 _LEFT = "chunk_anew"
@@ -80,7 +80,7 @@ def forget(storage: Storage) -> None:
         _note(storage, _Noted("", ()))
 
 
-def cut_anew(storage: Storage, adder: Adder, token: Cancellation, closing: Callable[[], bool]) -> Iterator[Progress]:
+def cut_anew(storage: Storage, ingest: Ingest, token: Cancellation, closing: Callable[[], bool]) -> Iterator[Progress]:
     """Cut what is left, telling documents done and in all. The last step is "done" or "cancelled".
 
     A document whose file is gone or was changed keeps its chunks; the last step's note says how many. What is asked
@@ -98,7 +98,7 @@ def cut_anew(storage: Storage, adder: Adder, token: Cancellation, closing: Calla
         sound = {item.id: item.title for item in ready.values() if _is_sound(storage.files.path(item.id), item.id)}
         kept += len(ready) - len(sound)
         storage.renew(list(sound))
-        failed += sum(event.stage == "failed" for event in adder.resume(sound))
+        failed += sum(event.stage == "failed" for event in ingest.resume(sound))
         _take_off(storage, noted.chunking, part)
     told = []
     if kept:

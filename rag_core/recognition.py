@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 
-from rag_core.adding import Adder
 from rag_core.domain import Page, Progress
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
+from rag_core.ingest import Ingest
 from rag_core.reading.ocr import PageRecogniser, page_content, recognised_page
 from rag_core.settings import Settings
 from rag_core.storage import Storage
@@ -26,11 +26,11 @@ _TOGETHER = 16
 class Recognising:
     """Recognises the pages of one library. Thread-safe; one run at a time."""
 
-    def __init__(self, storage: Storage, settings: Callable[[], Settings], adder: Adder) -> None:
+    def __init__(self, storage: Storage, settings: Callable[[], Settings], ingest: Ingest) -> None:
         self._storage = storage
         self._store = storage.documents.recognition
         self._settings = settings
-        self._adder = adder
+        self._ingest = ingest
         self._recogniser = PageRecogniser()
         self._turn = threading.Lock()
         self._closing = threading.Event()
@@ -111,7 +111,7 @@ class Recognising:
                 self._replace(document_id)
 
     def _replace(self, document_id: str) -> None:
-        for event in self._adder.replace({document_id: document_id}):
+        for event in self._ingest.replace({document_id: document_id}):
             is_lasting = isinstance(event.error, LecternError) and not event.error.retryable
             if event.stage == "failed" and is_lasting and not isinstance(event.error, Cancelled | ModelUnavailable):
                 self._store.give_up(document_id)

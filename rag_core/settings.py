@@ -49,6 +49,10 @@ class Group(BaseModel):
         """What giving some values says about others."""
         return {}
 
+    def implied_by_change(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The same where these values take the places of some that were set."""
+        return self.implied(values)
+
 
 class ReadingSettings(Group):
     """Limits on what is read; a document beyond them fails with a message, never the program."""
@@ -57,8 +61,11 @@ class ReadingSettings(Group):
     max_pages: int = Field(default=5_000, ge=1, description="most pages of one document")
     max_text_chars: int = Field(default=50_000_000, ge=1, description="most characters of one document")
     timeout_s: float = Field(default=300.0, gt=0, description="longest time for reading one document, seconds")
-    page_timeout_s: float = Field(default=30.0, gt=0, description="longest silence of the reading process, seconds")
-    memory_bytes: int = Field(default=1536 * 2**20, ge=64 * 2**20, description="memory of the reading process, bytes")
+    page_timeout_s: float = Field(default=30.0, gt=0, description="longest silence of a reading process, seconds")
+    processes: int = Field(
+        default=0, ge=0, le=64, description="processes that read, 0 for as many as there are cores, at most 4"
+    )
+    memory_bytes: int = Field(default=1536 * 2**20, ge=64 * 2**20, description="memory of a reading process, bytes")
 
 
 class SourcesSettings(Group):
@@ -89,15 +96,26 @@ class OcrSettings(Group):
     memory_bytes: int = Field(default=3072 * 2**20, ge=256 * 2**20, description="memory of its process, bytes")
 
 
+# What shapes chunks beside the strategy, where it is not tokens and those that are shared.
+_SIZES = {"characters": ("size", "overlap"), "semantic": ("tokens",)}
+
+
 class ChunkingSettings(Group):
     """How pages are cut into chunks. Whoever gives sizes in the unit of one strategy alone has chosen that strategy."""
 
-    strategy: Literal["sentences", "characters"] = Field(
+    strategy: Literal["sentences", "paragraphs", "semantic", "tokens", "characters"] = Field(
         default="sentences",
-        description="sentences cuts between sentences, rows and sections; characters at paragraphs, lines and words",
+        description="sentences fills chunks with whole sentences, rows and paragraphs of a section; paragraphs gives"
+        " each paragraph a chunk; semantic breaks where neighbouring sentences differ most by the embedding model, and"
+        " takes twice as long; tokens cuts windows of equal length, as 512 with 50 shared; characters cuts at"
+        " paragraphs, lines and words (LangChain's recursive splitter)",
     )
-    tokens: int = Field(default=220, ge=16, le=8192, description="longest chunk of the sentences strategy, tokens")
-    overlap_tokens: int = Field(default=40, ge=0, description="whole sentences shared by neighbours, tokens")
+    tokens: int = Field(
+        default=220, ge=16, le=8192, description="longest chunk of all strategies but characters, tokens"
+    )
+    overlap_tokens: int = Field(
+        default=40, ge=0, description="shared by neighbours, tokens: whole sentences, or words of the tokens strategy"
+    )
     size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk of the characters strategy")
     overlap: int = Field(default=200, ge=0, description="characters shared by neighbours")
 
@@ -109,6 +127,12 @@ class ChunkingSettings(Group):
         if {"tokens", "overlap_tokens"} & values.keys():
             return {"strategy": "sentences"}
         return {"strategy": "characters"} if {"size", "overlap"} & values.keys() else {}
+
+    def implied_by_change(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The same; another size in the unit of the strategy that is set keeps it."""
+        implied = self.implied(values)
+        stays = implied.get("strategy") == "sentences" and self.strategy != "characters"
+        return {} if stays else implied
 
     @model_validator(mode="before")
     @classmethod
@@ -126,7 +150,7 @@ class ChunkingSettings(Group):
     @property
     def key(self) -> str:
         """What of the settings shapes chunks, as a text: settings of one key cut alike."""
-        names = ("tokens", "overlap_tokens") if self.strategy == "sentences" else ("size", "overlap")
+        names = _SIZES.get(self.strategy, ("tokens", "overlap_tokens"))
         return json.dumps({name: getattr(self, name) for name in ("strategy", *names)})
 
 
@@ -237,11 +261,26 @@ class DoorSettings(Group):
     hosts: tuple[str, ...] = Field(
         default=(), description="names, besides this machine's own, by which requests may call the server"
     )
+    users: tuple[str, ...] = Field(
+        default=(),
+        description="who may use the pages where people sign in: e-mail addresses, or @example.org for all of it",
+    )
     folders: tuple[Path, ...] = Field(default=(), description="folders whose files programs may add by their path")
     max_body_bytes: int = Field(default=4 * 2**20, ge=1024, description="largest request that is no upload, bytes")
     timeout_s: float = Field(default=600.0, gt=0, description="longest wait for the beginning of an answer, seconds")
     concurrency: int = Field(default=20, ge=1, le=1000, description="requests at work at a time; others wait")
     rate_per_s: float = Field(default=200.0, gt=0, description="requests a second of one client, in the long run")
+    telemetry: str = Field(
+        default="", description="collector that gets requests as spans (OpenTelemetry, OTLP over gRPC); empty: none"
+    )
+
+
+class LogSettings(Group):
+    """What is written down of what happens, in `logs/` of the data directory."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="least weight of a line")
+    max_bytes: int = Field(default=5 * 2**20, ge=10_000, description="a file of the log is followed by another, bytes")
+    files: int = Field(default=5, ge=1, le=100, description="older files that are kept")
 
 
 class AnsweringSettings(Group):
@@ -319,12 +358,15 @@ class Settings(BaseSettings):
     server: ServerSettings = ServerSettings()
     answering: AnsweringSettings = AnsweringSettings()
     doors: DoorSettings = DoorSettings()
+    logs: LogSettings = LogSettings()
 
     def changed(self, group: str, **values: Any) -> Settings:
         """The same settings with some values of one group replaced and checked. Raises ConfigurationError."""
         try:
             old = getattr(self, group)
-            return self.model_copy(update={group: type(old)(**{**old.model_dump(), **old.implied(values), **values})})
+            return self.model_copy(
+                update={group: type(old)(**{**old.model_dump(), **old.implied_by_change(values), **values})}
+            )
         except ValidationError as error:
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
 

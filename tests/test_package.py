@@ -36,4 +36,4 @@ def test_what_is_installed_is_whole(tmp_path: Path) -> None:
     assert Path(folder.strip()).name == "lectern"
     assert not folder.startswith(str(installed))
     helped = subprocess.run([installed / "bin" / "lectern", "--help"], env=environment, capture_output=True, text=True)
-    assert (helped.returncode, helped.stdout.split()[:2]) == (0, ["usage:", "lectern"])
+    assert (helped.returncode, helped.stdout.split()[:2]) == (0, ["Usage:", "lectern"])

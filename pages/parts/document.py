@@ -1,4 +1,4 @@
-"""One document opened: its pages as they look, beside the chunks that were made of them."""
+"""One document opened: its pages as they look, beside what was read of them, section by section and chunk by chunk."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import naming, passage, recognising, words
+from pages.parts import chunk_list, naming, passage, reading, recognising, words
 from pages.parts.components import component
-from rag_core.domain import Chunk, Document
+from rag_core.domain import Document
 from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
     from rag_core.library import Library
+
+VIEWS = ("Text", "Chunks", "Outline", "Tables", "Notes")
+SHOWN_NOTES = 2
 
 
 def draw(library: Library, document_id: str) -> None:
@@ -24,34 +27,76 @@ def draw(library: Library, document_id: str) -> None:
         except KeyError:
             st.markdown("**This document is no longer in the library.**")
             return
-        _heading(library, document)
+        notes = reading.notes(library, document)
+        _heading(library, document, notes)
         page = _page_of(document)
-        chunks = [chunk for chunk in library.chunks(document_id) if chunk.page == page]
         with st.container(key="upload_document"):
-            _sheet(library, document, page, chunks)
-            _chunks(library, document, page, chunks)
+            _sheet(library, document, page)
+            with st.container(key="upload_beside"):
+                _beside(library, document, page, notes)
     except LecternError as error:
         st.markdown(f"**{words.plain(str(error))}**")
         st.caption(words.plain(error.help))
 
 
-def _heading(library: Library, document: Document) -> None:
+def _heading(library: Library, document: Document, notes: list[reading.Row]) -> None:
     naming.heading(document, [name for name, _ in library.tags()])
     authors = document.card.authors if document.card else document.authors
     facts = [
         words.plain(authors),
         words.plain(naming.about(document)),
+        _doi(document),
         words.count(document.page_count, "page"),
         words.count(document.chunk_count, "chunk"),
         words.size(document.byte_size),
         ", ".join(words.link(source) for source in document.sources),
     ]
     st.caption(" · ".join(fact for fact in facts if fact))
+    if document.card and document.card.abstract:
+        with st.expander("Abstract", key="upload_abstract"):
+            st.markdown(words.plain(document.card.abstract))
     if document.to_recognise:
         st.caption(f":material/document_scanner: {recognising.left_words(document.to_recognise)}")
-    unread = [page for page in library.pages(document.id) if page.error]
-    for note in (*document.notes, *(f"Page {page.number} could not be read: {page.error}" for page in unread)):
-        st.caption(f":orange[:material/warning:] {words.plain(note)}")
+    for note in notes[:SHOWN_NOTES]:
+        st.caption(f":orange[:material/warning:] {words.plain(note['name'])}")
+    if len(notes) > SHOWN_NOTES:
+        st.caption(f"{words.count(len(notes) - SHOWN_NOTES, 'more note')} on how it was read: see Notes.")
+
+
+def _doi(document: Document) -> str:
+    doi = document.card.doi if document.card else ""
+    return f"DOI {words.plain(doi)}" if doi else ""
+
+
+def _beside(library: Library, document: Document, page: int, notes: list[reading.Row]) -> None:
+    """What was read, in the view that is chosen."""
+    st.segmented_control(
+        "What was read", views(document), key="upload_view", default=_view(document), label_visibility="collapsed",
+        format_func=lambda name: f"{name} ({len(notes)})" if name == "Notes" and notes else name,
+    )  # fmt: skip
+    match _view(document):
+        case "Text":
+            reading.text(library, document, page)
+        case "Outline":
+            reading.outline(document, page)
+        case "Tables":
+            reading.tables(library, document)
+        case "Notes":
+            reading.told(notes)
+        case _:
+            chunk_list.draw(library, document, page)
+
+
+def views(document: Document) -> list[str]:
+    """What can be looked at beside the page; a page without a picture is its text already."""
+    return [name for name in VIEWS if name != "Text" or document.has_pictures]
+
+
+def _view(document: Document) -> str:
+    chosen = st.session_state.get("upload_view")
+    if chosen in views(document):
+        return str(chosen)
+    return "Chunks" if st.session_state.get("upload_marked") is not None else views(document)[0]
 
 
 def _page_of(document: Document) -> int:
@@ -60,34 +105,20 @@ def _page_of(document: Document) -> int:
     return min(max(int(asked), 1), max(document.page_count, 1)) if asked.isdigit() else 1
 
 
-def _sheet(library: Library, document: Document, page: int, chunks: list[Chunk]) -> None:
-    marked = next((chunk for chunk in chunks if chunk.index == st.session_state.get("upload_marked")), None)
-    data = passage.sheet(library, document.id, page, (marked.start, marked.end) if marked else None)
+def _sheet(library: Library, document: Document, page: int) -> None:
+    data = passage.sheet(library, document.id, page, _marked(library, document, page))
     with st.container(key="upload_sheet"):
         component("passage")(key="upload_page", data=data, height="stretch", on_act_change=_turn)
 
 
-def _chunks(library: Library, document: Document, page: int, chunks: list[Chunk]) -> None:
-    data = {
-        "title": f"{words.count(len(chunks), 'chunk')} on this page",
-        "empty": library.page(document.id, page).error or _empty(document),
-        "marked": st.session_state.get("upload_marked"),
-        "chunks": [
-            {
-                "index": chunk.index,
-                "head": f"Chunk {chunk.index + 1}",
-                "facts": words.count(len(chunk.text), "character"),
-                "section": chunk.section,
-                "text": chunk.text,
-            }
-            for chunk in chunks
-        ],
-    }
-    component("chunks")(key="upload_chunks", data=data, on_mark_change=_mark)
-
-
-def _empty(document: Document) -> str:
-    return "Nothing of this page is read yet." if document.to_recognise else "This page holds no text."
+def _marked(library: Library, document: Document, page: int) -> tuple[int, int] | None:
+    """The span of the page that is marked: of a line that was clicked, else of a chunk."""
+    number, *span = st.session_state.get("upload_span") or (0,)
+    if number == page:
+        return span[0], span[1]
+    index = st.session_state.get("upload_marked")
+    found = library.chunks(document.id, first=index, limit=1) if index is not None else []
+    return next(((chunk.start, chunk.end) for chunk in found if chunk.page == page), None)
 
 
 def _turn() -> None:
@@ -96,12 +127,7 @@ def _turn() -> None:
     st.query_params["p"] = str(max((int(asked) if asked.isdigit() else 1) + step, 1))
 
 
-def _mark() -> None:
-    chosen = st.session_state["upload_chunks"]["mark"]
-    again = st.session_state.get("upload_marked") == chosen
-    st.session_state["upload_marked"] = None if again else chosen
-
-
 def _close() -> None:
     st.query_params.clear()
-    st.session_state.pop("upload_marked", None)
+    for name in ("upload_marked", "upload_span", "upload_view"):
+        st.session_state.pop(name, None)

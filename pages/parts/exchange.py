@@ -10,7 +10,7 @@ from pages.parts.asking import Asking
 from pages.parts.components import component
 from rag_core.domain import Answer, Message, Result
 from rag_core.errors import LecternError
-from rag_core.exporting import INSTRUCTS, answer_text
+from rag_core.exporting import answer_text, warning_of
 
 RATINGS = {"good": 1, "bad": -1, "none": None}
 STAGES = {
@@ -161,7 +161,7 @@ def _sources(answer: Answer) -> list[dict[str, Any]]:
             "title": citation.title,
             "page": passage.place_words(citation),
             "score": passage.score_words(citation),
-            "warning": INSTRUCTS if citation.instructs else "",
+            "warning": warning_of(citation),
         }
         for citation in answer.citations
     ]

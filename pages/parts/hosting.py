@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING
 from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages.parts import resources
-from rag_core import serving
+from pages.parts import resources, signing_in
+from pages.parts.opening import settle
+from rag_core import logs, serving
 from rag_core.api.doors import Doors
-from rag_core.errors import ConfigurationError
+from rag_core.errors import ConfigurationError, LecternError
+from rag_core.settings import Settings
 
 if TYPE_CHECKING:
     from streamlit.starlette import App
@@ -32,8 +35,10 @@ PagesManager.uses_pages_directory = False
 
 doors = Doors(resources.library)
 _LOOK_S = 0.1
-# The doors' own code is loaded when the first pages are drawn.
+# The doors' own code, and the models, are loaded when the first pages are drawn.
 _LATER_S = 5.0
+# A thread that computes gives way to the one that takes and answers requests as soon, not after Python's 5 ms.
+_TURN_S = 0.001
 
 
 @asynccontextmanager
@@ -41,11 +46,14 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     """Open the library and tell where its server is; close everything in the end."""
     address = str(config.get_option("server.address") or "0.0.0.0")  # noqa: S104
     doors.bind(address)
+    doors.sign_in = signing_in.configured()
+    sys.setswitchinterval(_TURN_S)
     opening = resources.opening()
     doors.library = lambda: opening.library
-    with ExitStack() as told:
+    with _logged(), ExitStack() as told:
+        _trace()
         telling = asyncio.create_task(_tell(opening, address, told))
-        if not doors.keyless:
+        if not doors.keyless and not doors.sign_in:
             await _check_keys(opening)
         try:
             with _stopping():
@@ -55,6 +63,30 @@ async def lifespan(app: App) -> AsyncIterator[None]:
             doors.closing.set()
             told.close()
             await asyncio.to_thread(resources.close)
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Keep the log; settings that cannot be used are told of by the library, which is not opened then."""
+    try:
+        settings = Settings.load()
+    except LecternError:
+        yield
+        return
+    with logs.kept(settings.data_dir.expanduser().absolute(), settings.logs):
+        yield
+
+
+def _trace() -> None:
+    """Send requests to the collector that the settings name, if any."""
+    if not doors.settings.telemetry:
+        return
+    from rag_core.api.tracing import exporter
+
+    try:
+        doors.observers.append(exporter(doors.settings.telemetry))
+    except ConfigurationError as error:
+        logger.warning("%s %s", error, error.help)
 
 
 async def _tell(opening: Opening, address: str, told: ExitStack) -> None:
@@ -69,17 +101,21 @@ async def _tell(opening: Opening, address: str, told: ExitStack) -> None:
         logger.warning("The address of the server could not be noted: %s", error)
     await asyncio.sleep(_LATER_S)
     opening.library.jobs.resume()
-    threading.Thread(target=doors.make, name="lectern-doors", daemon=True).start()
+    await asyncio.to_thread(doors.make)
+    settle()
+    opening.warm_up()
 
 
 async def _check_keys(opening: Opening) -> None:
-    """Where others reach the server, it starts with keys alone. Raises ConfigurationError."""
+    """Where others reach the server, it starts with keys, or a sign-in, alone. Raises ConfigurationError."""
     while opening.state == "opening":
         await asyncio.sleep(_LOOK_S)
     if opening.error is not None:
         raise opening.error
     if not any(key.revoked_at is None for key in opening.library.access.all()):
-        raise ConfigurationError("Without keys Lectern listens on 127.0.0.1 alone. Make one: lectern keys --create.")
+        raise ConfigurationError(
+            "Without keys or a sign-in Lectern listens on 127.0.0.1 alone. Make one: lectern keys --create."
+        )
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts import words
 from rag_core.domain import Citation, Document, Page, PagePicture, ScoreKind
 from rag_core.errors import LecternError
-from rag_core.exporting import INSTRUCTS
+from rag_core.exporting import INSTRUCTS, warning_of
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -74,9 +74,13 @@ def cited(library: Library, citation: Citation, page: int | None) -> dict[str, A
         "away": away,
         "facts": facts,
         "quote": citation.text,
-        "warning": f"{INSTRUCTS} To Lectern it is text like any other." if citation.instructs and not away else "",
+        "warning": "" if away else _warning(citation),
         "quote_open": bool(data["problem"]),
     }
+
+
+def _warning(citation: Citation) -> str:
+    return warning_of(citation).replace(INSTRUCTS, f"{INSTRUCTS} To Lectern it is text like any other.")
 
 
 def recognised_words(page: Page) -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.asking import AskingBoard
+from pages.parts.auditing import audited
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.opening import Opening
 from pages.parts.suggesting import SuggestionBoard
@@ -59,8 +60,8 @@ def suggestions() -> SuggestionBoard:
 
 
 def library() -> Library:
-    """The open library; raises LecternError while it is not open."""
-    return opening().library
+    """The open library, whose changes are noted in the audit; raises LecternError while it is not open."""
+    return audited(opening().library)
 
 
 def close() -> None:

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from pages.parts import naming, resources, words
+from pages.parts import filtering, naming, resources, words
 from pages.parts.components import component
 from rag_core.domain import Document
 from rag_core.errors import LecternError
 from rag_core.jobs import Request
 
-FILTER_FROM = 8
 PAGE_SIZE = 100
-STATES = {
-    "pending": "Waiting",
-    "stored": "Finishing",
-    "ready": "Ready",
-    "failed": "Failed",
-    "removing": "Removing",
-}
+UNDO_S = 60.0
 
 
 def draw(documents: Sequence[Document], on_their_way: frozenset[str]) -> None:
     """The table. Documents `on_their_way`, by id, have a line of progress and are left out until they are done."""
     shown = [document for document in documents if document.state == "ready" or document.id not in on_their_way]
     known = sorted({tag for document in documents for tag in document.tags}, key=str.casefold)
-    found = _tagged(_filtered(shown), known)
+    _undoing()
+    found = filtering.chosen(shown, known)
     limit = st.session_state.setdefault("upload_limit", PAGE_SIZE)
     if shown and not found:
         st.caption("No document matches.")
     elif found:
-        data = {"rows": [row(document) for document in found[:limit]], "tags": known}
+        data = {"rows": [row(document) for document in found[:limit]], "tags": known, "order": filtering.order()}
         component("shelf")(
-            key="upload_shelf", data=data, on_open_change=_open, on_remove_change=_ask, on_retry_change=_retry,
+            key="upload_shelf", data=data, on_open_change=_open, on_remove_change=_ask,
+            on_retry_change=lambda: _retry(_told("retry")),
+            on_sort_change=_sort, on_away_change=_away, on_again_change=lambda: _retry(*_told("again")),
             on_rename_change=lambda: naming.rename(st.session_state["upload_shelf"]["rename"]),
             on_tag_change=lambda: naming.tag(st.session_state["upload_shelf"]["tag"]),
         )  # fmt: skip
@@ -62,49 +59,21 @@ def row(document: Document) -> dict[str, Any]:
         "chunks": f"{document.chunk_count:,}" if document.chunk_count else "",
         "size": words.size(document.byte_size),
         "added": words.day(document.added_at),
-        "state": f"Ready, OCR: {document.to_recognise:,} left" if document.to_recognise else STATES[document.state],
+        "state": _state(document),
         "problem": document.error or "" if failed else "",
         "help": document.help if failed else "",
         "openable": document.state == "ready",
         "retryable": failed,
         "sort": {
-            "title": document.title.casefold(),
             "pages": document.page_count,
-            "chunks": document.chunk_count,
-            "size": document.byte_size,
-            "added": document.added_at.timestamp() if document.added_at else 0,
             "state": document.state,
         },
     }
 
 
-def _filtered(documents: Sequence[Document]) -> Sequence[Document]:
-    if len(documents) < FILTER_FROM:
-        return documents
-    wanted = st.text_input(
-        "Filter",
-        placeholder="Filter by title, author, kind, year, tag or file name",
-        key="upload_filter",
-        label_visibility="collapsed",
-        icon=":material/search:",
-    )
-    parts = wanted.casefold().split()
-    return [document for document in documents if all(part in _words(document) for part in parts)]
-
-
-def _words(document: Document) -> str:
-    """What the filter looks at, in small letters."""
-    card = document.card
-    known = (card.title, card.organisation, card.authors, card.kind, card.period, str(card.year or "")) if card else ()
-    return " ".join((document.title, document.authors, *known, *document.tags, *document.sources)).casefold()
-
-
-def _tagged(documents: Sequence[Document], known: Sequence[str]) -> Sequence[Document]:
-    """Those with one of the tags that are chosen above the table."""
-    if not known:
-        return documents
-    wanted = st.pills("Tags", known, selection_mode="multi", key="upload_tags", label_visibility="collapsed")
-    return [document for document in documents if not wanted or set(wanted) & set(document.tags)]
+def _state(document: Document) -> str:
+    left = document.to_recognise
+    return f"Ready, OCR: {left:,} left" if left else filtering.STATES[document.state]
 
 
 def _open() -> None:
@@ -115,13 +84,58 @@ def _ask() -> None:
     st.session_state["upload_removing"] = st.session_state["upload_shelf"]["remove"]
 
 
-def _retry() -> None:
-    wanted = st.session_state["upload_shelf"]["retry"]
+def _told(event: str) -> Any:
+    return st.session_state["upload_shelf"][event]
+
+
+def _retry(*wanted: str) -> None:
     library = resources.library()
-    document = next((item for item in library.documents() if item.id == wanted), None)
-    if document is not None:
-        name = document.sources[0] if document.sources else document.title
-        library.jobs.submit_all("add", [Request(name, {"retry": True}, document_id=document.id)])
+    failed = [item for item in library.documents() if item.id in wanted and item.state == "failed"]
+    names = [document.sources[0] if document.sources else document.title for document in failed]
+    requests = [Request(n, {"retry": True}, document_id=d.id) for n, d in zip(names, failed, strict=True)]
+    library.jobs.submit_all("add", requests)
+
+
+def _sort() -> None:
+    st.session_state["upload_order"] = tuple(_told("sort"))
+
+
+def _away() -> None:
+    """Remove what is chosen: what is ready can be taken back for a while, what failed had nothing yet."""
+    wanted = set(_told("away"))
+    library = resources.library()
+    try:
+        others = [item.id for item in library.documents() if item.id in wanted and item.state != "ready"]
+        gone = library.set_aside(wanted - set(others), undo_s=UNDO_S)
+        for document_id in others:
+            library.remove(document_id)
+    except LecternError as error:
+        naming.tell(error)
+        return
+    st.session_state["upload_away"] = (gone, len(gone) + len(others), time.monotonic() + UNDO_S)
+
+
+def _undoing() -> None:
+    """That documents were removed, and a button to take them back as long as that is possible."""
+    gone, count, until = st.session_state.get("upload_away") or ((), 0, 0.0)
+    if time.monotonic() < until:
+        with st.container(key="upload_away_line", horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f":material/delete: {words.count(count, 'document')} removed")
+            if gone:
+                st.button("Undo", icon=":material/undo:", type="tertiary", key="upload_undo", on_click=_take_back)
+
+
+def _take_back() -> None:
+    gone, _, _ = st.session_state.pop("upload_away")
+    try:
+        back = resources.library().take_back(gone)
+    except LecternError as error:
+        naming.tell(error)
+        return
+    if len(back) < len(gone):
+        st.session_state["upload_problem"] = (
+            f"{words.count(len(gone) - len(back), 'document')} could not be brought back."
+        )
 
 
 def _more() -> None:

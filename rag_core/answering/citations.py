@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from rag_core.answering.passages import Quote, citation, merge_hits, quotes
 from rag_core.domain import Citation, Hit, Sentence
@@ -59,8 +60,14 @@ class Passages:
     def __init__(self, hits: Sequence[Hit]) -> None:
         self.hits = tuple(hits)
         self.parts = [tuple(merge_hits([hit, *hit.around])) for hit in hits]
-        self._by_hit = [tuple(quote for quote in quotes(group) if quote.kind != "heading") for group in self.parts]
-        self._terms = [[set(terms(q.text)) for q in group] for group in self._by_hit]
+
+    @cached_property
+    def _by_hit(self) -> list[tuple[Quote, ...]]:
+        return [tuple(quote for quote in quotes(group) if quote.kind != "heading") for group in self.parts]
+
+    @cached_property
+    def _terms(self) -> list[list[set[str]]]:
+        return [[set(terms(quote.text)) for quote in group] for group in self._by_hit]
 
     def __len__(self) -> int:
         return len(self.hits)

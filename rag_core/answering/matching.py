@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Passage, Quote
 from rag_core.domain import Hit
+from rag_core.text.acronyms import defined
 from rag_core.text.context import context_of
 from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
@@ -71,11 +72,13 @@ class Matches:
 
 
 def content_words(question: str) -> tuple[Word, ...]:
-    """The words of a question that say what it is about, in order."""
+    """The words of a question that say what it is about, in order; no acronym behind what it stands for."""
     found: list[Word] = []
+    said = defined(question)
     for token in tokens(question):
         text = question[token.start : token.end]
-        if terms(text) and (not found or token.start >= found[-1].end):
+        again = any(start <= token.start < end for start, end in said)
+        if terms(text) and not again and (not found or token.start >= found[-1].end):
             found.append(Word(text, token.start, token.end))
     return tuple(found)
 

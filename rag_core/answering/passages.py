@@ -77,6 +77,8 @@ def with_heads(hits: Sequence[Hit]) -> list[Hit]:
 
 def _touches(run: Sequence[Hit], hit: Hit) -> bool:
     """Whether a hit goes on where a run ends; between a chunk and the next one only blanks are left out."""
+    if hit.corrected or run[-1].corrected:  # their texts are of other lengths than their spans
+        return False
     end = max(member.end for member in run)
     follows = any(member.end == end and member.index + 1 == hit.index for member in run)
     return hit.start <= end or (follows and hit.start - end <= _BLANKS_BETWEEN)
@@ -113,8 +115,10 @@ def _holder(hits: Sequence[Hit], start: int, end: int) -> Hit:
 def citation(number: int, hit: Hit, start: int, end: int, text: str) -> Citation:
     """What a number opens: the span on the page of a hit, with the lines' boxes that it touches.
 
-    `text` is the page's text of that span.
+    `text` is the page's text of that span. A chunk that was corrected by hand is meant whole: its text has no places.
     """
+    if hit.corrected:
+        start, end = hit.start, hit.end
     return Citation(
         number=number,
         chunk_id=hit.chunk_id,
@@ -129,6 +133,8 @@ def citation(number: int, hit: Hit, start: int, end: int, text: str) -> Citation
         boxes=boxes_within(hit, start, end),
         score=hit.score,
         score_kind=hit.score_kind,
+        corrected=hit.corrected,
+        hidden=hit.hidden,
     )
 
 

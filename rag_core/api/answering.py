@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import hashlib
 import json
 import logging
@@ -100,7 +101,8 @@ async def _pumped(
         finally:
             loop.call_soon_threadsafe(queue.put_nowait, None)
 
-    thread = threading.Thread(target=run, name="lectern-stream", daemon=True)
+    within = contextvars.copy_context()  # it logs for the same request
+    thread = threading.Thread(target=within.run, args=(run,), name="lectern-stream", daemon=True)
     thread.start()
     silent_s = 0.0
     try:

@@ -19,6 +19,7 @@ from rag_core.api.doors import Doors
 from rag_core.api.mcp import McpDoor
 from rag_core.api.resources import (
     ask,
+    chunks,
     conversations,
     documents,
     evaluation,
@@ -37,8 +38,8 @@ ROOT = "/api/v1"
 VERSION = "1"
 _PAGE = Path(__file__).parent / "page"
 _RESOURCES = (
-    documents.router, search.router, ask.router, conversations.router, evaluation.sets, jobs.router, evaluation.runs,
-    models.router, state.router,
+    documents.router, chunks.router, search.router, ask.router, conversations.router, evaluation.sets, jobs.router,
+    evaluation.runs, models.router, state.router,
 )  # fmt: skip
 _DESCRIPTION = (
     "Ask questions of your own documents. On the machine itself no key is needed; elsewhere send one as"
@@ -53,6 +54,7 @@ def make_app(doors: Doors) -> FastAPI:
         redoc_url=None, redirect_slashes=False,
     )  # fmt: skip
     app.state.doors = doors
+    app.state.searches = search.limiter()
     rest = APIRouter(prefix=ROOT, responses=PROBLEMS)
     for router in _RESOURCES:
         rest.include_router(router)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from rag_core.library import Library
 
+Observer = Callable[[str, str, str, int, float], None]
+"""Told of each request when it ended: its id, method, route, status and seconds."""
 PREFIXES = ("/api", "/v1", "/mcp", "/metrics")
 _OWN_NAMES = ("127.0.0.1", "localhost", "::1")
 
@@ -43,7 +45,9 @@ class Doors:
         self.library = library
         self.key = f"{KEY_PREFIX}{secrets.token_urlsafe(32)}"
         self.closing = threading.Event()
-        self.observe: Callable[[str, str, int, float], None] = lambda method, route, status, took_s: None
+        self.sign_in = False
+        """Whether the pages themselves ask who is there."""
+        self.observers: list[Observer] = []
         self.route = _Route(self)
         self._app: ASGIApp | None = None
         self._making = threading.Lock()
@@ -60,7 +64,8 @@ class Doors:
         except LecternError:
             self.settings = DoorSettings()
         self.keyless = is_own(address)
-        self.hosts = frozenset({*_OWN_NAMES, address.lower(), *(host.lower() for host in self.settings.hosts)})
+        self.own_names = frozenset({*_OWN_NAMES, address.lower()})
+        self.hosts = self.own_names | {host.lower() for host in self.settings.hosts}
 
     def make(self) -> ASGIApp:
         """The application behind the doors, made with the first call: takes half a second."""

@@ -26,6 +26,7 @@ from rag_core.api.limits import Body, Rates, too_large
 from rag_core.api.problems import Refused, problem
 from rag_core.domain import KEY_PREFIX
 from rag_core.errors import LecternError
+from rag_core.logs import request_id
 
 _log = logging.getLogger(__name__)
 _CHANGING = ("POST", "PUT", "PATCH", "DELETE")
@@ -56,6 +57,9 @@ class Guard:
         headers, path = Headers(scope=scope), scope["path"]
         try:
             self._check_names(headers, to_door=is_door(path))
+            if self._doors.sign_in and not is_door(path):
+                await self._app(scope, receive, send)
+                return
             caller = await self._caller(scope, headers)
             if not is_door(path) and not caller.may("admin"):
                 raise Refused(403, "The pages need a key with the role admin.")
@@ -67,6 +71,7 @@ class Guard:
             return
         passage = Passage(caller, headers.get("x-request-id", "")[:100] or secrets.token_hex(8))
         scope[SCOPE_NAME] = passage
+        request_id.set(passage.id)
         answer = _Answer(scope, send, passage)
         try:
             await self._pass(scope, headers, receive, answer)
@@ -74,6 +79,9 @@ class Guard:
             if answer.status:
                 raise
             await _refuse(scope, receive, answer, error)
+        except Exception:
+            if not answer.ended:  # else it was told, and logged, by `problems.handle`
+                raise
         finally:
             await self._note(scope, passage, answer)
 
@@ -93,7 +101,8 @@ class Guard:
         if int(headers.get("content-length") or 0) > most:
             raise too_large(most)
         try:
-            await asyncio.wait_for(self._slots.acquire(), _WAIT_S)
+            async with asyncio.timeout(_WAIT_S):
+                await self._slots.acquire()
         except TimeoutError as error:
             raise Refused(503, "Too much is asked at a time.", "Try again.", {"Retry-After": "1"}) from error
         try:
@@ -121,8 +130,9 @@ class Guard:
             key = await to_thread.run_sync(lambda: self._doors.library().access.verify(text))
             if key is not None:
                 return Caller(f"key {key.name} ({key.id})", key.role, key.tags)
-        elif self._doors.keyless:
-            # Many clients of OpenAI's protocol send some key in any case.
+        elif self._doors.keyless and _name(headers["host"]) in self._doors.own_names:
+            # By another name others call, through a proxy on this machine. A key of another form is passed over: many
+            # clients of OpenAI's protocol send one in any case.
             return Caller("this machine", "admin")
         if text:
             self._wrong_keys.take(_client(scope))
@@ -133,8 +143,11 @@ class Guard:
     async def _note(self, scope: Scope, passage: Passage, answer: _Answer) -> None:
         took_s = time.monotonic() - passage.started
         status = answer.status or 499
-        self._doors.observe(scope["method"], _route(scope), status, took_s)
-        _log.info("%s %s %s %d %.3f s", passage.id, scope["method"], scope["path"], status, took_s)
+        route = _route(scope)
+        for observe in self._doors.observers:
+            observe(passage.id, scope["method"], route, status, took_s)
+        told = {"route": route, "status": status, "took_ms": round(took_s * 1000, 1), "caller": passage.caller.name}
+        _log.info("%s %s", scope["method"], scope["path"], extra=told)
         if passage.audited:
             action = f"{scope['method']} {scope['path'][:500]}"
             try:
@@ -166,6 +179,7 @@ class _Answer:
                 (b"cross-origin-resource-policy", b"same-origin"),
             ]
         await self._send(message)
+        self.ended = message["type"] == "http.response.body" and not message.get("more_body", False)
 
 
 async def _within(timeout_s: float, work: object, answer: _Answer) -> None:

@@ -49,7 +49,8 @@ class Body:
         if self._whole:  # what comes now is the client's leave, for which one may wait for ever
             return await self._receive()
         try:
-            message = await asyncio.wait_for(self._receive(), _SILENCE_S)
+            async with asyncio.timeout(_SILENCE_S):
+                message = await self._receive()
         except TimeoutError as error:
             raise Refused(408, "The rest of the request did not come.", "Send it again.") from error
         self._read += len(message.get("body", b""))

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rag_core.api.callers import Caller
 from rag_core.api.problems import Refused, there
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
+from rag_core.storage.postgres.database import storable
 
 # No document has this id.
 _NOTHING = ("none",)
 
 
 class Closed(BaseModel):
-    """A request's body; a misspelt field fails."""
+    """A request's body; a misspelt field fails. Characters that no database keeps are replaced by U+FFFD."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keepable(cls, given: Any) -> Any:
+        return _keepable(given)
 
 
 class ScopeGiven(Closed):
@@ -33,6 +40,16 @@ class ScopeGiven(Closed):
     years: list[int] = Field(default=[], max_length=1000)
     added_since: date | None = None
     added_until: date | None = None
+
+
+def _keepable(given: Any) -> Any:
+    if isinstance(given, str):
+        return storable(given)
+    if isinstance(given, list):
+        return [_keepable(one) for one in given]
+    if isinstance(given, dict):
+        return {_keepable(key): _keepable(value) for key, value in given.items()}
+    return given
 
 
 def scope_of(library: Library, given: ScopeGiven | None, caller: Caller) -> Scope | None:

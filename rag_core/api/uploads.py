@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -24,7 +24,6 @@ from rag_core.library import Library
 FOLDER = "uploads"
 _NAME_BYTES = 200
 _BLOCK_BYTES = 2**20
-_REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +76,17 @@ async def received(request: Request, library: Library) -> AsyncIterator[Received
         await to_thread.run_sync(shutil.rmtree, folder, True)
 
 
-class Repeats:
-    """What was answered under an idempotency key: a request sent twice is carried out once. In this process alone."""
+def repeated(library: Library, who: str, key: str, digest: str) -> Any | None:
+    """The answer to the same request before. Raises Refused for another request under the same idempotency key."""
+    found = library.access.answered(who, key)
+    if found is not None and found[0] != digest:
+        raise Refused(422, "This Idempotency-Key was used for another request.", "Take a new one.")
+    return json.loads(found[1]) if found else None
 
-    def __init__(self) -> None:
-        self._answers: OrderedDict[tuple[str, str], tuple[str, Any]] = OrderedDict()
 
-    def get(self, who: str, key: str, digest: str) -> Any | None:
-        """The answer to the same request before. Raises Refused for another request under the same key."""
-        found = self._answers.get((who, key))
-        if found is not None and found[0] != digest:
-            raise Refused(422, "This Idempotency-Key was used for another request.", "Take a new one.")
-        return found[1] if found else None
-
-    def keep(self, who: str, key: str, digest: str, answer: Any) -> None:
-        """Keep an answer; the oldest is forgotten."""
-        self._answers[who, key] = (digest, answer)
-        if len(self._answers) > _REMEMBERED:
-            self._answers.popitem(last=False)
+def keep_answer(library: Library, who: str, key: str, digest: str, answer: Any) -> None:
+    """Keep an answer under an idempotency key."""
+    library.access.keep_answer(who, key, digest, json.dumps(answer))
 
 
 def _place(folder: Path, number: int, name: str) -> Path:

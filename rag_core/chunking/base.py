@@ -7,11 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from rag_core.settings import ChunkingSettings
 
 Span = tuple[int, int]
 CountTokens = Callable[[Sequence[str]], list[int]]
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,14 @@ class Strategy(ABC):
         "paragraphs": Paragraphs,
 
     settings: what it reads its sizes from. count_tokens: the tokens of each of many texts in the embedding model's
-    own; it is fast for many texts at a time alone.
+    own; it is fast for many texts at a time alone. encode: the vectors of texts by that model, float32 (n, d), rows of
+    unit length, for a strategy that compares them.
     """
 
-    def __init__(self, settings: ChunkingSettings, count_tokens: CountTokens) -> None:
+    def __init__(self, settings: ChunkingSettings, count_tokens: CountTokens, encode: Encode | None = None) -> None:
         self._settings = settings
         self._count_tokens = count_tokens
+        self._encode = encode
 
     @abstractmethod
     def cut(self, pages: Sequence[PageText]) -> list[list[Span]]:

@@ -9,30 +9,40 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rag_core.chunking.base import CountTokens, PageText, Part, Strategy
+from rag_core.chunking.base import CountTokens, Encode, PageText, Part, Strategy
 from rag_core.chunking.characters import Characters
+from rag_core.chunking.paragraphs import Paragraphs
+from rag_core.chunking.semantic import Semantic
 from rag_core.chunking.sentences import Sentences
+from rag_core.chunking.tokens import Tokens
 from rag_core.domain import Box, Chunk, Page, ParsedDocument, Section
 
 if TYPE_CHECKING:
     from rag_core.settings import ChunkingSettings
 
 STRATEGIES: dict[str, type[Strategy]] = {
-    "characters": Characters,
     "sentences": Sentences,
+    "paragraphs": Paragraphs,
+    "semantic": Semantic,
+    "tokens": Tokens,
+    "characters": Characters,
 }
 
 
 def chunk_document(
-    document_id: str, parsed: ParsedDocument, settings: ChunkingSettings, count_tokens: CountTokens
+    document_id: str,
+    parsed: ParsedDocument,
+    settings: ChunkingSettings,
+    count_tokens: CountTokens,
+    encode: Encode | None = None,
 ) -> list[Chunk]:
     """The document's chunks in reading order, numbered from 0. A chunk's `text` is `page.text[start:end]` of its page.
 
-    count_tokens: the tokens of each of many texts in the embedding model's own; whatever it raises is raised.
+    count_tokens, encode: of the embedding model, as a `Strategy` takes them; whatever they raise is raised.
     """
     sections = sorted(parsed.sections, key=_place)
     pages = [PageText(page.text, tuple(_parts(page, sections))) for page in parsed.pages]
-    spans = STRATEGIES[settings.strategy](settings, count_tokens).cut(pages)
+    spans = STRATEGIES[settings.strategy](settings, count_tokens, encode).cut(pages)
     chunks = [
         _chunk(document_id, page, start, end, _section(text.parts, start, end))
         for page, text, found in zip(parsed.pages, pages, spans, strict=True)
@@ -74,6 +84,7 @@ def _chunk(document_id: str, page: Page, start: int, end: int, section: str) -> 
         md5=hashlib.md5(text.encode("utf-8"), usedforsecurity=False).hexdigest(),
         section=section,
         boxes=_boxes(page, start, end),
+        hidden=any(span.start < end and start < span.end for span in page.hidden),
     )
 
 

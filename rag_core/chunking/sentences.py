@@ -8,15 +8,18 @@ from enum import IntEnum
 
 from rag_core.chunking.base import PageText, Part, Span, Strategy
 from rag_core.text.sentences import split_sentences
+from rag_core.text.tables import is_caption
 
 # Sentences are looked for in this many characters at a time, so that the work grows with a text's length and no faster.
 _STRETCH = 20_000
+# A table begins within so many characters of its caption's beginning.
+_CAPTION_CHARS = 400
 # Shares of a chunk: from this length on what stands before a new section, or before a paragraph that does not fit, is a
 # chunk by itself; less would say too little to be found. The last part of a paragraph reaches back to half a chunk.
 _BEFORE_SECTION, _BEFORE_PARAGRAPH, _LAST = 0.4, 0.25, 0.5
 
 
-class _Opens(IntEnum):
+class Opens(IntEnum):
     """What begins with a unit."""
 
     SENTENCE = 0
@@ -25,12 +28,12 @@ class _Opens(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class Unit:
     """What is not cut any further: a sentence, row or heading up to where the next one begins."""
 
     start: int
     end: int
-    opens: _Opens = _Opens.SENTENCE
+    opens: Opens = Opens.SENTENCE
     is_heading: bool = False
     tokens: int = 0
 
@@ -41,13 +44,17 @@ class Sentences(Strategy):
 
     def cut(self, pages: Sequence[PageText]) -> list[list[Span]]:
         """Cut each page; tokens are counted for the units of all pages at a time."""
-        units = [[unit for part in page.parts for unit in _units(page.text, part)] for page in pages]
+        units = [[unit for part in page.parts for unit in units_of(page.text, part)] for page in pages]
         measured = self._measured([page.text for page in pages], units)
         return [list(self._spans(page.text, found)) for page, found in zip(pages, measured, strict=True)]
 
-    def _measured(self, texts: Sequence[str], units: Sequence[list[_Unit]]) -> list[list[_Unit]]:
+    def _grouped(self, text: str, units: Sequence[Unit]) -> Iterator[Sequence[Unit]]:
+        """The units of one page in groups that stand together; a longer group is cut between its units."""
+        return _groups(units, self._settings.tokens)
+
+    def _measured(self, texts: Sequence[str], units: Sequence[list[Unit]]) -> list[list[Unit]]:
         """The units of each text with their tokens, those that are longer than a chunk cut at blanks until they fit."""
-        known: list[list[_Unit]] = [list(found) for found in units]
+        known: list[list[Unit]] = [list(found) for found in units]
         while unknown := [(place, unit) for place, found in enumerate(known) for unit in found if not unit.tokens]:
             counts = iter(self._count_tokens([texts[place][unit.start : unit.end] for place, unit in unknown]))
             known = [
@@ -60,44 +67,52 @@ class Sentences(Strategy):
             ]
         return known
 
-    def _fitting(self, text: str, unit: _Unit, tokens: int) -> list[_Unit]:
+    def _fitting(self, text: str, unit: Unit, tokens: int) -> list[Unit]:
         """The unit with its tokens, or parts of it that are yet to be counted."""
         length, room = unit.end - unit.start, self._settings.tokens
         if tokens <= room or length == 1:
             return [replace(unit, tokens=tokens)]
         size = max(1, length * room // (tokens + room))
-        parts: list[_Unit] = []
+        parts: list[Unit] = []
         start = unit.start
         while start < unit.end:
             end = min(start + size, unit.end)
             blank = -1 if end == unit.end else max(text.rfind(mark, start + 1, end + 1) for mark in " \n\t")
             end = blank if blank > start else end
-            parts.append(replace(unit, start=start, end=end, opens=_Opens.SENTENCE if parts else unit.opens))
+            parts.append(replace(unit, start=start, end=end, opens=Opens.SENTENCE if parts else unit.opens))
             start = end
         return parts
 
-    def _spans(self, text: str, units: Sequence[_Unit]) -> Iterator[Span]:
+    def _spans(self, text: str, units: Sequence[Unit]) -> Iterator[Span]:
         """The chunks of one page."""
-        for group in _groups(units, self._settings.tokens):
+        for group in self._grouped(text, units):
             for first, last in _packed(group, self._settings.tokens, self._settings.overlap_tokens):
                 start, end = _strip(text, group[first].start, group[last - 1].end)
                 if start < end:
                     yield start, end
 
 
-def _units(text: str, part: Part) -> Iterator[_Unit]:
+def units_of(text: str, part: Part) -> Iterator[Unit]:
     """The units of a part: each ends where the next begins, so that nothing between sentences is left out."""
-    opens = _Opens.SECTION
+    opens = Opens.SECTION
+    captions = False
     for start, end in _stretches(text, part.start, part.end):
         spans = split_sentences(text[start:end])
         ends = [*(start + span.start for span in spans[1:]), end]
         for number, last in enumerate(ends):
-            is_heading = bool(spans) and spans[number].kind == "heading"
+            is_row = "\t" in text[start:last].strip()
+            captions = not is_row and (captions or _captions_table(text, start, end))
+            is_heading = captions or (bool(spans) and spans[number].kind == "heading")
             if start < last:
-                yield _Unit(start, last, opens, is_heading)
+                yield Unit(start, last, opens, is_heading)
             gap = text[start + len(text[start:last].rstrip()) : last]
-            opens = _Opens.PARAGRAPH if gap.count("\n") > 1 and not is_heading else _Opens.SENTENCE
+            opens = Opens.PARAGRAPH if gap.count("\n") > 1 and not is_heading else Opens.SENTENCE
             start = last
+
+
+def _captions_table(text: str, start: int, end: int) -> bool:
+    """Whether a table's caption begins here, and its rows soon behind that: it belongs to what follows, as headings."""
+    return is_caption(text[start : start + 40]) and "\t" in text[start : min(start + _CAPTION_CHARS, end)]
 
 
 def _stretches(text: str, start: int, end: int) -> Iterator[Span]:
@@ -111,14 +126,14 @@ def _stretches(text: str, start: int, end: int) -> Iterator[Span]:
         yield start, end
 
 
-def _groups(units: Sequence[_Unit], room: int) -> Iterator[list[_Unit]]:
+def _groups(units: Sequence[Unit], room: int) -> Iterator[list[Unit]]:
     """Paragraphs that stand together, as many as there is room for; a longer one alone, or with little before it."""
-    group: list[_Unit] = []
+    group: list[Unit] = []
     held = 0
-    for paragraph in _paragraphs(units):
-        count = _tokens(paragraph)
+    for paragraph in paragraphs_of(units):
+        count = tokens_of(paragraph)
         is_full = held + count > room and held >= _BEFORE_PARAGRAPH * room
-        if group and (is_full or (paragraph[0].opens is _Opens.SECTION and held >= _BEFORE_SECTION * room)):
+        if group and (is_full or (paragraph[0].opens is Opens.SECTION and held >= _BEFORE_SECTION * room)):
             yield group
             group, held = [], 0
         group = group + paragraph
@@ -127,8 +142,9 @@ def _groups(units: Sequence[_Unit], room: int) -> Iterator[list[_Unit]]:
         yield group
 
 
-def _paragraphs(units: Sequence[_Unit]) -> Iterator[list[_Unit]]:
-    paragraph: list[_Unit] = []
+def paragraphs_of(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    """The units of each paragraph, a section's beginning among what begins one."""
+    paragraph: list[Unit] = []
     for unit in units:
         if paragraph and unit.opens:
             yield paragraph
@@ -138,20 +154,20 @@ def _paragraphs(units: Sequence[_Unit]) -> Iterator[list[_Unit]]:
         yield paragraph
 
 
-def _packed(units: Sequence[_Unit], room: int, overlap: int) -> Iterator[Span]:
+def _packed(units: Sequence[Unit], room: int, overlap: int) -> Iterator[Span]:
     """Runs of units, by index, each as full as it can be: parts of equal length were found less often."""
     first = held = 0
     for index, unit in enumerate(units):
         if index > first and held + unit.tokens > room:
             stop = _without_headings(units, first, index, room)
             yield first, stop
-            first = _reaching_back(units, stop, first + 1, min(overlap, room - _tokens(units[stop : index + 1])))
-            held = _tokens(units[first:index])
+            first = _reaching_back(units, stop, first + 1, min(overlap, room - tokens_of(units[stop : index + 1])))
+            held = tokens_of(units[first:index])
         held += unit.tokens
     yield _reaching_back(units, first, 0, round(_LAST * room) - held), len(units)
 
 
-def _without_headings(units: Sequence[_Unit], first: int, stop: int, room: int) -> int:
+def _without_headings(units: Sequence[Unit], first: int, stop: int, room: int) -> int:
     """The end of a run that leaves headings at its end to what follows them."""
     end, held = stop, units[stop].tokens
     while end > first and units[end - 1].is_heading and (held := held + units[end - 1].tokens) <= room:
@@ -159,7 +175,7 @@ def _without_headings(units: Sequence[_Unit], first: int, stop: int, room: int) 
     return end if end > first else stop
 
 
-def _reaching_back(units: Sequence[_Unit], begin: int, least: int, room: int) -> int:
+def _reaching_back(units: Sequence[Unit], begin: int, least: int, room: int) -> int:
     """Where a run begins that takes units before it along as far as there is room."""
     shared = 0
     while begin > least and (shared := shared + units[begin - 1].tokens) <= room:
@@ -167,7 +183,8 @@ def _reaching_back(units: Sequence[_Unit], begin: int, least: int, room: int) ->
     return begin
 
 
-def _tokens(units: Sequence[_Unit]) -> int:
+def tokens_of(units: Sequence[Unit]) -> int:
+    """The tokens of units together."""
     return sum(unit.tokens for unit in units)
 
 

@@ -30,7 +30,10 @@ class AccessKey:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """A request that changed data, or tried to: who, through which door, what was asked for and how it ended."""
+    """What changed data, or tried to: who, what was asked for, and how it ended.
+
+    status: of HTTP, at the doors; the exit code of a command, and likewise 0 or 1 of what was done on a page.
+    """
 
     at: datetime
     who: str

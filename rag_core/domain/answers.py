@@ -38,13 +38,16 @@ class Hit:
     matches: tuple[tuple[int, int], ...] = ()
     similar: int = 0
     around: tuple[Hit, ...] = ()
+    corrected: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A passage in an answer: what the number behind a sentence opens. The span is on the page, boxes within it.
 
-    One that `instructs` has text that reads like an instruction to the model that answers.
+    One that `instructs` has text that reads like an instruction to the model that answers. corrected, hidden: of its
+    chunk, as `Chunk` says.
     """
 
     number: int
@@ -61,6 +64,8 @@ class Citation:
     score: float
     score_kind: ScoreKind = "cosine"
     instructs: bool = False
+    corrected: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

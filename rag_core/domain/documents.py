@@ -9,7 +9,7 @@ from typing import Literal
 Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again.
-CARD_VERSION = 1
+CARD_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,15 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenText:
+    """A span of a page's text that nobody sees there, and why: "zero width", "white", "tiny" and their like."""
+
+    start: int
+    end: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page as read. `error` says why it could not be read; its text is then empty.
 
@@ -52,6 +61,7 @@ class Page:
     recogniser: str = ""
     certainty: float = 0.0
     turned: int = 0
+    hidden: tuple[HiddenText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +75,26 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a page's text, `start` to `end`, with its caption, if it has one. The first `heads` rows are its head;
+    a row of one cell names a group of rows."""
+
+    page: int
+    start: int
+    end: int
+    caption: str
+    rows: tuple[tuple[str, ...], ...]
+    heads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentCard:
     """What a person would call a document, each part empty where it is not known.
 
     title: the whole name ("Apple Inc. 10-K annual report 2020"). organisation: the company or body it is of. kind:
     "handbook", "earnings release", "invoice". period: in the document's words ("first quarter 2023"). year: the one it
-    is about, else of. language: as of RFC 5646 ("en", "zh-Hant").
+    is about, else of. language: as of RFC 5646 ("en", "zh-Hant"). doi, abstract: of
+    a paper, as its first pages have them.
     """
 
     title: str
@@ -80,6 +104,8 @@ class DocumentCard:
     period: str = ""
     year: int | None = None
     language: str = ""
+    doi: str = ""
+    abstract: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +139,10 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What is embedded: a span of one page. `md5` is of the text's UTF-8 bytes, in hexadecimal."""
+    """What is embedded: a span of one page. `md5` is of the text's UTF-8 bytes, in hexadecimal.
+
+    corrected: a user gave it another text than its span has. hidden: some of it is not to be seen on the page.
+    """
 
     document_id: str
     index: int
@@ -125,6 +154,33 @@ class Chunk:
     section: str = ""
     boxes: tuple[Box, ...] = ()
     token_count: int = 0
+    corrected: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEdit:
+    """What a user made of a chunk, which is named by the span of its page, `start` to `end`.
+
+    original: its text as read; text: as corrected, or the same. left_out: it is not searched. One that is not
+    `in_place` fits no chunk: its document was cut otherwise since, or came in a new version.
+    """
+
+    document_id: str
+    page: int
+    start: int
+    end: int
+    section: str
+    original: str
+    text: str
+    left_out: bool
+    in_place: bool
+    edited_at: datetime | None = None
+
+    @property
+    def corrected(self) -> bool:
+        """Whether its text is another than was read."""
+        return self.text != self.original
 
 
 CONTEXT_MARK = "-c"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import ClassVar, Self
 
@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Profile
+from rag_core.embedding.lately import Lately
 from rag_core.embedding.pieces import Pieces, pooled
 from rag_core.embedding.source import ModelSource
 from rag_core.embedding.token_vectors import TokenVectors, whole
-from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad
+from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad, shared_out
 from rag_core.embedding.windows import Embedded, Windows
 from rag_core.errors import Cancelled, ModelUnavailable
 
 # Texts tokenised and sorted at a time: enough to find company of the same length, little enough for memory.
 _TOGETHER = 1024
+_KEPT_TOKENS = 20_000  # of some eighty passages: 30 MB
 Forward = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
@@ -48,8 +50,11 @@ class Embedder(ABC):
         self.notes = tuple(notes)
         self._source = source
         self._batch_size = batch_size
+        self._workers = workers
         self._tokens = TokenCounter(source)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="embedding")
+        self._asked = ThreadPoolExecutor(workers, thread_name_prefix="asked")  # does not wait for what is added
+        self._lately = Lately(_KEPT_TOKENS)
         self._closed = threading.Event()
 
     @property
@@ -101,7 +106,14 @@ class Embedder(ABC):
 
     def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of many questions, float32 (n, d), rows of unit length. Raises ModelUnavailable."""
-        return self._encode([self._source.query_prompt + text for text in texts], None, None, None)[0]
+        self._check_open()
+        if not texts:
+            return np.empty((0, self.profile.dimensions), dtype=np.float32)
+        windows = Windows(self._tokens, [self._source.query_prompt + text for text in texts], None)
+        read = self._read(windows.rows)
+        for index, row in enumerate(windows.rows):
+            windows.put([index], read[row.tobytes()][0][np.newaxis], [])
+        return windows.result()[0]
 
     def _encode(
         self,
@@ -133,11 +145,7 @@ class Embedder(ABC):
 
     def encode_query(self, text: str) -> NDArray[np.float32]:
         """The vector of a question, float32 (d,), of unit length. Raises ModelUnavailable."""
-        self._check_open()
-        windows = Windows(self._tokens, [self._source.query_prompt + text], None)
-        for index in range(len(windows.rows)):
-            windows.put([index], *self._embed(windows, [index]))
-        vector: NDArray[np.float32] = windows.result()[0][0]
+        vector: NDArray[np.float32] = self.encode_queries([text])[0]
         return vector
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
@@ -147,22 +155,28 @@ class Embedder(ABC):
         """
         self._check_open()
         placed = self._tokens.placed([self._source.text_prompt + text for text in texts])
-        rows = [ids for windows in placed for ids, _ in windows]
-        jobs = [
-            (batch, self._pool.submit(self._tokens_of, rows, batch))
-            for batch in batches_by_length(rows, self._batch_size)
-        ]
-        found = {index: vectors for batch, job in jobs for index, vectors in zip(batch, job.result(), strict=True)}
-        vectors = iter([found[index] for index in range(len(rows))])
+        read = self._read([ids for windows in placed for ids, _ in windows])
         skipped = len(self._source.text_prompt)
-        return [whole([(next(vectors), spans - skipped) for _, spans in windows]) for windows in placed]
+        return [whole([(read[ids.tobytes()][1], spans - skipped) for ids, spans in windows]) for windows in placed]
 
-    def _tokens_of(self, rows: Sequence[NDArray[np.int64]], batch: Sequence[int]) -> list[NDArray[np.float32]]:
-        ids, mask = pad(
-            [rows[index] for index in batch], pad_id=self._source.pad_id, max_tokens=self._source.max_tokens
-        )
-        _, tokens = self._forward(ids, mask)
-        return [tokens[place, : len(rows[index])] for place, index in enumerate(batch)]
+    def _read(self, rows: Sequence[NDArray[np.int64]]) -> dict[bytes, Forward]:
+        """The vector of each row, (d,) of unit length, and those of its tokens, (t, h), by the row's bytes."""
+        wanted = {row.tobytes(): row for row in rows}
+        read = {key: known for key in wanted if (known := self._lately.get(key)) is not None}
+        new = [key for key in wanted if key not in read]
+        batches = shared_out([len(wanted[key]) for key in new], self._workers, self._batch_size)
+        jobs = [self._asked.submit(self._read_batch, {new[at]: wanted[new[at]] for at in batch}) for batch in batches]
+        for job in jobs:
+            read |= job.result()
+        return read
+
+    def _read_batch(self, rows: Mapping[bytes, NDArray[np.int64]]) -> dict[bytes, Forward]:
+        ids, mask = pad(list(rows.values()), pad_id=self._source.pad_id, max_tokens=self._source.max_tokens)
+        vectors, tokens = self._forward(ids, mask)
+        units = self._units(vectors)
+        read = {key: (units[at], tokens[at, : len(row)]) for at, (key, row) in enumerate(rows.items())}
+        self._lately.put(read)
+        return read
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text in this model's own, uncut, without the marks of begin and end."""
@@ -172,6 +186,7 @@ class Embedder(ABC):
         """Let the model go; work under way ends first."""
         self._closed.set()
         self._pool.shutdown()
+        self._asked.shutdown()
 
     def __enter__(self) -> Self:
         return self
@@ -197,13 +212,17 @@ class Embedder(ABC):
         rows = [windows.rows[index] for index in batch]
         ids, mask = pad(rows, pad_id=self._source.pad_id, max_tokens=self._source.max_tokens)
         vectors, tokens = self._forward(ids, mask)
+        units = self._units(vectors)
+        if windows.spans is None or not self._source.has_pieces:
+            return units, []
+        return units, [pooled(tokens[place], *windows.spans[index]) for place, index in enumerate(batch)]
+
+    def _units(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
             raise ModelUnavailable(f"The embedding model gives vectors that cannot be used ({self.engine})")
         units: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
-        if windows.spans is None or not self._source.has_pieces:
-            return units, []
-        return units, [pooled(tokens[place], *windows.spans[index]) for place, index in enumerate(batch)]
+        return units
 
     def _check_open(self) -> None:
         if self._closed.is_set():

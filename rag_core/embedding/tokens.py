@@ -15,6 +15,8 @@ _SHORT_STEP, _LONG_STEP, _LONG = 8, 16, 64
 # At this width alone, which is that of the packaged model's heads, OpenVINO 2026.4 in 8 bits is wrong on an Intel
 # processor with AMX: cosine .88 with float32 in the mean, .76 at worst, where other widths have .997.
 _AVOIDED = 32
+# Padding is work as tokens are, but every pass reads the model's weights.
+_LEAST_FILLED, _OVER = 0.75, 1.1
 # What the windows of a long text share, so that what is cut through by one stands whole in another.
 _SHARED_TOKENS = 32
 
@@ -77,6 +79,21 @@ def batches_by_length(rows: Sequence[NDArray[np.int64]], size: int) -> list[list
     """Indices of at most `size` rows each, longest first, so that a batch holds rows of about the same length."""
     order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
     return [order[start : start + size] for start in range(0, len(order), size)]
+
+
+def shared_out(lengths: Sequence[int], workers: int, most: int) -> list[list[int]]:
+    """Indices of few rows, longest first, in batches that keep all workers busy: of at most `most` rows, none of more
+    than a worker's share of the tokens, and each row at least as long as `_LEAST_FILLED` of the longest with it."""
+    share = sum(lengths) / workers
+    batches: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        longest, count = (lengths[batches[-1][0]], len(batches[-1])) if batches else (0, most)
+        fits = count < most and (count + 1) * longest <= _OVER * share and lengths[index] >= _LEAST_FILLED * longest
+        if fits:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches
 
 
 def pad(

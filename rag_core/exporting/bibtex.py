@@ -42,6 +42,8 @@ def _fields(one: Document | Citation) -> Iterator[tuple[str, str]]:
     yield "author", _authors((card.authors if card else "") or one.authors)
     yield "organization", f"{{{_escaped(card.organisation)}}}" if card and card.organisation else ""
     yield "year", str((card.year if card else None) or one.year or "")
+    yield "doi", _escaped(card.doi) if card else ""
+    yield "abstract", _escaped(card.abstract) if card else ""
     yield "url", _escaped(one.address)
     yield "howpublished", _escaped(PurePath(one.sources[0]).name) if one.sources and not one.address else ""
 

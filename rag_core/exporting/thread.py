@@ -12,6 +12,8 @@ from rag_core.text.invisible import visible
 
 Style = Literal["title", "note", "question", "answer", "source", "quote"]
 UNSUPPORTED = "(not found in the passages)"
+HIDDEN = "Some of the text here is not to be seen on the page."
+CORRECTED = "This passage was corrected by hand."
 INSTRUCTS = "This passage has text that reads like an instruction to a language model."
 _NUMBERS = re.compile(r"\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 
@@ -96,5 +98,11 @@ def _sources(answer: Answer) -> Iterator[Paragraph]:
     for citation in answer.citations:
         yield Paragraph("source", cite(citation))
         yield Paragraph("quote", " ".join(citation.text.split()))
-        if citation.instructs:
-            yield Paragraph("note", INSTRUCTS)
+        if warning := warning_of(citation):
+            yield Paragraph("note", warning)
+
+
+def warning_of(citation: Citation) -> str:
+    """What the reader of a citation should know of its passage; mostly nothing."""
+    told = ((citation.instructs, INSTRUCTS), (citation.hidden, HIDDEN), (citation.corrected, CORRECTED))
+    return " ".join(words for holds, words in told if holds)

@@ -1,4 +1,4 @@
-"""From what the reading process gave to a ParsedDocument, with notes on what is missing."""
+"""From what a reading process gave to a ParsedDocument, with notes on what is missing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from rag_core.domain import ParsedDocument
+from rag_core.domain import Page, ParsedDocument
 from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import IMAGES, PDF, Details, RawPage
 from rag_core.reading.continued import repeat_heads
@@ -26,9 +26,10 @@ def assemble(
     pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
     if media_type == PDF:
         pages = without_running_titles(pages)
-    found = place(details.headings, pages)
+    # Of a document that is still being read the outline says more.
+    found = place((heading for heading in details.headings if heading.page <= len(pages)), pages)
     if len(found) <= FEW and media_type in (PDF, *IMAGES):
-        guessed = guess_sections([replace(item, page=page) for item, page in zip(raw, pages, strict=True)])
+        guessed = guess_sections([_as_seen(item, page) for item, page in zip(raw, pages, strict=True)])
         found = together(found, guessed)
     if media_type == PDF:
         pages, found = repeat_heads(pages, found)
@@ -43,6 +44,20 @@ def assemble(
         sections=found,
         notes=(*_page_notes(raw), *([] if recognising else _scan_notes(scanned)), *details.notes),
         to_recognise=scanned if recognising else (),
+    )
+
+
+def _as_seen(raw: RawPage, page: Page) -> RawPage:
+    """A page without the lines that nobody sees: they are no headings."""
+    if not page.hidden:
+        return replace(raw, page=page)
+    kept = [
+        (line, face)
+        for line, face in zip(page.lines, raw.faces, strict=True)
+        if not any(span.start <= line.start < span.end for span in page.hidden)
+    ]
+    return replace(
+        raw, page=replace(page, lines=tuple(line for line, _ in kept)), faces=tuple(face for _, face in kept)
     )
 
 

@@ -81,7 +81,7 @@ class RawPage:
 
 
 class OpenDocument(ABC):
-    """A document opened in the reading process. Used by one thread."""
+    """A document opened in a reading process. Used by one thread."""
 
     page_count: int
 

@@ -12,6 +12,7 @@ from rag_core.domain import DocumentCard, ParsedDocument
 from rag_core.reading.front import front_of
 from rag_core.reading.kinds import Kind, find_kind, kind_words
 from rag_core.reading.organisations import find_organisation, main_word
+from rag_core.reading.papers import find_abstract, find_doi
 from rag_core.reading.people import find_authors
 from rag_core.reading.periods import Period, find_period
 from rag_core.reading.sections import bare_words
@@ -37,6 +38,8 @@ def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
         period=period.words,
         year=period.year or parsed.year,
         language=_language(parsed),
+        doi=find_doi(parsed.pages),
+        abstract=find_abstract(parsed),
     )
 
 

@@ -1,4 +1,4 @@
-"""The reading process seen from its parent: started when needed, watched while it works, killed at a limit."""
+"""A reading process seen from its parent: started when needed, watched while it works, killed at a limit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Watch:
 
 
 class Child:
-    """One process that reads. Not thread-safe: `Reader` lets one request at a time through."""
+    """One process that reads. Not thread-safe: `Pool` lets one request at a time through."""
 
     def __init__(self, memory_bytes: int, module: str = "rag_core.reading.worker") -> None:
         self._memory_bytes = memory_bytes

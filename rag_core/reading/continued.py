@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.domain import Box, Line, Page, Section
+from rag_core.domain import Box, HiddenText, Line, Page, Section
 
 # Most lines of a head, and before the first row of where a table goes on; words from which on a line is text, and one
 # that ends as sentences do.
@@ -134,7 +134,12 @@ def _with_head(page: Page, before: Page, table: _Table) -> Page:
         text=page.text[:at] + text + page.text[at:],
         lines=(*moved[:first], *lines, *moved[first:]),
         body=(min(start, at), end + len(text)),
+        hidden=tuple(_behind(span, at, len(text)) for span in page.hidden),
     )
+
+
+def _behind(span: HiddenText, at: int, by: int) -> HiddenText:
+    return replace(span, start=span.start + by, end=span.end + by) if span.start >= at else span
 
 
 def _put(line: Line, by: int, top: float, first: float, scale: float) -> Line:

@@ -67,6 +67,8 @@ def _lines(page: Page, usual: float) -> Iterator[FrontLine]:
         yield from _text_lines(page)
         return
     for line in page.lines[:_LINES_OF_PAGE]:
+        if any(span.start <= line.start < span.end for span in page.hidden):
+            continue  # what nobody sees names nothing
         if text := bare(page.text[line.start : line.end]):
             size = _height(page, line) / usual if usual else 1.0
             yield FrontLine(text, page.number, size, line.box.top, line.box.bottom)

@@ -1,4 +1,4 @@
-"""PDF files: text, boxes of lines and pictures of pages through PDFium. Runs in the reading process alone."""
+"""PDF files: text, boxes of lines and pictures of pages through PDFium. Runs in the reading processes alone."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_again
 from rag_core.reading.pdf_forms import with_values
+from rag_core.reading.pdf_hidden import hidden_text
 from rag_core.reading.pdf_pictures import text_is_a_picture
 from rag_core.reading.pdf_text import Geometry, line_face, page_lines, page_text, span_boxes
 from rag_core.reading.png import encode_rgb
@@ -51,7 +52,7 @@ class PdfDocument(OpenDocument):
             with self._page(number) as page, _textpage(page) as textpage:
                 if pdfium.FPDFText_CountChars(textpage) > max_chars:
                     raise LimitExceeded(f"Page {number} brings the document over its most characters.")
-                return _read(number, page, self._reading(page, textpage))
+                return _read(number, page, textpage, self._reading(page, textpage))
         except pypdfium2.PdfiumError as error:
             return RawPage(Page(number, "", error=f"Page {number} is damaged ({_reason(error)})."))
 
@@ -152,10 +153,11 @@ def is_cut_off(path: Path) -> bool:
         return end < 0 or _OBJECT.search(data, end) is not None
 
 
-def _read(number: int, page: Any, reading: Reading) -> RawPage:
+def _read(number: int, page: Any, textpage: Any, reading: Reading) -> RawPage:
     width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
     pictures = text_is_a_picture(page, reading.text, width * height)
-    made = Page(number, reading.text, width_pt=width, height_pt=height, lines=reading.lines)
+    hidden = hidden_text(page, textpage, reading, height)
+    made = Page(number, reading.text, width_pt=width, height_pt=height, lines=reading.lines, hidden=hidden)
     return RawPage(made, reading.faces, pictures)
 
 

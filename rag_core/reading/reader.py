@@ -1,13 +1,10 @@
-"""The reader: a file's bytes to a ParsedDocument, by way of the reading process."""
+"""The reader: a file's bytes to a ParsedDocument, by way of the reading processes."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +13,10 @@ from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDo
 from rag_core.reading import wire
 from rag_core.reading.assemble import assemble, require_text
 from rag_core.reading.base import Details, RawPage
-from rag_core.reading.child import Child, ChildDied, Watch
+from rag_core.reading.child import ChildDied, Watch
 from rag_core.reading.detect import detect
 from rag_core.reading.ocr.merging import with_recognised
+from rag_core.reading.pool import Pool, usable_cores
 
 if TYPE_CHECKING:
     from rag_core.settings import ReadingSettings
@@ -28,27 +26,30 @@ DETAILS_TIMEOUT_S = 5.0
 # Pages that may kill the reading process before the whole document is given up.
 MAX_DEADLY_PAGES = 3
 BUNDLE_PAGES = 500
+_MOST_PROCESSES = 4
 
 Progress = Callable[[int, int], None]
+Begun = Callable[[int, Callable[[], ParsedDocument]], None]
 
 
 class Reader:
-    """Reads documents and draws their pages. Thread-safe: requests take turns at one reading process.
+    """Reads documents and draws their pages. Thread-safe: requests take turns at a few reading processes.
 
-    The process is started by the first request (or `start`), kept for the next, and replaced when it dies or is
-    killed at a limit of time or memory.
+    A process is started when no other is free, kept for the next request, and replaced when it dies or is killed at a
+    limit of time or memory; the others go on meanwhile. Pictures have a process of their own, so that a citation opens
+    while a thousand pages are read.
     """
 
     def __init__(self, settings: ReadingSettings) -> None:
         self._settings = settings
-        self._child = Child(settings.memory_bytes)
-        self._turns = _Turns()
-        self._closed = False
+        self.processes = settings.processes or min(usable_cores(), _MOST_PROCESSES)
+        self._reading = Pool(settings.memory_bytes, self.processes)
+        self._drawing = Pool(settings.memory_bytes, 1)
 
     def start(self) -> None:
-        """Start the reading process, so that the first document does not wait for it."""
-        with self._turn():
-            self._child.start()
+        """Start a reading process, so that the first document does not wait for it."""
+        with self._reading.child() as child:
+            child.start()
 
     def read(
         self,
@@ -59,19 +60,34 @@ class Reader:
         progress: Progress | None = None,
         cancelled: Callable[[], bool] | None = None,
         recognised: Mapping[int, RawPage] | None = None,
+        begun: Begun | None = None,
     ) -> ParsedDocument:
         """Read the file at `path`; `name` is its own name. `progress` gets pages done and pages in all.
 
         recognised: what text recognition has read by now of pages whose text is a picture, None where it is not to be
         used; those that it has yet to read are the document's `to_recognise`, which may have no other text then.
-        A page that cannot be read is a Page with its `error` and is named in the notes. Raises UnreadableDocument
-        (damaged, empty, without text), EncryptedDocument, UnsupportedDocument, LimitExceeded and Cancelled.
+        begun: told after each bundle of pages but the last how many were read, and how to get the document as far as
+        that; the rest may change how its pages are understood (running titles, headings). A page that cannot be read
+        is a Page with its `error` and is named in the notes. Raises UnreadableDocument (damaged, empty, without text),
+        EncryptedDocument, UnsupportedDocument, LimitExceeded and Cancelled.
         """
         task = _Task(path, self._media_type(path, name), password, cancelled)
-        raw = with_recognised(self._read_pages(task, progress), recognised or {})
-        details = self._read_details(task)
-        require_text(raw, task.deadly, recognising=recognised is not None)
-        return assemble(task.media_type, name, raw, details, recognising=recognised is not None)
+        recognising = recognised is not None
+        raw: list[RawPage] = []
+        details: Details | None = None
+
+        def so_far() -> ParsedDocument:
+            nonlocal details
+            details = details or self._read_details(task)
+            return assemble(task.media_type, name, raw, details, recognising=recognising)
+
+        total = self._count_pages(task)
+        for bundle in self._read_pages(task, total, progress):
+            raw += with_recognised(bundle, recognised or {})
+            if begun and len(raw) < total:
+                begun(len(raw), so_far)
+        require_text(raw, task.deadly, recognising=recognising)
+        return so_far()
 
     def read_small(
         self, files: Sequence[tuple[Path, str]], *, cancelled: Callable[[], bool] | None = None
@@ -112,11 +128,9 @@ class Reader:
         return wire.picture_in(self._ask_again(task, "picture", values)["picture"])
 
     def close(self) -> None:
-        """End the reading process. A request under way ends with an error."""
-        self._closed = True
-        self._child.interrupt()
-        with self._turns.turn():
-            self._child.kill()
+        """End the processes. Requests under way end with an error."""
+        self._drawing.close()
+        self._reading.close()
 
     def __enter__(self) -> Reader:
         return self
@@ -139,7 +153,7 @@ class Reader:
     ) -> list[ParsedDocument | None]:
         values = {
             "op": "whole", "first": 1, "count": min(BUNDLE_PAGES, self._settings.max_pages),
-            "max_chars": self._settings.max_text_chars,
+            "max_chars": self._settings.max_text_chars, "left": self._settings.max_text_chars,
         }  # fmt: skip
         try:
             tasks = [_Task(path, self._media_type(path, name)) for path, name in files]
@@ -152,18 +166,23 @@ class Reader:
             _whole(task.media_type, name, answer) for task, (_, name), answer in zip(tasks, files, answers, strict=True)
         ]
 
-    def _read_pages(self, task: _Task, progress: Progress | None) -> list[RawPage]:
+    def _count_pages(self, task: _Task) -> int:
         total = int(self._ask_again(task, "open")["page_count"])
         if total > self._settings.max_pages:
             raise LimitExceeded(f"The document has {total:,} pages, more than {self._settings.max_pages:,}.")
-        pages: list[RawPage] = []
-        if progress:
-            progress(0, total)
-        while len(pages) < total:
-            pages += self._read_bundle(task, len(pages) + 1)
+        return total
+
+    def _read_pages(self, task: _Task, total: int, progress: Progress | None) -> Iterator[list[RawPage]]:
+        """The pages, bundle by bundle."""
+        done = 0
+        while True:
             if progress:
-                progress(len(pages), total)
-        return pages
+                progress(done, total)
+            if done >= total:
+                return
+            bundle = self._read_bundle(task, done + 1)
+            yield bundle
+            done += len(bundle)
 
     def _read_bundle(self, task: _Task, first: int) -> list[RawPage]:
         """Return at least one page. A page at which the process dies twice, the second time alone, is recorded."""
@@ -181,7 +200,7 @@ class Reader:
             return [RawPage(Page(first, "", error=f"Page {first} could not be read: {died}"))]
 
     def _ask_pages(self, task: _Task, first: int, count: int) -> list[RawPage]:
-        values = {"first": first, "count": count}
+        values = {"first": first, "count": count, "left": self._settings.max_text_chars - task.chars}
         pages = [wire.page_in(page) for page in self._ask(task, "pages", values)["pages"]]
         if not pages:
             raise ChildDied(UnreadableDocument("The reading process gave no page."))
@@ -212,26 +231,20 @@ class Reader:
         left_s = settings.timeout_s - task.spent_s
         if left_s <= 0:
             raise LimitExceeded(f"Reading took longer than {settings.timeout_s:g} seconds.")
-        request = {"op": op, "max_chars": settings.max_text_chars - task.chars, **task.request(), **(values or {})}
+        request = {"op": op, "max_chars": settings.max_text_chars, **task.request(), **(values or {})}
         watch = Watch(min(silence_s or settings.page_timeout_s, left_s), task.cancelled)
         return self._exchange(request, watch, task)
 
     def _exchange(self, request: wire.Message, watch: Watch, task: _Task | None = None) -> dict[str, Any]:
-        with self._turn():
+        pool = self._drawing if request["op"] == "picture" else self._reading
+        with pool.child(request.get("path", "")) as child:
             began = time.monotonic()
             try:
-                return self._child.ask(request, watch)
+                return child.ask(request, watch)
             finally:
                 if task is not None:
                     task.spent_s += time.monotonic() - began
-                self._child.slim()
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        with self._turns.turn():
-            if self._closed:
-                raise UnreadableDocument("The reader is closed.", help="Start Lectern again.")
-            yield
+                child.slim()
 
 
 def _whole(media_type: str, name: str, answer: wire.Message) -> ParsedDocument | None:
@@ -259,27 +272,3 @@ class _Task:
 
     def request(self) -> dict[str, Any]:
         return {"path": str(self.path.absolute()), "media_type": self.media_type, "password": self.password}
-
-
-@dataclass(slots=True)
-class _Turns:
-    """A lock that lets waiters through in the order they came, so that a long read does not starve a picture."""
-
-    _waiting: deque[threading.Event] = field(default_factory=deque)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        mine = threading.Event()
-        with self._lock:
-            self._waiting.append(mine)
-            if len(self._waiting) == 1:
-                mine.set()
-        try:
-            mine.wait()
-            yield
-        finally:
-            with self._lock:
-                self._waiting.remove(mine)
-                if self._waiting:
-                    self._waiting[0].set()

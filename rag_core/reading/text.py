@@ -10,7 +10,7 @@ from rag_core.domain import Page
 from rag_core.errors import LimitExceeded
 from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.detect import guess_utf16
-from rag_core.text.invisible import visible
+from rag_core.text.invisible import taken_out, visible
 
 MAX_TITLE_CHARS = 80
 
@@ -71,7 +71,8 @@ class TextDocument(PagedText):
     """A text file. Each form feed begins a page; there is at least one page."""
 
     def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
-        text, self._note = read_text(path, max_chars)
+        text, note = read_text(path, max_chars)
+        self._notes = tuple(filter(None, (note, taken_out(text))))
         pages = [clean(part) for part in text.split("\f")]
         while len(pages) > 1 and not pages[-1].strip():
             pages.pop()
@@ -79,7 +80,7 @@ class TextDocument(PagedText):
 
     def details(self) -> Details:
         """Plain text says little about itself: a title, where it begins with one, and how it was decoded."""
-        return Details(title=first_line_title(self.pages[0]), notes=(self._note,) if self._note else ())
+        return Details(title=first_line_title(self.pages[0]), notes=self._notes)
 
 
 def first_line_title(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What goes over the pipes to the reading process and back: one JSON object on each line.
+"""What goes over the pipes to a reading process and back: one JSON object on each line.
 
 A request has "op" ("open", "pages", "details", "picture", "whole"), "path", "media_type", "password" and what the op
 needs; or its op is "many" and it has "requests", whose responses come back as "answers". A response has "error", or the
@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from rag_core import errors
-from rag_core.domain import Box, Line, Page, PagePicture
+from rag_core.domain import Box, HiddenText, Line, Page, PagePicture
 from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument
 from rag_core.reading.base import Details, Face, Heading, RawPage
 
@@ -47,6 +47,7 @@ def page_out(raw: RawPage) -> Message:
         "recognition": [page.recogniser, page.certainty, page.turned],
         "faces": raw.faces,
         "pictures": raw.pictures,
+        "hidden": [[span.start, span.end, span.why] for span in page.hidden],
     }
 
 
@@ -67,6 +68,7 @@ def page_in(message: Message) -> RawPage:
     page = Page(
         message["number"], message["text"], width_pt=width, height_pt=height, lines=lines, error=message["error"],
         recogniser=recogniser, certainty=certainty, turned=turned,
+        hidden=tuple(HiddenText(*span) for span in message.get("hidden", ())),
     )  # fmt: skip
     return RawPage(page, tuple(Face(*row) for row in message["faces"]), message["pictures"])
 

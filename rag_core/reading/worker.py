@@ -1,4 +1,4 @@
-"""The reading process: takes requests on standard input, answers on standard output, one at a time.
+"""A reading process: takes requests on standard input, answers on standard output, one at a time.
 
 Started by `rag_core.reading.child` as `python -m rag_core.reading.worker MEMORY_BYTES`. Whatever a hostile file does
 happens here: the process may be killed at any time and holds nothing that is not on disk.
@@ -74,9 +74,9 @@ class Worker:
         return {"page_count": document.page_count}
 
     def _pages(self, document: OpenDocument, request: wire.Message) -> wire.Message:
-        """Read pages from "first" on: at most "count", and as many as the time of a bundle holds."""
+        """Read pages from "first" on: at most "count", of "left" characters, and as many as a bundle's time holds."""
         began = time.monotonic()
-        left = request["max_chars"]
+        left = request["left"]
         pages = []
         last = min(document.page_count, request["first"] + request["count"] - 1)
         for number in range(request["first"], last + 1):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import (
@@ -31,7 +31,9 @@ from rag_core.errors import LecternError, ModelUnavailable, UnreadableDocument
 from rag_core.plain import plain
 from rag_core.remote.revived import revived
 from rag_core.remote.wire import Wire
-from rag_core.sources import Item, Refused, Source, expand, here
+
+if TYPE_CHECKING:
+    from rag_core.sources import Source
 
 _ROOT = "/api/v1"
 _MOST = 1000
@@ -51,8 +53,8 @@ class RemoteLibrary:
     What only an open library can do raises LecternError.
     """
 
-    def __init__(self, url: str, key: str = "") -> None:
-        self._wire = Wire(url, key)
+    def __init__(self, url: str, key: str = "", *, wire: Wire | None = None) -> None:
+        self._wire = wire or Wire(url, key)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):
@@ -77,6 +79,7 @@ class RemoteLibrary:
     ) -> Iterator[AddEvent]:
         """Send files, folders and uploads, telling of each step."""
         from rag_core.reading import SUFFIXES
+        from rag_core.sources import Item, Refused, expand, here
 
         token = cancellation or Cancellation()
         looking = here(SUFFIXES, token.is_set)
@@ -216,6 +219,10 @@ class RemoteLibrary:
         except KeyError:
             return []
         return [revived(Message, one) for one in told["messages"]]
+
+    def export_conversation(self, conversation_id: str, form: str) -> bytes:
+        """A conversation as a file."""
+        return self._wire.bytes(f"{_ROOT}/conversations/{conversation_id}/export", query={"form": form})
 
     def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation with its messages."""

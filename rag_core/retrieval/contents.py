@@ -135,5 +135,5 @@ def _hit(document: Document, row: PassageRow, score: float) -> Hit:
     return Hit(
         chunk_id=f"{row.document_id}:{row.index}", document=document, index=row.index, page=row.page,
         page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
-        boxes=boxes_of(row), score=score,
+        boxes=boxes_of(row), score=score, corrected=row.corrected, hidden=row.hidden,
     )  # fmt: skip

@@ -3,37 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 
 from rag_core.domain import Considered, Document, Hit
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.query import Query
 from rag_core.storage.postgres.passages import boxes_of
 from rag_core.text.terms import spans, terms
-
-# Sections that say what a paper cites, and words of questions that mean these.
-_REFERENCES = re.compile(
-    r"(?:[\dIVX.]+\s+)?(?:references(?: cited)?|bibliography|(?:works|literature) cited|literatur(?:verzeichnis)?|"
-    r"référen?ces|bibliographie|referencias|bibliografía|список литературы|参考文献)\W*",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"\b(?:referenc|cit(?:e[ds]?|ing|ations?)\b|bibliogra|literatur|works? by|papers?\b|publi|et al\b|référ|referenci)",
-    re.IGNORECASE,
-)
-
-
-def lists_references(section: str, text: str) -> bool:
-    """Whether a chunk of a section is of a paper's list of references, and of nothing that stands before that."""
-    if not _REFERENCES.fullmatch(section.strip()):
-        return False
-    before, heading, _ = text.partition(section)
-    return not (heading and before.strip("#*_ \n"))
-
-
-def asks_for_references(query: Query) -> bool:
-    """Whether a question may be answered from lists of references: it speaks of them or names sections."""
-    return bool(query.scope.sections) or _ASKS.search(query.text) is not None
 
 
 def hit(query: Query, candidates: Candidates, place: int, similar: int) -> Hit:
@@ -45,6 +20,7 @@ def hit(query: Query, candidates: Candidates, place: int, similar: int) -> Hit:
         page=row.page, page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
         boxes=boxes_of(row), score=float(candidates.score[place]), score_kind=candidates.kind,
         scores=_scores(candidates, place), matches=matches(query, row.text, document), similar=similar,
+        corrected=row.corrected, hidden=row.hidden,
     )  # fmt: skip
 
 

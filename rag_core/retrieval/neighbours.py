@@ -43,5 +43,5 @@ def _beside(hit: Hit, row: PassageRow) -> Hit:
     return replace(
         hit, chunk_id=f"{row.document_id}:{row.index}", index=row.index, page=row.page, page_label=row.page_label,
         section=row.section, text=row.text, start=row.start, end=row.end, boxes=boxes_of(row), scores={}, matches=(),
-        similar=0, around=(),
+        similar=0, around=(), corrected=row.corrected, hidden=row.hidden,
     )  # fmt: skip

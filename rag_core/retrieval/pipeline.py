@@ -17,8 +17,9 @@ from rag_core.retrieval.catching_up import caught_up
 from rag_core.retrieval.folding import folded
 from rag_core.retrieval.fusion import fused
 from rag_core.retrieval.hierarchy.coverage import drawn
-from rag_core.retrieval.hits import allowed, asks_for_references, considered, hit, lists_references
+from rag_core.retrieval.hits import allowed, considered, hit
 from rag_core.retrieval.indexes import Indexes
+from rag_core.retrieval.listings import left_out, lists_references
 from rag_core.retrieval.neighbours import surrounded
 from rag_core.retrieval.picking import picked, wanted
 from rag_core.retrieval.plan import Plan, planned
@@ -172,8 +173,8 @@ class _Run:
         there = [place for place, ref in enumerate(candidates.refs) if ref in rows and ref[0] in documents]
         kept = candidates.take(there)
         known = replace(kept, rows=[rows[ref] for ref in kept.refs], documents=documents)
-        if self._plan.mmr_lambda is not None and not asks_for_references(query):  # passages for an answer
-            known = self._without_references(known)
+        if self._plan.mmr_lambda is not None:  # passages for an answer
+            known = self._without_listings(query, known)
         if not (query.understood.phrases or query.understood.excluded):
             return known
         fitting = [place for place in range(len(known)) if allowed(query, known, place)]
@@ -182,11 +183,11 @@ class _Run:
             return known
         return known.take(fitting)
 
-    def _without_references(self, candidates: Candidates) -> Candidates:
-        kept = [place for place, row in enumerate(candidates.rows) if not lists_references(row.section, row.text)]
-        if len(kept) == len(candidates):
-            return candidates
-        self._notes.append("Lists of references were left out; a question that asks for references has them.")
+    def _without_listings(self, query: Query, candidates: Candidates) -> Candidates:
+        kept = [place for place, row in enumerate(candidates.rows) if not left_out(query, row.section, row.text)]
+        gone = set(range(len(candidates))) - set(kept)
+        if any(lists_references(candidates.rows[place].section, candidates.rows[place].text) for place in gone):
+            self._notes.append("Lists of references were left out; a question that asks for references has them.")
         return candidates.take(kept)
 
     def _reranked(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:

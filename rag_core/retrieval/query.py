@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rag_core.domain import Scope, Understood
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.scope import Within
-from rag_core.retrieval.understanding import positive, understand
+from rag_core.retrieval.understanding import looked_for, understand
 from rag_core.text.languages import language_of
 from rag_core.text.terms import query_terms, terms
 
@@ -58,7 +58,7 @@ class Query:
         """
         meant = meant or Meant()
         understood = understand(text, meant.documents)
-        wanted = positive(text, understood)
+        wanted = looked_for(text, understood)
         language = language_of(wanted, languages[0] if languages else "en", languages)
         return cls(
             text, vector, scope, within, understood, _counted(wanted, language, languages, holds), meant.sides,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from accelerator.selection import Selection
 from rag_core.domain import Scope
-from rag_core.storage.postgres.database import Database
+from rag_core.storage.postgres.database import Database, storable
 
 Rows = Mapping[str, NDArray[np.intp] | None]
 Condition = tuple[str, dict[str, object]]
@@ -74,7 +74,7 @@ def sections_within(database: Database, documents: Sequence[str], titles: Sequen
         rows = connection.execute(
             "SELECT document_id, array_agg(index ORDER BY index) FROM chunks"
             " WHERE document_id = ANY(%s) AND lower(section) = ANY(%s) GROUP BY document_id",
-            (list(documents), [title.lower() for title in titles]),
+            (list(documents), [title.lower() for title in _storable(titles)]),
         ).fetchall()
     return {row[0]: row[1] for row in rows}
 
@@ -89,18 +89,22 @@ def _conditions(scope: Scope) -> list[Condition]:
     """What a document must be, as this module's own SQL with named values."""
     found: list[Condition] = []
     if scope.documents:
-        found.append(("id = ANY(%(documents)s)", {"documents": list(scope.documents)}))
+        found.append(("id = ANY(%(documents)s)", {"documents": _storable(scope.documents)}))
     if scope.folders:
         held = (
             "EXISTS (SELECT FROM sources s, unnest(%(folders)s::text[]) AS f (path)"
             " WHERE s.document_id = d.id AND starts_with(s.name, f.path))"
         )
-        found.append((held, {"folders": list(scope.folders)}))
+        found.append((held, {"folders": _storable(scope.folders)}))
     if scope.added_since is not None:
         found.append(("added_at::date >= %(since)s", {"since": scope.added_since}))
     if scope.added_until is not None:
         found.append(("added_at::date <= %(until)s", {"until": scope.added_until}))
     return found + _of_cards(scope)
+
+
+def _storable(texts: Sequence[str]) -> list[str]:
+    return [storable(text) for text in texts]
 
 
 def _of_cards(scope: Scope) -> list[Condition]:
@@ -111,5 +115,5 @@ def _of_cards(scope: Scope) -> list[Condition]:
         found.append((f"{about} = ANY(%(years)s)", {"years": list(scope.years)}))
     if scope.tags:
         held = "EXISTS (SELECT FROM document_tags t WHERE t.document_id = d.id AND t.tag = ANY(%(tags)s))"
-        found.append((held, {"tags": list(scope.tags)}))
+        found.append((held, {"tags": _storable(scope.tags)}))
     return found

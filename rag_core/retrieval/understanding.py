@@ -19,6 +19,20 @@ _SHORT_YEAR = re.compile(r"\b[Ff][Yy]\s?['’]?(\d\d)\b")
 _NAME = re.compile(r"[A-Z][\w&'’.-]*(?:\s+(?:(?:of|the|and|&|de|von|van)\s+)?[A-Z][\w&'’.-]*)*")
 _FIRST_WORD = re.compile(r"\W*\w+")
 
+# "What does the handbook say about dogs?", "Is there anything on dogs in it?": who tells, and of what.
+_TELLING = re.compile(
+    r"""^\W*(?:(?:and|so|but|please|tell\sme|can\syou\stell\sme)\s)*
+    (?:what|which|anything|something|is|are|does|do|did|was|were|(?:tell|give|show)\sme)\b
+    (?:\s(?:does|do|did|is|are|has|have|can|i|some|more)\b)*(?P<teller>.{0,80}?)\s
+    (?:(?<=\bme\s)about|(?<=\bmore\s)about
+      |(?:says?|said|tells?|told|writes?|wrote|written|states?|stated|known?|learn|find|read|anything|something
+        |information)\s(?:\w+\s){0,2}?(?:about|regarding|concerning)
+      |(?:says?|said|anything|something|information)\son
+      |mentions?)\s
+    (?P<topic>.*?)(?P<where>\s(?:in|by)\s(?:the|this|my|these|those|any|our)\s[\w\s]+)?\W*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 # Words that ask, in British and American spelling, which few documents hold.
 _ASKING = re.compile(r"sum+ar+(?:y|i[sz]e[sd]?)|overview|gist|outline|tl;?dr|nutshell|takeaways?", re.IGNORECASE)
 
@@ -84,9 +98,18 @@ def is_asking(word: str) -> bool:
     return _ASKING.fullmatch(word) is not None
 
 
-def positive(question: str, understood: Understood) -> str:
-    """A question without the words that it excludes: what is looked for."""
-    return " ".join(_EXCLUDING.sub(" ", question).split()) if understood.excluded else question
+def looked_for(question: str, understood: Understood) -> str:
+    """A question without the words that it excludes, or that only ask what is told of something."""
+    if understood.excluded:
+        return " ".join(_EXCLUDING.sub(" ", question).split())
+    found = _TELLING.match(question)
+    return " ".join(f"{found['topic']}{found['where'] or ''} {found['teller']}".split()) if found else question
+
+
+def topic_of(question: str) -> str:
+    """What a question asks to be told of: dogs in "what does the handbook say about dogs", with whose name it has."""
+    found = _TELLING.match(question)
+    return " ".join((*_names(f"of {found['teller']}"), found["topic"])) if found else question
 
 
 def _phrases(question: str) -> tuple[str, ...]:

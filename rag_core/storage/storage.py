@@ -50,6 +50,7 @@ from rag_core.storage.postgres.sources import SourceStore
 
 _log = logging.getLogger(__name__)
 _SUCCESSOR = "dumps-new"
+_LONGEST_LULL_S = 60.0
 Kind = TypeVar("Kind", bound=DerivedIndex)
 
 
@@ -110,6 +111,25 @@ class Storage:
                 help="Lectern tries again by itself, at the latest when it starts.",
             )
 
+    def set_aside(self, ids: Sequence[str], seconds: float) -> list[str]:
+        """Have ready documents be found no longer, and removed for good after some seconds. Returns those there were.
+
+        Raises StoreUnavailable.
+        """
+        found = self.documents.removals.set_aside(ids, seconds)
+        for document_id in found:
+            self.dumps.hide(document_id)
+        self.sync.acknowledge()
+        self.wake()
+        return found
+
+    def take_back(self, ids: Sequence[str]) -> list[str]:
+        """Have documents that were set aside be found again. Returns those that could be. Raises StoreUnavailable."""
+        found = self.documents.removals.take_back(ids)
+        self.sync.acknowledge()
+        self.wake()
+        return found
+
     def supersede(self, ids: Sequence[str]) -> list[str]:
         """Have ready documents take the places of older versions. Returns those that go. Raises StoreUnavailable."""
         return self._let_go(self.sources.supersede(ids))
@@ -138,6 +158,17 @@ class Storage:
         for document_id in ids:
             self.dumps.hide(document_id)
         self.sync.acknowledge()
+
+    def follow_edit(self, document_id: str) -> None:
+        """Have the indexes follow a change of a document's chunks; it is ready again when this returns.
+
+        Raises StoreUnavailable where an index that answers need did not take it yet: that is tried again by itself.
+        """
+        self.dumps.hide(document_id)
+        self.sync.acknowledge()
+        self.wake()
+        if reason := self.stuck(document_id):
+            raise StoreUnavailable(f"The change is kept, but not found yet. {reason}", help="It is tried again.")
 
     def finish(self, ids: Collection[str]) -> None:
         """Bring documents to an end that are half in or half out, also those that back off. Raises StoreUnavailable."""
@@ -194,12 +225,13 @@ class Storage:
         if self.documents.profile() is None:
             return 0
         if not self.chroma.trusted:
-            self.wake()  # whoever asks for Chroma does not wait for the feeder's leisure
+            self.wake(hurry=True)  # whoever asks for Chroma does not wait for the feeder's leisure
         if not self.chroma.await_judgement():
             return 0  # its engine says why it cannot answer
-        if self.index(ChromaIndex).requeue_lost():
-            self.wake()
-        return self.index(ChromaIndex).waiting()
+        self.index(ChromaIndex).requeue_lost()
+        if waiting := self.index(ChromaIndex).waiting():
+            self.wake(hurry=True)
+        return waiting
 
     def describe(self) -> dict[str, str]:
         """PostgreSQL and each index by name, in a few words. May take the time that finding a compute backend takes."""
@@ -256,11 +288,11 @@ class Storage:
         """Wake another's thread too, whenever something was committed. Whose it is stops it."""
         self._listening.append(feeder)
 
-    def wake(self) -> None:
-        """There is something to follow, and maybe something to gather."""
+    def wake(self, *, hurry: bool = False) -> None:
+        """There is something to follow, and maybe something to gather; `hurry`: somebody waits for it."""
         for feeder in (*self._feeders, *self._listening, self._gatherer):
             if feeder is not None:
-                feeder.wake()
+                feeder.wake(hurry=hurry)
 
     def gather(self) -> None:
         """Find out what engine is best here, the first time, and gather dumps into segments where there are enough.
@@ -345,7 +377,9 @@ class Storage:
             if not index.needed:
                 # Chroma's import alone takes a second of a processor; a search without words is a poor one.
                 soon = {"first_s": 0.0} if index is self.lexical else {}
-                self._feeders.append(Feeder(f"{index.label} follows", partial(self.sync.follow, index), **soon))
+                rest = {"lull_s": index.lull_s, "longest_s": _LONGEST_LULL_S}
+                follow = partial(self.sync.follow, index)
+                self._feeders.append(Feeder(f"{index.label} follows", follow, **soon, **rest))
         self._gatherer = Feeder("Dumps are gathered", self.gather)
 
     def _keep_up(self) -> None:

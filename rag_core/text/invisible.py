@@ -16,6 +16,25 @@ _INVISIBLE = regex.compile(
 )
 
 
+_TAGS = regex.compile(r"[\U000e0001-\U000e007f]+")
+_TAG_OFFSET, _SPELT_CHARS = 0xE0000, 80
+# Writers put single ones between words, a mark at a text's beginning, and soft hyphens in words.
+_HABITUAL, _OF_HABIT = 20, "\u00ad\ufeff\u200b\u200e\u200f\u2060"
+
+
+def taken_out(text: str) -> str:
+    """A note on what `visible` takes out of a text, empty where that is no more than writers' habits."""
+    tags = "".join(_TAGS.findall(text))
+    others = [one[0] for one in _INVISIBLE.finditer(text) if not _TAGS.fullmatch(one[0])]
+    told = []
+    if tags:
+        spelt = "".join(chr(ord(one) - _TAG_OFFSET) for one in tags[:_SPELT_CHARS]).strip("\x01\x7f")
+        told.append(f"tag characters that spell “{spelt}” ({len(tags)})")
+    if len(others) > _HABITUAL or any(one not in _OF_HABIT for one in others):
+        told.append(f"characters without width, or that turn the text around ({len(others)})")
+    return f"Hidden in the text and left out: {', '.join(told)}." if told else ""
+
+
 def visible(text: str) -> str:
     """The text without what cannot be seen."""
     return str(_INVISIBLE.sub("", text))

@@ -1,9 +1,135 @@
-"""What a text shows of the tables that it was cut from."""
+"""What a text shows of the tables that it was cut from: rows are lines whose cells are set apart by tabs."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rag_core.domain import Page, Table
+
+# What stands between two rows and belongs to their table: the name of a group of rows.
+_GROUP_CHARS = 70
+_CAPTION = re.compile(
+    r"(?:supplementary\s+|extended\s+data\s+)?(?:table|tab\.|exhibit|tabelle|tableau|tabla|tabella|таблица|表)\s*"
+    r"(?:[A-Z]?\d+(?:[.\-–]\d+)*|[IVXLC]+)\b",
+    re.IGNORECASE,
+)
+_MOST_CAPTION_CHARS, _CAPTION_LINES = 300, 4
+_MOST_HEADS = 4
+_NO_LABEL = "."
+
+Line = tuple[int, str]
 
 
 def begins_in_table(text: str) -> bool:
     """Whether a text begins with a row, cells set apart by tabs and a figure among them: its head stands before it."""
     first = text.partition("\n")[0]
     return "\t" in first and any(character.isdigit() for character in first)
+
+
+def is_caption(line: str) -> bool:
+    """Whether a line begins as captions of tables do: "Table 3", "Tabelle A.2", "TABLE IV"."""
+    return _CAPTION.match(line) is not None
+
+
+def tables_of(page: Page) -> list[Table]:
+    """The tables of a page, in order. One whose head is said again every few rows is one table."""
+    lines = list(_lines(page.text))
+    found: list[Table] = []
+    for first, last in _runs(lines):
+        rows = tuple(_cells(text) for _, text in lines[first:last])
+        caption = _caption(lines, first, last)
+        start, end = lines[first][0], lines[last - 1][0] + len(lines[last - 1][1])
+        table = Table(page.number, start, end, caption, rows, _heads(rows))
+        before = found[-1] if found else None
+        if before and before.rows[0] == rows[0] and not page.text[before.end : start].strip():
+            found[-1] = Table(
+                page.number, before.start, end, before.caption, (*before.rows, *_behind(before, rows)), before.heads
+            )
+        else:
+            found.append(table)
+    return found
+
+
+def _behind(before: Table, rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
+    """Rows without the head that they say again, and the group's name behind that."""
+    again = 0
+    while again < min(len(rows), len(before.rows)) and rows[again] == before.rows[again]:
+        again += 1
+    if again < len(rows) and len(rows[again]) == 1 and rows[again] in before.rows:
+        again += 1
+    return rows[again:]
+
+
+def _lines(text: str) -> Iterator[Line]:
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
+
+
+def _runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    """Spans of lines with two rows or more; a short line between rows names a group of them."""
+    at = 0
+    while at < len(lines):
+        if not _is_row(lines[at][1]):
+            at += 1
+            continue
+        first = last = at
+        while at < len(lines) and (_is_row(lines[at][1]) or _names_group(lines, at)):
+            last = at if _is_row(lines[at][1]) else last
+            at += 1
+        if sum(_is_row(text) for _, text in lines[first : last + 1]) > 1:
+            yield first, last + 1
+        at = last + 1
+
+
+def _is_row(line: str) -> bool:
+    return "\t" in line.strip()
+
+
+def _names_group(lines: Sequence[Line], at: int) -> bool:
+    line = lines[at][1].strip()
+    behind = at + 1 < len(lines) and _is_row(lines[at + 1][1])
+    return bool(line) and len(line) <= _GROUP_CHARS and behind and not is_caption(line)
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    cells = [cell.strip() for cell in line.split("\t")]
+    return ("", *cells[1:]) if len(cells) > 1 and cells[0] == _NO_LABEL else tuple(cells)
+
+
+def _heads(rows: Sequence[tuple[str, ...]]) -> int:
+    """The rows above the first that has a figure behind its first cell, at most four; one where none has."""
+    for number, row in enumerate(rows[: _MOST_HEADS + 1]):
+        if any(_is_figure(cell) for cell in row[1:]):
+            return number
+    return 1
+
+
+def _is_figure(cell: str) -> bool:
+    digits = sum(character.isdigit() for character in cell)
+    is_year = cell.isdecimal() and len(cell) == 4 and cell[:2] in ("19", "20")
+    return digits > 0 and not is_year and digits * 2 >= sum(character.isalnum() for character in cell)
+
+
+def _caption(lines: Sequence[Line], first: int, last: int) -> str:
+    """The paragraph that begins as captions do and ends above the table, else one that begins below it."""
+    above: list[str] = []
+    for _, text in reversed(lines[max(first - _CAPTION_LINES - 1, 0) : first]):
+        if not text.strip():
+            if above:
+                break
+            continue
+        above.insert(0, text.strip())
+        if is_caption(text.strip()):
+            return " ".join(above)[:_MOST_CAPTION_CHARS]
+    below = next(((at, text) for at, (_, text) in enumerate(lines[last : last + 3], last) if text.strip()), None)
+    if below is None or not is_caption(below[1].strip()):
+        return ""
+    rest = []
+    for _, text in lines[below[0] : below[0] + _CAPTION_LINES]:
+        if not text.strip():
+            break
+        rest.append(text.strip())
+    return " ".join(rest)[:_MOST_CAPTION_CHARS]

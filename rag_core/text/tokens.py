@@ -9,10 +9,11 @@ are resolved token by token, so that offsets stay those of the text and the 1 of
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import regex
 
@@ -29,15 +30,28 @@ class Token(NamedTuple):
 
 
 _PAIRED = r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_CHARACTER = rf"[[\p{{L}}\p{{M}}\p{{Nd}}]--[{_PAIRED}]]"
-_BREAK = r"\u00ad(?:[ \t]*\r?\n[ \t]*)?|[-\u2010][ \t]*\r?\n[ \t]*(?=\p{Ll})"
+
+
+def _break(small: str) -> str:
+    return rf"\u00ad(?:[ \t]*\r?\n[ \t]*)?|[-\u2010][ \t]*\r?\n[ \t]*(?={small})"
+
+
+def _run(character: str, small: str) -> str:
+    """The pattern of a run of one class of characters, of which those that are small letters go on a divided word."""
+    return (
+        rf"(?:§§?\s?(?=\d))?{character}(?:{character}+|[-.'’_@+\u2010\u2011](?={character})"
+        rf"|(?<=\d)(?:[,\u066b\u066c]|[\u00a0\u202f](?=\d{{3}}(?!\d)))(?=\d)|{_break(small)})*"
+        r"(?:(?<=\d)[ \u00a0\u202f]?[%٪])?"
+    )
+
+
+_BREAK = _break(r"\p{Ll}")
 _RUN = regex.compile(
-    rf"[[\p{{L}}\p{{M}}]&&[{_PAIRED}]]+"
-    rf"|(?:§§?\s?(?=\d))?{_CHARACTER}(?:{_CHARACTER}+|[-.'’_@+\u2010\u2011](?={_CHARACTER})"
-    rf"|(?<=\d)(?:[,\u066b\u066c]|[\u00a0\u202f](?=\d{{3}}(?!\d)))(?=\d)|{_BREAK})*"
-    r"(?:(?<=\d)[ \u00a0\u202f]?[%٪])?",
-    regex.V1,
+    rf"[[\p{{L}}\p{{M}}]&&[{_PAIRED}]]+|" + _run(rf"[[\p{{L}}\p{{M}}\p{{Nd}}]--[{_PAIRED}]]", r"\p{Ll}"), regex.V1
 )
+# The same for texts of western Europe, by an engine that takes a fifth of the time.
+_WESTERN_RUN = re.compile(_run("[A-Za-z0-9ªµºÀ-ÖØ-öø-ÿ]", "[a-zµß-öø-ÿ]"))
+_NOT_WESTERN = re.compile("[^\x00-\x1b\x20-\xff\u2010-\u2027€]")
 _PAIRED_RUN = regex.compile(rf"[{_PAIRED}]", regex.V1)
 _BREAKS = regex.compile(_BREAK)
 _PLAIN = regex.compile(
@@ -60,20 +74,24 @@ _LONGEST = 64
 """Runs of more characters are not worth remembering."""
 
 
+def _pattern(text: str) -> Any:
+    return _RUN if _NOT_WESTERN.search(text) else _WESTERN_RUN
+
+
 def runs(text: str) -> list[str]:
     """The runs of a text, in order: what `run_tokens` cuts further."""
-    found: list[str] = _RUN.findall(text)
+    found: list[str] = _pattern(text).findall(text)
     return found
 
 
 def placed_runs(text: str) -> list[tuple[int, str]]:
     """The runs of a text with where they begin."""
-    return [(match.start(), match[0]) for match in _RUN.finditer(text)]
+    return [(match.start(), match[0]) for match in _pattern(text).finditer(text)]
 
 
 def tokens(text: str) -> Iterator[Token]:
     """All tokens of a text in order; a code stands before its parts, and at the same place."""
-    for match in _RUN.finditer(text):
+    for match in _pattern(text).finditer(text):
         first = match.start()
         for token in run_tokens(match[0]):
             yield Token(token.text, token.kind, first + token.start, first + token.end)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rag_core import Library, Settings, Upload
-from rag_core.adding.window import WINDOW_DOCUMENTS
+from rag_core.ingest.work import BATCH_DOCUMENTS
 from tests.benchmarks.measure import SHARED, emit, sentences
 
 _SEED = 20_261_121
@@ -58,8 +58,8 @@ def embed_alone(library: Library, texts: Sequence[str]) -> float:
     """Seconds that embedding alone takes, in the batches in which adding embeds."""
     embedder = library._embedding.get()
     started = time.perf_counter()
-    for first in range(0, len(texts), WINDOW_DOCUMENTS):
-        embedder.encode(texts[first : first + WINDOW_DOCUMENTS])
+    for first in range(0, len(texts), BATCH_DOCUMENTS):
+        embedder.encode(texts[first : first + BATCH_DOCUMENTS])
     return time.perf_counter() - started
 
 

@@ -51,7 +51,7 @@ _TRUST_WEIGHTS = {
     "absent": 0.3, "tatqa": 0.1,
 }  # fmt: skip
 _CELL_WEIGHTS = {"people": 1.0, "cell": 1.0, "tatqa": 0.3}
-_ANSWER_FROM, _CLOSEST_FROM, _NARROWED_FROM = 0.32, 0.3, 0.2
+_ANSWER_FROM, _CLOSEST_FROM, _NARROWED_FROM = 0.3, 0.25, 0.17
 _POLICY_QUESTIONS = 500
 
 Floats = NDArray[np.float64]
@@ -141,7 +141,7 @@ def everyday(libraries: Path, encoder: Encoder) -> Iterator[Example]:
 
 def _asked(library: Library, row: dict, by_id: dict[str, dict], encoder: Encoder) -> Iterator[Example]:
     question = f"{by_id[row['after']]['question']} {row['question']}" if row.get("after") else row["question"]
-    question = library._asking._library.spelt(question)
+    question = library._asking._library.understood(question)
     found = library._asking._passages(question)
     meant = found.trace.searched.understood.documents if found.trace.searched else {}
     if row["refuse"]:

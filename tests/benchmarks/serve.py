@@ -60,6 +60,7 @@ def server(data_dir: Path) -> Iterator[tuple[int, int]]:
 def _status(port: int, method: str, path: str, body: str | None = None) -> int:
     """The status of one request; this thread's connection is kept for the next."""
     connection = getattr(_held, "connection", None)
+    again = connection is not None
     if connection is None:
         connection = _held.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE_S)
     try:
@@ -67,6 +68,10 @@ def _status(port: int, method: str, path: str, body: str | None = None) -> int:
         answer = connection.getresponse()
         answer.read()
         return answer.status
+    except http.client.RemoteDisconnected:  # the server had closed it for being silent (RFC 9112, 9.3.1)
+        connection.close()
+        _held.connection = None
+        return _status(port, method, path, body) if again else 0
     except (OSError, http.client.HTTPException):
         connection.close()
         _held.connection = None

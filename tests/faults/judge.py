@@ -54,9 +54,17 @@ def _lost(library: Library, shelf: Shelf, expected: Expected) -> Iterator[str]:
         if document.state != "ready":
             yield f"{document.title} ({key}) is {document.state}: {document.error}"
         elif key in items:
-            texts = tuple(chunk.text for chunk in library.chunks(key))
-            if texts != items[key].texts or document.chunk_count != len(texts):
+            texts = as_read(library, key)
+            if texts != items[key].texts or document.chunk_count != len(library.chunks(key)):
                 yield f"{document.title} ({key}) has {len(texts)} chunks, {document.chunk_count} noted, or other texts"
+
+
+def as_read(library: Library, document_id: str) -> tuple[str, ...]:
+    """The texts of a document's chunks as they were read, whatever was made of them by hand."""
+    edits = {(edit.page, edit.start, edit.end): edit for edit in library.chunk_edits(document_id)}
+    texts = {(chunk.page, chunk.start, chunk.end): chunk.text for chunk in library.chunks(document_id)}
+    texts |= {place: edit.original for place, edit in edits.items()}
+    return tuple(texts[place] for place in sorted(texts))
 
 
 def _ghosts(held: list[str], shelf: Shelf, expected: Expected) -> Iterator[str]:
@@ -71,7 +79,8 @@ def _ghosts(held: list[str], shelf: Shelf, expected: Expected) -> Iterator[str]:
 def _searches(library: Library, shelf: Shelf, draw: random.Random, engine: str) -> Iterator[str]:
     """Ask with the texts of chunks: each must come first, and a document that is not there never."""
     ready = {document.id for document in library.documents() if document.state == "ready"}
-    for item in draw.sample(shelf.items, min(_SEARCHES, len(shelf.items))):
+    as_they_were = [item for item in shelf.items if not library.chunk_edits(item.id)]
+    for item in draw.sample(as_they_were, min(_SEARCHES, len(as_they_were))):
         try:
             fault = search_fault(library, item, draw.randrange(len(item.texts)), ready, engine)
         except LecternError as error:

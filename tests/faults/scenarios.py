@@ -107,6 +107,24 @@ def gather(library: Library, shelf: Shelf, journal: Journal) -> None:
     library._storage.settle()
 
 
+def edit(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Correct a chunk, leave one out and bring it back; remove documents and take them back."""
+    item = shelf.items[5]
+    while edits := library.chunk_edits(item.id):  # of the time before, which was killed
+        library.undo_chunk_edit(item.id, edits[0].page, edits[0].start, edits[0].end)
+    library.correct_chunk(f"{item.id}:0", "Somebody wrote something else here.")
+    library.leave_out_chunk(f"{item.id}:0")
+    left = next(edit for edit in library.chunk_edits(item.id) if edit.left_out)
+    library.undo_chunk_edit(item.id, left.page, left.start, left.end)
+    ids = [shelf.items[6].id, shelf.items[7].id]
+    journal.will("remove", ids)
+    library.set_aside(ids, undo_s=600)
+    library.take_back(ids)
+    for key in ids:
+        journal.did("add", key)
+    library._storage.settle()
+
+
 SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
     "changing": change,
     "rebuilding": rebuild,
@@ -115,4 +133,5 @@ SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
     "cutting anew": cut_anew,
     "backing up": back_up,
     "gathering": gather,
+    "editing": edit,
 }

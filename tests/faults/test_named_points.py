@@ -36,6 +36,7 @@ _WHERE = {
     "switch": "reembedding",
     **dict.fromkeys(("segment", "manifest", "gathering"), "gathering"),
     "renewal": "cutting anew",
+    **dict.fromkeys(("edit", "aside", "back"), "editing"),
     "backup": "backing up",
     "restore": "restoring",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from dataclasses import replace as with_changes
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from rag_core.domain import (
     BackupReport,
     Chunk,
     ChunkCluster,
+    ChunkEdit,
     Citation,
     ClusterTree,
     Considered,
@@ -42,6 +43,7 @@ from rag_core.domain import (
     Searched,
     Sentence,
     Successor,
+    Table,
     Trace,
     Upload,
     WebAddress,
@@ -122,6 +124,8 @@ class FakeLibrary:
         self.held: list[Document] = []
         self.tree = ClusterTree()
         self.cut: list[Chunk] = []
+        self.edits: list[ChunkEdit] = []
+        self.aside: list[Document] = []
         self.script: dict[str, list[AddEvent]] = {}
         self.elsewhere: set[str] = set()
         self.pieces: list[Piece | Exception] = []
@@ -142,6 +146,8 @@ class FakeLibrary:
         self.successor: Successor | None = None
         self.steps: list[Progress | Exception] = []
         self.evaluation = FakeEvaluation()
+        self.access = SimpleNamespace(note=lambda who, action, status: self.noted.append((who, action, status)))
+        self.noted: list[tuple[str, str, int]] = []
         self.insights = FakeInsights()
         self.replaced: str | None = None
         self.old_chunks = 0
@@ -184,6 +190,21 @@ class FakeLibrary:
 
     def chunks(self, document_id: str, *, first: int = 0, limit: int | None = None) -> list[Chunk]:
         return self.cut[first:][:limit]
+
+    def chunk_edits(self, document_id: str) -> list[ChunkEdit]:
+        return self.edits
+
+    def tables(self, document_id: str) -> list[Table]:
+        return [Table(2, 0, 9, "Table 1: Bridges", (("Name", "Year"), ("Tolsund", "1901")))]
+
+    def set_aside(self, ids: Iterable[str], *, undo_s: float) -> list[str]:
+        self.aside = [one for one in self.held if one.id in set(ids)]
+        self.held = [one for one in self.held if one not in self.aside]
+        return [one.id for one in self.aside]
+
+    def take_back(self, ids: Iterable[str]) -> list[str]:
+        self.held += self.aside
+        return [one.id for one in self.aside]
 
     def picture(self, document_id: str, page: int, **wanted: Any) -> PagePicture:
         self.calls.append(("picture", (document_id, page, wanted.get("span"))))

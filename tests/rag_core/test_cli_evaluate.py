@@ -185,10 +185,7 @@ def test_wrong_arguments(evaluate: Evaluate) -> None:
     assert evaluate("--model", "gguf:none.gguf", "--answers")[0] == 1
     assert evaluate("--judge", "extractive")[0] == 1
     assert evaluate("--seed", "-1")[0] == 1
-    for arguments in (("--seed", "x"), ("--fly",)):
-        with pytest.raises(SystemExit) as exit:
-            evaluate(*arguments)
-        assert exit.value.code == 2
+    assert [evaluate(*arguments)[0] for arguments in (("--seed", "x"), ("--fly",))] == [2, 2]
     for name in ("no such set", "", ".", "x" * 200, "x" * 5000):
         code, _, err = evaluate(of=name)
         assert code == 1

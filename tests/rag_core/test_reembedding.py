@@ -411,6 +411,6 @@ def test_the_command(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys
     assert settings.database_url is not None
     monkeypatch.setenv("DATABASE_URL", settings.database_url.get_secret_value())
     assert main(["reembed", "--precision", wanted, "--data-dir", str(settings.data_dir)]) == 0
-    assert "done 1 of 1 chunks." in capsys.readouterr().out
+    assert "done 1 of 1 chunks" in capsys.readouterr().out
     assert main(["reembed", "--json", "--data-dir", str(settings.data_dir)]) == 0
     assert '"stage": "done"' in capsys.readouterr().out

@@ -4,11 +4,11 @@ import socket
 import stat
 from pathlib import Path
 
+import click
 import pytest
 
 from rag_core import Cancellation, Settings, secrets
-from rag_core.cli_output import WrongUsage
-from rag_core.cli_run import check_port
+from rag_core.cli.run import check_port
 from rag_core.errors import ConfigurationError, LecternError
 from rag_core.settings import ChunkingSettings, translated
 
@@ -145,7 +145,7 @@ def test_a_port_in_use_is_said() -> None:
             check_port(number)
     assert "PORT=8502" in told.value.help
     check_port(number)
-    with pytest.raises(WrongUsage):
+    with pytest.raises(click.UsageError):
         check_port(70_000)
 
 

@@ -7,14 +7,6 @@ const COLUMNS = [
   ["state", "State", "text"],
 ];
 
-const sorted = (rows, order) => {
-  if (!order) return rows;
-  const [column, down] = order;
-  const compare = (a, b) =>
-    typeof a.sort[column] === "number" ? a.sort[column] - b.sort[column] : String(a.sort[column]).localeCompare(String(b.sort[column]));
-  return [...rows].sort((a, b) => (down ? -compare(a, b) : compare(a, b)));
-};
-
 const drawTick = (label, checked, change) => {
   const box = make("input");
   box.type = "checkbox";
@@ -25,7 +17,7 @@ const drawTick = (label, checked, change) => {
 };
 
 const drawHead = (root, data) => {
-  const order = root.order;
+  const order = data.order;
   const head = make("thead");
   const row = make("tr");
   const all = make("th", "tick");
@@ -134,7 +126,17 @@ const drawBar = (root, data) => {
   const none = button("none quiet", "Choose none", "close", true);
   none.onclick = () => choose(root, []);
   const act = (change) => root.tell("tag", { ids: rows.map((row) => row.id), ...change });
-  root.bar.replaceChildren(make("span", "count", `${rows.length} chosen`), tagLine(names, root.known, act), none);
+  const remove = button("away", "Remove", "bin");
+  remove.onclick = () => {
+    root.tell("away", rows.map((row) => row.id));
+    choose(root, []);
+  };
+  const again = rows.filter((row) => row.retryable);
+  const retry = button("away", `Try ${again.length === 1 ? "it" : `${again.length}`} again`, "retry");
+  retry.onclick = () => root.tell("again", again.map((row) => row.id));
+  root.bar.replaceChildren(
+    make("span", "count", `${rows.length} chosen`), tagLine(names, root.known, act), ...(again.length ? [retry] : []), remove, none,
+  );
 };
 
 const choose = (root, ids) => {
@@ -155,12 +157,14 @@ const draw = (root, data) => {
   root.known = data.tags;
   root.chosen = new Set(data.rows.map((row) => row.id).filter((id) => root.chosen.has(id)));
   const body = root.table.querySelector("tbody") || make("tbody");
+  const focused = root.getRootNode().activeElement?.dataset.sort;
   root.table.querySelector("thead")?.remove();
   root.table.replaceChildren(drawHead(root, data), body);
-  patch(body, sorted(data.rows, root.order), (row) => drawRow(row, root));
+  patch(body, data.rows, (row) => drawRow(row, root));
   body.querySelectorAll("tr").forEach((line) => {
     line.querySelector(".tick input").checked = root.chosen.has(line.querySelector("[data-remove]").dataset.remove);
   });
+  if (focused) root.querySelector(`[data-sort="${focused}"]`)?.focus({ preventScroll: true });
   drawBar(root, data);
 };
 
@@ -173,9 +177,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (!target || target.disabled) return;
     const { sort, open, remove, retry } = target.dataset;
     if (sort) {
-      root.order = root.order && root.order[0] === sort ? [sort, !root.order[1]] : [sort, false];
-      draw(root, data);
-      root.querySelector(`[data-sort="${sort}"]`).focus();
+      setTriggerValue("sort", [sort, data.order?.[0] === sort && !data.order[1]]);
     } else if (open) setTriggerValue("open", open);
     else if (remove) setTriggerValue("remove", remove);
     else if (retry) setTriggerValue("retry", retry);

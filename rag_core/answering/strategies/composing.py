@@ -68,7 +68,8 @@ class Composition:
 def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Composition:
     """The answer that the evidence gives, trusted or not: at most `most` units, two behind a figure that is said."""
     result = computed(question, evidence.asked, evidence.cell_scores, evidence.weights) if evidence.asked else None
-    if not result and (sides := compared(question, evidence, scores)):
+    sides = compared(question, evidence, scores)
+    if sides and (not result or _of_several(evidence, sides)):
         return _side_by_side(evidence, scores, sides)
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)
@@ -80,6 +81,11 @@ def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Com
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
+
+
+def _of_several(evidence: Evidence, sides: Mapping[str, int]) -> bool:
+    """Whether the things compared are each told of in a document of their own."""
+    return len({evidence.units[index].quote.hit.document.id for index in sides.values()}) == len(sides)
 
 
 def _side_by_side(evidence: Evidence, scores: Floats, sides: Mapping[str, int]) -> Composition:

@@ -18,6 +18,7 @@ from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
 from rag_core.domain import Hit
+from rag_core.retrieval.understanding import topic_of
 
 NO_AIM = Aim()
 
@@ -50,11 +51,12 @@ def extract(
     max_sentences: int = 3,
 ) -> Extraction:
     """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits."""
-    evidence = gather(question, hits, encoder, aim.meant)
+    topic = topic_of(question)
+    evidence = gather(topic, hits, encoder, aim.meant)
     if evidence is None:
         return Extraction((), 0.0, True)
-    made = compose(question, evidence, scored(evidence), max_sentences)
-    sure = trust(evidence, made, aim.narrowed)
+    made = compose(topic, evidence, scored(evidence), max_sentences)
+    sure = trust(evidence, made, aim.narrowed or topic != question)
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
         return Extraction(made.quotes[:1] if near else (), sure.answerable, True)
@@ -84,7 +86,8 @@ def extract_parts(
 
 def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim = NO_AIM) -> Trust:
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
-    evidence = gather(question, hits, encoder, aim.meant)
+    topic = topic_of(question)
+    evidence = gather(topic, hits, encoder, aim.meant)
     if evidence is None:
         return Trust(0.0, 0.0, False)
-    return trust(evidence, compose(question, evidence, scored(evidence), 1), aim.narrowed)
+    return trust(evidence, compose(topic, evidence, scored(evidence), 1), aim.narrowed or topic != question)

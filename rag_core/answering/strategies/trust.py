@@ -47,7 +47,8 @@ class Trust:
 
 
 def trust(evidence: Evidence, made: Composition, narrowed: bool = False) -> Trust:
-    """How far an answer can be trusted. narrowed: whether one document was chosen, which likely holds the answer."""
+    """How far an answer can be trusted. narrowed: whether one document was chosen, which likely holds the answer, or
+    anything that is said of a topic answers."""
     known = signs(evidence, made)
     right = _probability(known, reader().right, reader().narrowed if narrowed else 0.0)
     least = reader().narrowed_from if narrowed else reader().answer_from
@@ -82,7 +83,9 @@ def _of_cells(evidence: Evidence, made: Composition) -> dict[str, float]:
         return dict.fromkeys(_OF_CELLS, 0.0)
     places = list(made.cells)
     matched = counted(evidence.asked.full[places].max(axis=0))
-    periods = [evidence.asked.features[places, CELL_FEATURES.index(name)].mean() for name in ("period", "other_period")]
+    period, other = (evidence.asked.features[places, CELL_FEATURES.index(name)] for name in ("period", "other_period"))
+    # What is computed from several periods has figures of others too.
+    periods = (period.max(), other.min()) if made.is_computed else (period.mean(), other.mean())
     known = (matched @ evidence.weights, matched.min(initial=1.0), *periods)
     return dict(zip(_OF_CELLS, map(float, known), strict=True))
 

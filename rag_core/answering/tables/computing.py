@@ -146,8 +146,10 @@ def _operands(question: str, wanted: Operation, asked: Asked, scores: Floats, we
     if wanted in ("average", "sum") and len(periods) < 2 and (found := _whole_row(asked, scores)):
         pair = _pair(question, asked, scores, weights)
         return pair or (found if wanted == "average" else [])
-    if wanted in ("change", "percentage change") or _YEAR_BEFORE.search(question):
+    if wanted in ("change", "percentage change"):
         return _to_the_year_before(asked, scores)
+    if _YEAR_BEFORE.search(question):
+        return _to_the_year_before(asked, scores)[::-1]
     return _pair(question, asked, scores, weights)
 
 
@@ -211,7 +213,7 @@ def _to_the_year_before(asked: Asked, scores: Floats) -> list[int]:
         return []
     before = str(int(years[-1]) - 1)
     row = next((row for row in _rows(asked) if best in row), [])
-    earlier = [place for place in row if before in years_of(said_by(asked.cells[place]))]
+    earlier = [place for place in row if place != best and before in years_of(said_by(asked.cells[place]))]
     return [earlier[0], best] if earlier else []
 
 

@@ -73,7 +73,8 @@ def heads_above(lines: Sequence[list[Part]], bound: float, top: float) -> tuple[
 def is_head(part: Part, bound: float) -> bool:
     """Whether a part alone on its line stands over the figures; what stands over the whole table is its caption."""
     in_brackets = part.text.startswith("(") and part.text.endswith(")")
-    over = part.left > bound - _LEFT_OF or (part.right > bound and _YEAR.search(part.text) is not None)
+    # One that names several years speaks of the whole table.
+    over = part.left > bound - _LEFT_OF or (part.right > bound and len(set(_YEAR.findall(part.text))) == 1)
     return over and not is_text(part) and not in_brackets
 
 

@@ -16,9 +16,9 @@ from rag_core.api.callers import Caller, caller_of, needs
 from rag_core.api.problems import Refused, there
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed, document_of, visible
-from rag_core.api.uploads import Repeats, received
+from rag_core.api.uploads import keep_answer, received, repeated
 from rag_core.cancellation import Cancellation
-from rag_core.domain import AddEvent, Chunk, Document, Page, WebAddress
+from rag_core.domain import AddEvent, Document, Page, WebAddress
 from rag_core.jobs import Request as Asked
 from rag_core.library import Library
 from rag_core.plain import plain, plain_event, plain_job
@@ -27,7 +27,6 @@ from rag_core.sources import Source
 router = APIRouter(prefix="/documents", tags=["documents"])
 Opened = Annotated[Library, Depends(open_library)]
 READ, WRITE = Depends(needs("read", scoped=True)), Depends(needs("write"))
-_repeats = Repeats()
 
 _DOCUMENT = shown(Document)
 _PAGE = shown(Page, without=("lines",))
@@ -122,7 +121,7 @@ async def add(
         return await _added(request, library, [*paths, *addresses], given.password)
     async with received(request, library) as files:
         key = request.headers.get("idempotency-key", "")
-        before = _repeats.get(caller.name, key, files.digest) if key else None
+        before = await to_thread.run_sync(repeated, library, caller.name, key, files.digest) if key else None
         if before is not None:
             return told(request, before, 201)
         if not wait:
@@ -130,7 +129,7 @@ async def add(
         if not wants_events(request):
             results = await to_thread.run_sync(added, library, files.paths, files.password)
             if key:
-                _repeats.keep(caller.name, key, files.digest, results)
+                await to_thread.run_sync(keep_answer, library, caller.name, key, files.digest, results)
             return told(request, results, 201)
         # The files are gone once this returns: what is kept of them is the library's own.
         waiting = await to_thread.run_sync(_accepted, library, files.paths)
@@ -212,17 +211,6 @@ def picture(
     drawn = library.picture(document_id, number, width_px=width)
     headers = {"ETag": f'"{document_id}-{number}-{width}"', "Cache-Control": "private, max-age=3600"}
     return Response(drawn.png, media_type="image/png", headers=headers)
-
-
-@router.get("/{document_id}/chunks", dependencies=[READ], **answers(object_of("Chunks", chunks=list[Chunk], total=int)))
-def chunks(
-    request: Request, library: Opened, document_id: str,
-    first: Annotated[int, Query(ge=0)] = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> Response:  # fmt: skip
-    """Chunks in order, from index `first` on."""
-    found = document_of(library, document_id, caller_of(request))
-    some = library.chunks(document_id, first=_small(first), limit=limit)
-    return told(request, {"chunks": plain(some), "total": found.chunk_count})
 
 
 @router.get("/{document_id}/original", dependencies=[READ], **sends("application/octet-stream"))

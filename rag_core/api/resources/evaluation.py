@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field, TypeAdapter
 from starlette.responses import Response
@@ -15,8 +17,11 @@ from rag_core.api.problems import Refused, there
 from rag_core.api.resources.documents import WRITE, Opened
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
-from rag_core.domain import Configuration, Difference, Question, QuestionSet, Result, Run
+from rag_core.api.uploads import received
+from rag_core.domain import Configuration, Difference, Question, QuestionSet, Result, RowProblem, Run
+from rag_core.evaluation.files.importing import MAX_BYTES
 from rag_core.jobs import Request as Asked
+from rag_core.library import Library
 from rag_core.plain import plain
 
 sets = APIRouter(prefix="/question-sets", tags=["evaluation"])
@@ -24,12 +29,19 @@ runs = APIRouter(prefix="/runs", tags=["evaluation"])
 READ = Depends(needs("read"))
 _QUESTIONS = TypeAdapter(list[Question])
 _SET = shown(QuestionSet)
+_IMPORTED = object_of("QuestionsImported", set=QuestionSet, rows=int, problems=list[RowProblem], notes=list[str])
+_NAME_CHARS = 120
+_FILE = {"requestBody": {"required": True, "content": {
+    "multipart/form-data": {"schema": {"type": "object", "properties": {
+        "file": {"type": "string", "format": "binary"}}}},
+    "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+}}}  # fmt: skip
 
 
 class SetGiven(Closed):
     """A name, and questions as they are answered by `/questions`."""
 
-    name: Annotated[str, Field(min_length=1, max_length=120)]
+    name: Annotated[str, Field(min_length=1, max_length=_NAME_CHARS)]
     questions: list[Question] = Field(default=[], max_length=10_000)
 
 
@@ -66,6 +78,33 @@ def all_sets(request: Request, library: Opened) -> Response:
 def create(request: Request, library: Opened, given: SetGiven) -> Response:
     """Make a question set."""
     return told(request, plain(library.evaluation.create(given.name, given.questions)), 201)
+
+
+@sets.post("/import", dependencies=[WRITE], openapi_extra=_FILE, **answers(_IMPORTED, 201))
+async def import_file(request: Request, library: Opened, set_id: str | None = None) -> Response:
+    """A question set of a CSV or JSON Lines file: a form's part, or a body named by `?name=`.
+
+    With `set_id` its questions are added to that set; those whose ids are there take the place of the old ones.
+    `problems` are the rows that cannot be used, or whose places are not in the library.
+    """
+    async with received(request, library) as files:
+        return told(request, await to_thread.run_sync(_imported, library, files.paths[0], set_id), 201)
+
+
+def _imported(library: Library, path: Path, set_id: str | None) -> dict[str, Any]:
+    evaluation = library.evaluation
+    with path.open("rb") as file:  # one byte too many is told of by whoever reads it
+        report = evaluation.read(path.name, file.read(MAX_BYTES + 1))
+    if not report.questions:
+        first = report.problems[0].message if report.problems else ""
+        raise Refused(422, f"{path.name} holds no question that can be used. {first}".rstrip())
+    if set_id is None:
+        made = evaluation.create(path.name[:_NAME_CHARS], report.questions)
+    else:
+        with there("question set"):
+            evaluation.put(set_id, report.questions)
+            made = evaluation.set(set_id)
+    return {"set": plain(made), "rows": report.rows, "problems": plain(report.problems), "notes": [*report.notes]}
 
 
 @sets.get("/{set_id}", dependencies=[READ], **answers(_SET))

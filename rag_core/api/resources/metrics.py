@@ -48,7 +48,7 @@ def make_router(doors: Doors) -> APIRouter:
     )  # fmt: skip
     router = APIRouter(tags=["library"])
 
-    def observe(method: str, path: str, status: int, seconds: float) -> None:
+    def observe(request: str, method: str, path: str, status: int, seconds: float) -> None:
         took.labels(method, path, str(status)).observe(seconds)
 
     @router.get("/metrics", dependencies=[Depends(needs("read"))], response_model=None)
@@ -56,5 +56,5 @@ def make_router(doors: Doors) -> APIRouter:
         """Counters and times in Prometheus' form."""
         return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    doors.observe = observe
+    doors.observers.append(observe)
     return router

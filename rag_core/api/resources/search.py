@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any, Literal
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
@@ -38,17 +40,26 @@ class SearchGiven(Closed):
 
 
 @router.post("", dependencies=[READ], **answers(_FOUND))
-def search(request: Request, library: Opened, given: SearchGiven) -> Response:
+async def search(request: Request, library: Opened, given: SearchGiven) -> Response:
     """The best passages for a question, best first; `explain` tells every candidate and what became of it."""
-    return _search(request, library, given)
+    return await to_thread.run_sync(_search, request, library, given, limiter=request.app.state.searches)
 
 
 @router.get("", dependencies=[READ], **answers(_FOUND))
-def search_simply(
+async def search_simply(
     request: Request, library: Opened, q: str, k: Annotated[int, Query(ge=1, le=100)] = 6, mode: Mode | None = None
 ) -> Response:
     """The same for a question alone."""
-    return _search(request, library, SearchGiven(question=q, k=k, mode=mode))
+    given = SearchGiven(question=q, k=k, mode=mode)
+    return await to_thread.run_sync(_search, request, library, given, limiter=request.app.state.searches)
+
+
+def limiter() -> CapacityLimiter:
+    """As many searches at a time as there are processors, and one that waits for PostgreSQL.
+
+    More would all be late together; those that wait are answered in the order in which they came.
+    """
+    return CapacityLimiter((os.cpu_count() or 1) + 1)
 
 
 def _search(request: Request, library: Library, given: SearchGiven) -> Response:

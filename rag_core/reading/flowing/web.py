@@ -21,6 +21,7 @@ from rag_core.reading.base import Details
 from rag_core.reading.flowing.blocks import Block, Flow, Kind
 from rag_core.reading.flowing.layout import is_figure
 from rag_core.reading.text import clean, read_text
+from rag_core.text.invisible import taken_out
 
 _UNSEEN_TAGS = "script style noscript template head iframe object svg math button select datalist canvas audio video"
 _BETWEEN_TAGS = (
@@ -34,7 +35,15 @@ _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' 
 _PUBLISHED = "//meta[@property='article:published_time' or @itemprop='datePublished' or @name='date']/@content"
 _YEAR = re.compile(r"(?:19|20)\d\d(?=-|$)")
 _PARTS = "//p | //li | //tr | //h1 | //h2 | //h3 | //pre"
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDDEN = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|(?<![\w-])opacity\s*:\s*0*\.?0*\s*(?:;|$|!)"
+    r"|font-size\s*:\s*(?:0*\.\d+|[01](?:\.\d+)?)(?:px|pt)?\s*(?:;|$|!)",
+    re.IGNORECASE,
+)
+_WHITE = re.compile(r"(?<![\w-])color\s*:\s*(?:#fff(?:fff)?|white|rgba?\(\s*255\s*,\s*255\s*,\s*255\b)", re.IGNORECASE)
+_GROUND = re.compile(r"background", re.IGNORECASE)
+# Words that a hidden part has at least to be told of: labels of buttons have fewer.
+_LEAST_WORDS, _SHOWN_CHARS = 4, 100
 _DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w-]{2,40})""", re.I)
 # Elements that XML closes as they open, for HTML would have them go on.
 _XHTML = re.compile(r"<\?xml|xmlns=.http://www\.w3\.org/1999/xhtml")
@@ -58,7 +67,7 @@ def read(path: Path, max_chars: int) -> Flow:
     )
     said = _YEAR.match(_said(root, _PUBLISHED))
     year = int(said[0]) if said else None
-    notes = (note,) if note else ()
+    notes = tuple(filter(None, (note, taken_out(text), _hidden_note(root))))
     return Flow(blocks(main), Details(title, author, year, language=root.get("lang", ""), notes=notes))
 
 
@@ -254,6 +263,9 @@ def _plainer(root: Any) -> Any:
             element.drop_tag()
     for picture in root.iter("img"):
         picture.set("alt", _alternative(picture))
+    for part in list(_hidden_parts(root)):
+        if part.getparent() is not None:
+            part.drop_tree()
     return root
 
 
@@ -265,7 +277,38 @@ def _alternative(picture: Any) -> str:
 
 
 def _is_hidden(element: Any) -> bool:
-    return element.get("hidden") is not None or _HIDDEN.search(element.get("style", "")) is not None
+    style = element.get("style", "")
+    return element.get("hidden") is not None or (
+        bool(style)
+        and (_HIDDEN.search(style) is not None or (_WHITE.search(style) is not None and not _has_ground(element)))
+    )
+
+
+def _has_ground(element: Any) -> bool:
+    """Whether an element, or one around it, says what it stands on, or may by a style sheet, which is not read."""
+    around = (element, *element.iterancestors())
+    by_sheet = any(one.get("class") or one.get("id") for one in around[:2])
+    return by_sheet or any(_GROUND.search(one.get("style", "")) or one.get("bgcolor") for one in around)
+
+
+def _hidden_parts(root: Any) -> Iterator[Any]:
+    """The outermost elements that a page hides."""
+    walk = etree.iterwalk(root, events=("start",))
+    for _, element in walk:
+        if _is_hidden(element):
+            walk.skip_subtree()
+            yield element
+
+
+def _hidden_note(root: Any) -> str:
+    """What a page has hidden in its own words, which is not read."""
+    parts = (" ".join("".join(one.itertext()).split()) for one in _hidden_parts(root) if one.tag not in _UNSEEN)
+    told = [part for part in parts if len(part.split()) >= _LEAST_WORDS]
+    if not told:
+        return ""
+    beginning = f"{told[0][:_SHOWN_CHARS]}{'…' if len(told[0]) > _SHOWN_CHARS else ''}"
+    count = "1 part" if len(told) == 1 else f"{len(told)} parts"
+    return f"Hidden on the page and left out: {count}, “{beginning}”."
 
 
 def _said(root: Any, path: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from rag_core.errors import Cancelled, LecternError
 from rag_core.reading import wire
 from rag_core.reading.base import RawPage
 from rag_core.reading.child import Child, ChildDied, Watch
+from rag_core.reading.pool import usable_cores
 
 if TYPE_CHECKING:
     from rag_core.settings import OcrSettings
@@ -36,7 +36,7 @@ class PageRecogniser:
         """
         request = {
             "path": str(path.absolute()), "media_type": media_type, "password": password, "page": number,
-            "engine": settings.engine, "languages": settings.languages, "threads": settings.threads or _cores(),
+            "engine": settings.engine, "languages": settings.languages, "threads": settings.threads or usable_cores(),
         }  # fmt: skip
         with self._turn:
             page = wire.page_in(self._asked(settings, request)["page"])
@@ -75,7 +75,3 @@ class PageRecogniser:
 
 def _of_recognition(error: LecternError) -> LecternError:
     return type(error)(str(error).replace("Reading", "Recognising").replace("reading", "recognising"), help=error.help)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -58,6 +58,8 @@ class DerivedIndex(ABC):
     """What people know it as; its findings name it so."""
     needed: ClassVar[bool] = False
     """Whether an answer needs it: a document is not ready before such an index has taken it."""
+    lull_s: ClassVar[float] = 0.0
+    """How long nothing more should be committed before it follows in the background, within a minute."""
     reads_texts: ClassVar[bool] = False
     """Whether documents are given to it with their texts, sections and labels of pages."""
     reads_vectors: ClassVar[bool] = False

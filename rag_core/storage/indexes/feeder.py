@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from rag_core.errors import LecternError
@@ -18,33 +19,52 @@ class Feeder:
     """Calls `work` when woken, and now and then for what backs off, until stopped. `what` says what it does.
 
     first_s: how long it waits after the start, where nothing wakes it.
+    lull_s: how long nothing more may come before it works, at most `longest_s` after it was woken: many small batches
+    while files come cost those who bring them in more than a large one afterwards.
     """
 
-    def __init__(self, what: str, work: Callable[[], None], first_s: float = _FIRST_S) -> None:
+    def __init__(
+        self, what: str, work: Callable[[], None], *, first_s: float = _FIRST_S, lull_s: float = 0.0,
+        longest_s: float = 0.0,
+    ) -> None:  # fmt: skip
         self._what = what
-        self._first_s = first_s
+        self._first_s, self._lull_s, self._longest_s = first_s, lull_s, longest_s
         self._work = work
         self._woken = threading.Event()
+        self._hurried = threading.Event()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lectern-feeder", daemon=True)
         self._thread.start()
 
-    def wake(self) -> None:
-        """There is something to do."""
+    def wake(self, *, hurry: bool = False) -> None:
+        """There is something to do; `hurry`: somebody waits for it, and no lull is waited for."""
+        if hurry:
+            self._hurried.set()
         self._woken.set()
 
     def stop(self) -> None:
         """End the thread after what it is doing."""
         self._stopped.set()
-        self._woken.set()
+        self.wake(hurry=True)
         self._thread.join()
 
     def _run(self) -> None:
-        self._woken.wait(self._first_s)
+        woken = self._woken.wait(self._first_s)
         while not self._stopped.is_set():
+            if woken:
+                self._await_lull()
+            self._hurried.clear()
             self._woken.clear()
             try:
                 self._work()
             except LecternError as error:
                 _log.warning("%s later: %s", self._what, error)
-            self._woken.wait(_EVERY_S)
+            # One who stops it sets the first before the second, which may have been cleared since.
+            woken = self._stopped.is_set() or self._woken.wait(_EVERY_S)
+
+    def _await_lull(self) -> None:
+        latest = time.monotonic() + self._longest_s
+        while not self._hurried.is_set() and (left := latest - time.monotonic()) > 0:
+            self._woken.clear()
+            if not self._woken.wait(min(self._lull_s, left)):
+                return

@@ -1,4 +1,4 @@
-"""Keys of the doors, kept as hashes, and the audit of what was changed through them."""
+"""Keys of the doors, kept as hashes; the audit of what was changed; what was answered under idempotency keys."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from rag_core.storage.postgres.database import Database, retried, storable
 _COLUMNS = "id, name, role, tags, created_at, revoked_at"
 # The oldest lines go, so that the table cannot fill a disk.
 _KEPT_LINES = 100_000
+# Whoever sends a request a second time does so sooner.
+_KEPT_ANSWERS = "7 days"
 
 
 class AccessStore:
-    """Reads and writes keys and audit lines. Raises StoreUnavailable."""
+    """Reads and writes them. Raises StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -71,3 +73,22 @@ class AccessStore:
                 "SELECT at, who, action, status FROM audit ORDER BY id DESC LIMIT %s", (limit,)
             ).fetchall()
         return [AuditEntry(*row) for row in rows]
+
+    @retried
+    def answered(self, who: str, key: str) -> tuple[str, str] | None:
+        """The digest of the request that came under an idempotency key, and what was answered, as JSON."""
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "SELECT digest, answer FROM repeats WHERE who = %s AND key = %s", (storable(who), storable(key))
+            ).fetchone()
+        return (row[0], row[1]) if row else None
+
+    @retried
+    def keep_answer(self, who: str, key: str, digest: str, answer: str) -> None:
+        """Keep what was answered; the oldest answers go."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM repeats WHERE at < now() - %s::interval", (_KEPT_ANSWERS,))
+            connection.execute(
+                "INSERT INTO repeats (who, key, digest, answer) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                (storable(who), storable(key), digest, storable(answer)),
+            )

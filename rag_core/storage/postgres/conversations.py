@@ -19,7 +19,7 @@ from rag_core.storage.postgres.rows import clean
 
 _CITATION = (
     "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"
-    " score_kind, instructs"
+    " score_kind, instructs, corrected, hidden"
 )
 _MESSAGES = """
     SELECT id, question, created_at, answer, error, rating, reason, conversation_id,
@@ -277,13 +277,14 @@ def _write_citations(connection: Connection[TupleRow], message_id: str, answer: 
         (
             message_id, c.number, c.chunk_id, c.document_id, storable(c.title), c.page, storable(c.page_label),
             storable(c.section), storable(c.text), c.start, c.end,
-            Jsonb([[box.left, box.top, box.right, box.bottom] for box in c.boxes]), c.score, c.score_kind, c.instructs,
+            Jsonb([[box.left, box.top, box.right, box.bottom] for box in c.boxes]), c.score, c.score_kind,
+            c.instructs, c.corrected, c.hidden,
         )
         for c in answer.citations
     ]  # fmt: skip
     with connection.cursor() as cursor:
         cursor.executemany(
-            f"INSERT INTO citations (message_id, {_CITATION}) VALUES ({', '.join(['%s'] * 15)})".encode(), rows
+            f"INSERT INTO citations (message_id, {_CITATION}) VALUES ({', '.join(['%s'] * 17)})".encode(), rows
         )
 
 
@@ -291,7 +292,7 @@ def _citation(row: TupleRow) -> Citation:
     return Citation(
         number=row[0], chunk_id=row[1], document_id=row[2], title=row[3], page=row[4], page_label=row[5],
         section=row[6], text=row[7], start=row[8], end=row[9], boxes=tuple(Box(*box) for box in row[10]),
-        score=row[11], score_kind=row[12], instructs=row[13],
+        score=row[11], score_kind=row[12], instructs=row[13], corrected=row[14], hidden=row[15],
     )  # fmt: skip
 
 

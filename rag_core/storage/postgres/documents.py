@@ -13,12 +13,14 @@ from pgvector import Vector
 from psycopg.rows import TupleRow, dict_row
 
 from accelerator.faults import reach
-from rag_core.domain import Box, Chunk, Document, DocumentCard, Page, Profile, Section
+from rag_core.domain import Box, Chunk, Document, DocumentCard, HiddenText, Page, Profile, Section
 from rag_core.errors import StoreCorrupt
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.edits import EditStore, keep_edits
 from rag_core.storage.postgres.recognition import RecognitionStore, note_recognition
+from rag_core.storage.postgres.removing import RemovalStore
 from rag_core.storage.postgres.rows import (
     CHUNK,
     Accepted,
@@ -55,6 +57,8 @@ class DocumentStore:
         self._lock = threading.Lock()
         self.cards = CardStore(database, self._forget)
         self.recognition = RecognitionStore(database, self._forget)
+        self.edits = EditStore(database, self._forget)
+        self.removals = RemovalStore(database, self._forget)
 
     @retried
     def accept(self, window: Sequence[Accepted]) -> None:
@@ -106,7 +110,7 @@ class DocumentStore:
                 (profile.id, profile.name, profile.revision, profile.dimensions, profile.pooling, profile.precision),
             )
             replaced = withdraw(connection, [item.document_id for item in batch if item.replaces])
-            batch = mark_stored(connection, batch, profile)
+            batch = mark_stored(connection, keep_edits(connection, batch, profile), profile)
             copy_pages(connection, batch)
             copy_chunks(connection, batch)
             note_recognition(connection, batch)
@@ -196,7 +200,8 @@ class DocumentStore:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT c.document_id, c.index, c.page, c.section, c.span_start, c.span_end, c.boxes, c.text, c.md5,"
-                " c.token_count, p.label FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+                " c.token_count, c.corrected, c.hidden, p.label"
+                " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
                 " JOIN chunks c USING (document_id, index)"
                 " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
                 " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
@@ -222,8 +227,8 @@ class DocumentStore:
         with self._database.transaction() as connection:
             rows = connection.execute(
                 "SELECT p.number, p.text, p.label, p.width_pt, p.height_pt, coalesce(p.error, r.error),"
-                " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0), p.body_start, p.body_end"
-                " FROM pages p"
+                " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0), p.body_start,"
+                " p.body_end, p.hidden FROM pages p"
                 " LEFT JOIN recognised_pages r ON r.document_id = p.document_id AND r.number = p.number AND r.in_place"
                 " AND (r.content ->> 'text' = p.text OR r.error IS NOT NULL)"
                 " WHERE p.document_id = %s AND (%s::int IS NULL OR p.number = %s) ORDER BY p.number",
@@ -233,6 +238,7 @@ class DocumentStore:
             Page(
                 number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5], recogniser=r[6],
                 certainty=r[7], turned=r[8], body=None if r[9] is None else (r[9], r[10]),
+                hidden=tuple(HiddenText(*span) for span in r[11]),
             )
             for r in rows
         ]  # fmt: skip
@@ -341,16 +347,23 @@ class DocumentStore:
 
     @retried
     def removing(self) -> list[str]:
-        """The documents that are being removed."""
+        """The documents that are being removed, but for those that can be taken back still."""
         with self._database.transaction() as connection:
-            rows = connection.execute("SELECT id FROM documents WHERE state = 'removing' ORDER BY id").fetchall()
+            rows = connection.execute(
+                "SELECT id FROM documents WHERE state = 'removing' AND coalesce(kept_until, '-infinity') <= now()"
+                " ORDER BY id"
+            ).fetchall()
         return [row[0] for row in rows]
 
     @retried
     def forget_removed(self, ids: Sequence[str]) -> None:
         """Delete the rows of documents that are being removed; others stay."""
         with self._database.transaction() as connection:
-            connection.execute("DELETE FROM documents WHERE id = ANY(%s) AND state = 'removing'", (list(ids),))
+            connection.execute(
+                "DELETE FROM documents WHERE id = ANY(%s) AND state = 'removing'"
+                " AND coalesce(kept_until, '-infinity') <= now()",
+                (list(ids),),
+            )
             reach("removal.unswept")
         reach("removal.swept")
         self._forget(*ids)
@@ -400,5 +413,6 @@ def _document(row: Mapping[str, Any]) -> Document:
 def _chunk(row: TupleRow) -> Chunk:
     return Chunk(
         document_id=row[0], index=row[1], page=row[2], section=row[3], start=row[4], end=row[5],
-        boxes=tuple(Box(*box) for box in row[6]), text=row[7], md5=row[8], token_count=row[9],
+        boxes=tuple(Box(*box) for box in row[6]), text=row[7], md5=row[8], token_count=row[9], corrected=row[10],
+        hidden=row[11],
     )  # fmt: skip

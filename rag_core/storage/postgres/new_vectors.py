@@ -15,6 +15,7 @@ from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.edits import renew_vectors
 from rag_core.storage.postgres.pieces import kept_form
 
 _PROFILE = "p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision"
@@ -193,6 +194,7 @@ def take_over(connection: Connection[TupleRow], profile: Profile, indexes: Seque
     ).rowcount
     if chunks is None or replaced != chunks[0]:
         raise StoreUnavailable("Documents came in while the library was to switch.", help="Start it again: it goes on.")
+    renew_vectors(connection, profile)
     queue(connection, indexes)
     connection.execute("DELETE FROM new_vectors")
     return {row[0] for row in rows if row[1] == "ready"}

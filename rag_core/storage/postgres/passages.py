@@ -32,6 +32,8 @@ class PassageRow:
     text: str
     md5: str
     pieces: bytes | None = None
+    corrected: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class Passages:
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT c.document_id, c.index, c.page, p.label, c.section, c.span_start, c.span_end, c.boxes::text,"
-                " c.text, c.md5, c.pieces FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+                " c.text, c.md5, c.pieces, c.corrected, c.hidden"
+                " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
                 " JOIN chunks c USING (document_id, index)"
                 " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
                 " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",

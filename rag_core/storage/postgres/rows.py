@@ -23,7 +23,7 @@ from rag_core.storage.postgres.sources import insert_sources
 
 # PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
 _SOURCE_CHARS = 500
-CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, md5, token_count"
+CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, md5, token_count, corrected, hidden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,8 @@ def copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> Non
     with (
         connection.cursor() as cursor,
         cursor.copy(
-            "COPY pages (document_id, number, label, text, width_pt, height_pt, error, body_start, body_end) FROM STDIN"
+            "COPY pages (document_id, number, label, text, width_pt, height_pt, error, body_start, body_end,"
+            " hidden) FROM STDIN"
         ) as copy,
     ):
         for item in batch:
@@ -130,14 +131,30 @@ def copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> Non
                 error = None if p.error is None else storable(p.error)
                 body = p.body or (None, None)
                 label, text = storable(p.label), storable(p.text)
-                row = (item.document_id, p.number, label, text, p.width_pt, p.height_pt, error, *body)
+                hidden = Jsonb([[span.start, span.end, span.why] for span in p.hidden])
+                row = (item.document_id, p.number, label, text, p.width_pt, p.height_pt, error, *body, hidden)
                 copy.write_row(row)
 
 
 def copy_chunks(connection: Connection[TupleRow], batch: Sequence[Stored]) -> None:
     """Write the chunks of documents with their vectors."""
     columns = f"COPY chunks ({CHUNK}, vector, pieces) FROM STDIN WITH (FORMAT BINARY)"
-    types = ["text", "int4", "int4", "text", "int4", "int4", "jsonb", "text", "text", "int4", "vector", "bytea"]
+    types = [
+        "text",
+        "int4",
+        "int4",
+        "text",
+        "int4",
+        "int4",
+        "jsonb",
+        "text",
+        "text",
+        "int4",
+        "bool",
+        "bool",
+        "vector",
+        "bytea",
+    ]
     with connection.cursor() as cursor, cursor.copy(columns.encode()) as copy:
         copy.set_types(types)
         for row in _chunk_rows(batch):
@@ -151,8 +168,7 @@ def _chunk_rows(batch: Sequence[Stored]) -> Iterator[tuple[object, ...]]:
             boxes = Jsonb([[box.left, box.top, box.right, box.bottom] for box in chunk.boxes])
             yield (
                 item.document_id, chunk.index, chunk.page, storable(chunk.section), chunk.start, chunk.end, boxes,
-                storable(chunk.text), chunk.md5, chunk.token_count, vector,
-                kept,
+                storable(chunk.text), chunk.md5, chunk.token_count, chunk.corrected, chunk.hidden, vector, kept,
             )  # fmt: skip
 
 

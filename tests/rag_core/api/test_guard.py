@@ -137,6 +137,22 @@ def test_abroad_nothing_goes_without_a_key(abroad: AbstractContextManager[Served
     assert text not in json.dumps([entry.action for entry in filled.access.audit()])
 
 
+def test_behind_a_proxy_on_this_machine_a_key_is_needed(filled: Library) -> None:
+    with serve(filled, settings=DoorSettings(hosts=("lectern.example",))) as served, served.client() as client:
+        assert client.get("/api/v1/tags").status_code == 200
+        for path in ("/api/v1/tags", "/"):
+            assert client.get(path, headers={"Host": "lectern.example"}).status_code == 401
+
+
+def test_where_people_sign_in_pages_need_no_key_and_doors_do(abroad: AbstractContextManager[Served]) -> None:
+    with abroad as served, served.client(Host="192.0.2.7") as client:
+        assert client.get("/").status_code == 401
+        served.doors.sign_in = True
+        assert client.get("/").text == "a page"
+        assert client.get("/", headers={"Host": "evil.example"}).status_code == 421
+        assert client.get("/api/v1/search", params={"q": "leave"}).status_code == 401
+
+
 def test_a_key_of_a_tag_sees_nothing_else(abroad: AbstractContextManager[Served], filled: Library) -> None:
     _, text = filled.access.create("intern", tags=["Work"])
     with abroad as served, served.client(text, Host="192.0.2.7") as intern:

@@ -121,14 +121,17 @@ def test_commands_use_the_server_that_runs(
 
 
 def test_a_question_is_asked_of_the_server_at_once(note: list[str]) -> None:
-    """None of the library's code is imported for it."""
-    code = "import sys; from rag_core import quick; print(quick.answered(sys.argv[1:]), 'pydantic' in sys.modules)"
+    """None of the library's code is imported for it, nor what draws tables."""
+    code = (
+        "import sys; from rag_core.cli import main; code = main();"
+        "print(code, [name for name in ('pydantic', 'rag_core.domain', 'rich', 'asyncio') if name in sys.modules])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, "ask", ASKED, "--json", *note], cwd=PROJECT, capture_output=True, text=True
     )
     answer, last = done.stdout.splitlines()
     assert "27" in json.loads(answer)["text"]
-    assert last == "0 False"
+    assert last == "0 []"
     shown = subprocess.run(
         [sys.executable, "-m", "rag_core", "ask", ASKED, *note], cwd=PROJECT, capture_output=True, text=True
     )

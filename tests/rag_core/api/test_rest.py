@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from rag_core import Library
 from rag_core.settings import DoorSettings
 from tests.rag_core.api.conftest import TRAVEL, Served, serve
 
@@ -74,6 +75,25 @@ def test_a_document_from_upload_to_removal(rest: httpx.Client) -> None:
     assert rest.get(f"/api/v1/documents/{document}").status_code == 404
 
 
+def test_a_chunk_is_corrected_left_out_and_brought_back(rest: httpx.Client) -> None:
+    body = b"Name\tSeats\nBlue hall\t12\n\nThe canteen opens at half past ten."
+    made = rest.post("/api/v1/documents", params={"name": "halls.txt"}, content=body).json()["results"][0]
+    one = f"/api/v1/documents/{made['document']}"
+    assert rest.get(f"{one}/tables").json()["tables"][0]["rows"] == [["Name", "Seats"], ["Blue hall", "12"]]
+    (edit,) = rest.patch(f"{one}/chunks/0", json={"text": "The blue hall has 13 seats."}).json()["edits"]
+    assert edit["original"].startswith("Name") and edit["in_place"]
+    assert rest.get(f"{one}/chunks").json()["chunks"][0]["corrected"]
+    assert rest.patch(f"{one}/chunks/0", json={"left_out": True}).json()["edits"][0]["left_out"]
+    assert rest.get(f"{one}/chunks").json()["total"] == 0
+    place = f"{one}/edits/{edit['page']}/{edit['start']}/{edit['end']}"
+    assert not rest.delete(place).json()["edits"][0]["left_out"]
+    assert rest.delete(place).json()["edits"] == rest.get(f"{one}/edits").json()["edits"] == []
+    assert rest.delete(place).status_code == 404
+    assert rest.patch(f"{one}/chunks/7", json={"text": "x"}).status_code == 404
+    assert rest.patch(f"{one}/chunks/0", json={"text": " "}).status_code == 422
+    rest.delete(one)
+
+
 def test_a_form_with_several_files_and_a_key_that_is_sent_twice(rest: httpx.Client) -> None:
     files = [("files", ("a.txt", b"Alpha is the first letter.")), ("files", ("b.bin", bytes(range(256))))]
     sent = [rest.post("/api/v1/documents", files=files, headers={"Idempotency-Key": "one"}) for _ in range(2)]
@@ -85,6 +105,33 @@ def test_a_form_with_several_files_and_a_key_that_is_sent_twice(rest: httpx.Clie
         rest.post("/api/v1/documents?name=d.txt", content=b"Delta.", headers={"Accept": "text/event-stream"})
     )
     assert streamed[-1][1]["stage"] == "ready"
+
+
+def test_a_key_that_is_sent_again_after_a_restart(filled: Library) -> None:
+    answers = []
+    for _ in range(2):
+        with serve(filled) as server, server.client() as client:
+            sent = client.post("/api/v1/documents?name=e.txt", content=b"Epsilon.", headers={"Idempotency-Key": "late"})
+            answers.append(sent.json())
+    assert answers[0] == answers[1]
+    assert answers[0]["results"][0]["note"] == ""
+
+
+def test_a_question_set_from_a_file(rest: httpx.Client) -> None:
+    rows = b"question,answer,document,page\nHow many days of leave?,27,handbook,1\n,,,\nWhere?,,gone.pdf,1\n"
+    path = "/api/v1/question-sets/import"
+    made = rest.post(path, params={"name": "leave.csv"}, content=rows)
+    told = made.json()
+    assert (made.status_code, told["set"]["name"], told["rows"]) == (201, "leave.csv", 2)
+    (problem,) = told["problems"]
+    assert "gone.pdf" in problem["message"]
+    more = {"file": ("more.jsonl", b'{"question": "What is the notice period?"}')}
+    assert rest.post(path, params={"set_id": told["set"]["id"]}, files=more).status_code == 201
+    questions = rest.get(f"/api/v1/question-sets/{told['set']['id']}/questions").json()["questions"]
+    assert len(questions) == 3
+    assert rest.post(path, params={"name": "x.csv"}, content=b"nothing").status_code == 422
+    assert rest.post(path, params={"set_id": "none"}, files=more).status_code == 404
+    rest.delete(f"/api/v1/question-sets/{told['set']['id']}")
 
 
 def test_files_of_this_machine_are_added_where_that_is_allowed(served: Served, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rag_core.embedding.source import ModelSource
-from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad
+from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad, shared_out
 from rag_core.errors import ModelUnavailable
 
 
@@ -64,3 +64,18 @@ def test_padding_is_rounded_up_but_not_beyond_the_model(longest: int, width: int
     assert mask.sum(axis=1).tolist() == [longest, 1]
     assert (ids[mask == 0] == 3).all()
     assert (ids[mask == 1] == 7).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 8])
+def test_few_rows_keep_all_workers_busy(workers: int) -> None:
+    lengths = [200, 198, 16, 190, 201, 199, 197]
+    batches = shared_out(lengths, workers, 8)
+    assert sorted(index for batch in batches for index in batch) == list(range(7))
+    assert [2] in batches  # would be padded to twelve times its length
+    assert len(batches) == min(workers, 6) + 1
+    assert max(len(batch) for batch in batches) == -(-6 // workers)
+
+
+def test_no_batch_has_more_rows_than_it_may() -> None:
+    assert [len(batch) for batch in shared_out([10] * 20, 2, 8)] == [8, 8, 4]
+    assert shared_out([], 2, 8) == []

@@ -99,12 +99,15 @@ def finished(evaluation: Evaluation, set_id: str, *configurations: Configuration
 
 
 def lasting(results: Sequence[Result]) -> list[Result]:
-    """Results without what differs from one time to the next."""
+    """Results without what differs from one time to the next, as do the last digits of what is read in one batch."""
     costs = {"search_ms", "answer_ms"}
     return [
-        replace(one, latency_ms={}, metrics={key: value for key, value in one.metrics.items() if key not in costs})
+        replace(
+            one, latency_ms={}, metrics={key: value for key, value in one.metrics.items() if key not in costs},
+            confidence=None if one.confidence is None else round(one.confidence, 6),
+        )
         for one in results
-    ]
+    ]  # fmt: skip
 
 
 def test_passages_are_those_that_answers_get_with_the_gold_they_hold(

@@ -218,7 +218,7 @@ def test_damaged_bytes_end_in_pages_or_a_clear_error(reader: Reader, samples: Pa
 
 
 class _PeakMemory:
-    """Watches the memory of a reader's process from a thread."""
+    """Watches the memory of a reader's processes from a thread."""
 
     def __init__(self, reader: Reader) -> None:
         self.bytes = 0
@@ -236,6 +236,6 @@ class _PeakMemory:
 
     def _watch(self) -> None:
         while not self._done.wait(0.002):
-            pid = self._reader._child.pid
-            with suppress(psutil.Error):
-                self.bytes = max(self.bytes, psutil.Process(pid).memory_info().rss if pid else 0)
+            for child in self._reader._reading.children:
+                with suppress(psutil.Error):
+                    self.bytes = max(self.bytes, psutil.Process(child.pid).memory_info().rss if child.pid else 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies
 
-from rag_core.domain import Box, Line, Page, ParsedDocument, Section
+from rag_core.domain import Box, HiddenText, Line, Page, ParsedDocument, Section
 from rag_core.reading import Reader
 from rag_core.reading.card import make_card
 from rag_core.reading.titles import readable
@@ -102,3 +102,45 @@ def test_real_filings_and_documents_are_called_what_people_call_them(shared: Pat
             # As a library of an earlier version has it: without places and sizes.
             bare = replace(parsed, pages=tuple(replace(page, lines=()) for page in parsed.pages))
             assert make_card(bare, [Path(name).name]).title == title
+
+
+ABSTRACT = (
+    "We measured the tides of the Veyra strait for nine years and found that ferries run late at spring tide. " * 3
+)
+PAPER = f"""Tides and Ferries
+Ann Lund, Ole Dahl
+Journal of Islands 12 (2019). https://doi.org/10.1234/isl.2019.07(3).
+
+Abstract—{ABSTRACT}
+Keywords: tides, ferries
+
+1 Introduction
+As others found (doi:10.9999/other.1), boats are late.
+"""
+
+
+def test_a_paper_says_its_doi_and_abstract() -> None:
+    card = make_card(ParsedDocument("application/pdf", (Page(1, PAPER),)), ["tides.pdf"])
+    assert card.doi == "10.1234/isl.2019.07(3)"
+    assert card.abstract == ABSTRACT.strip()
+    headed = PAPER.replace("Abstract—", "Abstract\n\n")
+    sections = (
+        Section("Abstract", 1, 1, headed.index("Abstract")),
+        Section("1 Introduction", 1, 1, headed.index("1 I")),
+    )
+    assert (
+        make_card(ParsedDocument("text/plain", (Page(1, headed),), sections=sections), ["a"]).abstract == card.abstract
+    )
+    letter = make_card(
+        ParsedDocument("text/plain", (Page(1, "Dear Ann,\n\nIn summary: no. See 10.30/2.5 of it."),)), ["a"]
+    )
+    assert (letter.doi, letter.abstract) == ("", "")
+
+
+def test_what_nobody_sees_names_nothing() -> None:
+    page = sized(
+        [("A hidden name in huge letters", 3.0), ("Keeping Bees in Winter", 2.0), *[("Body text here", 1.0)] * 20]
+    )
+    hidden = replace(page, hidden=(HiddenText(0, 29, "white"),))
+    assert make_card(ParsedDocument("application/pdf", (page,)), ["x.pdf"]).title == "A hidden name in huge letters"
+    assert make_card(ParsedDocument("application/pdf", (hidden,)), ["x.pdf"]).title == "Keeping Bees in Winter"

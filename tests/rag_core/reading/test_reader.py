@@ -1,4 +1,4 @@
-"""The reading process: limits, turns, cancellation, and coming back after a kill."""
+"""The reading processes: limits, turns, cancellation, and coming back after a kill."""
 
 from __future__ import annotations
 
@@ -84,6 +84,11 @@ def many_pages(make_pdf: Callable[..., Path]) -> Path:
     return make_pdf(*[draw] * 600, name="many.pdf")
 
 
+def pids(reader: Reader) -> list[int]:
+    """The processes that read."""
+    return [child.pid for child in reader._reading.children if child.pid]
+
+
 def test_silence_beyond_the_limit_loses_the_page_alone(stub: Callable[..., tuple[Reader, Path]]) -> None:
     reader, path = stub("silent", page_timeout_s=0.3)
     parsed = reader.read(path, "a.txt")
@@ -139,9 +144,10 @@ def test_reading_is_cancelled_between_bundles_of_pages(own_reader: Reader, many_
         )
     assert seen[0] == (0, 600)
     assert 0 < seen[-1][0] < 600
-    pid = own_reader._child.pid
+    before = pids(own_reader)
     assert len(own_reader.read(many_pages, "x.pdf").pages) == 600
-    assert own_reader._child.pid == pid
+    assert pids(own_reader) == before
+    assert len(before) == 1
 
 
 def test_progress_counts_pages(own_reader: Reader, samples: Path) -> None:
@@ -154,32 +160,54 @@ def test_progress_counts_pages(own_reader: Reader, samples: Path) -> None:
 def test_a_killed_process_is_replaced(own_reader: Reader, samples: Path) -> None:
     path = samples / "water-works-guide.md"
     own_reader.start()
-    first = own_reader._child.pid
-    assert first
+    (first,) = pids(own_reader)
     os.kill(first, signal.SIGKILL)
     assert own_reader.read(path, path.name).title == "Keeper's guide to the Veyra water works"
-    assert own_reader._child.pid != first
+    assert pids(own_reader) not in ([first], [])
 
 
-def test_a_picture_does_not_wait_for_a_long_document(own_reader: Reader, many_pages: Path, samples: Path) -> None:
-    ends: dict[str, float] = {}
+def test_one_that_hangs_holds_up_no_other(stub: Callable[..., tuple[Reader, Path]]) -> None:
+    reader, silent = stub("silent", processes=2)
+    reached, stop = threading.Event(), threading.Event()
+    ends: list[LecternError] = []
 
-    def read() -> None:
-        own_reader.read(many_pages, "x.pdf")
-        ends["document"] = time.monotonic()
+    def hang() -> None:
+        try:
+            reader.read(
+                silent, "a.txt", progress=lambda done, _: reached.set() if done else None, cancelled=stop.is_set
+            )
+        except Cancelled as error:
+            ends.append(error)
 
-    own_reader.start()
-    thread = threading.Thread(target=read)
+    thread = threading.Thread(target=hang)
     thread.start()
-    time.sleep(0.15)
-    for _ in range(2):
-        assert own_reader.picture(samples / "veyra-ferry-handbook.pdf", "application/pdf", 3).png
-    ends["pictures"] = time.monotonic()
-    thread.join()
-    assert ends["pictures"] < ends["document"]
+    assert reached.wait(10)
+    for name in ("b", "c"):
+        other = silent.with_name(name)
+        other.write_text("words")
+        assert len(reader.read(other, name).pages) == 4
+    assert not ends
+    stop.set()
+    thread.join(10)
+    assert len(ends) == 1
 
 
-def test_many_threads_share_one_process(own_reader: Reader, samples: Path) -> None:
+def test_a_picture_is_drawn_while_whatever_reads_is_at_work(samples: Path) -> None:
+    path = samples / "veyra-ferry-handbook.pdf"
+    with Reader(ReadingSettings(processes=1)) as reader, reader._reading.child():
+        assert reader.picture(path, "application/pdf", 3).png
+
+
+def test_what_was_read_of_a_long_document_is_told_of(own_reader: Reader, many_pages: Path) -> None:
+    told: list[tuple[int, int]] = []
+    parsed = own_reader.read(
+        many_pages, "x.pdf", begun=lambda pages, so_far: told.append((pages, len(so_far().pages))) if not told else None
+    )
+    ((pages, had),) = told
+    assert 0 < pages == had < len(parsed.pages) == 600
+
+
+def test_many_threads_share_a_few_processes(own_reader: Reader, samples: Path) -> None:
     names = ["veyra-ferry-handbook.pdf", "water-works-guide.md", "storm-report-2019.txt"] * 4
     found: dict[int, str] = {}
 
@@ -193,13 +221,13 @@ def test_many_threads_share_one_process(own_reader: Reader, samples: Path) -> No
         thread.join()
     assert [found[index] for index in range(3)] * 4 == [found[index] for index in range(12)]
     assert len(set(found.values())) == 3
+    assert 1 <= len(pids(own_reader)) <= own_reader.processes
 
 
 def test_closing_ends_the_process_even_at_work(many_pages: Path) -> None:
     reader = Reader(ReadingSettings())
     reader.start()
-    pid = reader._child.pid
-    assert pid
+    (pid,) = pids(reader)
     process = psutil.Process(pid)
     failed: list[LecternError] = []
 
@@ -231,7 +259,7 @@ def test_the_process_ends_with_its_parent() -> None:
         "from rag_core.settings import ReadingSettings\n"
         "reader = Reader(ReadingSettings())\n"
         "reader.start()\n"
-        "sys.stdout.write(str(reader._child.pid)); sys.stdout.flush()\n"
+        "sys.stdout.write(str(reader._reading.children[-1].pid)); sys.stdout.flush()\n"
         "os.kill(os.getpid(), 9)\n"
     )
     root = Path(__file__).resolve().parents[3]

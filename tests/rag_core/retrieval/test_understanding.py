@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.domain import QuestionKind
-from rag_core.retrieval.understanding import kind_of, positive, understand
+from rag_core.retrieval.understanding import kind_of, looked_for, topic_of, understand
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def test_phrases_must_stand_there() -> None:
 def test_words_with_a_hyphen_before_them_are_excluded() -> None:
     found = understand("fares -train, -bus")
     assert found.excluded == ("train", "bus")
-    assert positive("fares -train", understand("fares -train")) == "fares"
+    assert looked_for("fares -train", understand("fares -train")) == "fares"
     for kept in ("well-known fares", "-5 degrees", "a - b", "10-K", '"fares -train"', "-fares", "a thin -walled tube"):
         assert understand(kept).excluded == (), kept
-        assert positive(kept, understand(kept)) == kept
+        assert looked_for(kept, understand(kept)) == kept
 
 
 def test_a_pasted_text_has_marks_of_its_own() -> None:
@@ -72,3 +72,22 @@ def test_a_pasted_text_has_marks_of_its_own() -> None:
 def test_documents_are_those_that_it_is_told() -> None:
     assert understand("fares").documents == {}
     assert understand("fares", {"a": 0.5}).documents == {"a": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "wanted"),
+    [
+        ("What does the handbook say about dogs?", "dogs", "dogs the handbook"),
+        ("what does Costco say about climate change", "Costco climate change", "climate change Costco"),
+        ("Is there any information on parking in these documents?", "parking", "parking in these documents there any"),
+        ("Which documents mention COVID?", "COVID", "COVID documents"),
+        ("Tell me about the Halcyon", "the Halcyon", "the Halcyon"),
+        *((other, other, other) for other in (
+            "How many people know about the plan?", "What is the book about?", "What is written on the door?",
+            "What did they decide about the mole?",
+        )),
+    ],
+)  # fmt: skip
+def test_who_is_asked_to_tell_is_not_the_topic(question: str, topic: str, wanted: str) -> None:
+    assert topic_of(question) == topic
+    assert looked_for(question, understand(question)) == wanted

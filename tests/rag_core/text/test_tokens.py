@@ -102,3 +102,9 @@ def test_offsets_are_those_of_the_text(text: str) -> None:
         assert 0 <= token.start < token.end <= len(text)
         inside = [inner.text for inner in tokens(text[token.start : token.end])]
         assert token.text in inside or token.kind == "code" or "\u00ad" in text or "\n" in text
+
+
+@given(st.text(st.characters(max_codepoint=0xFF) | st.sampled_from("‐‑’“”–€§ \n-.,'0a"), max_size=40))
+def test_texts_of_western_europe_are_cut_like_all_others(text: str) -> None:
+    others = "\u0416"  # a letter that is not theirs
+    assert [*runs(text), others] == runs(f"{text} {others}")

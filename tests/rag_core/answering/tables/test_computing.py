@@ -36,6 +36,7 @@ def answer(question: str, real_encoder: Encoder, text: str = PAGE) -> Compositio
             "50,029.50 million on average: (46,291 + 53,768)",
         ),
         ("What were the net sales of Mac and Services together in 2020?", "82,390 million: "),
+        ("How much more were the services net sales in 2020 than the year before?", "7,477 million: 53,768 − 46,291"),
         ("What percentage of the total net sales were Services in 2020?", "19.6 %: 53,768 ÷ $274,515"),
     ],
 )
@@ -44,6 +45,15 @@ def test_figures_that_are_named_are_computed_with(question: str, said: str, real
     assert made.is_computed
     assert said in made.lead
     assert {quote.text for quote in made.lead_quotes} == {made.lead_quotes[0].text, made.lead_quotes[-1].text}
+
+
+def test_a_line_that_names_every_year_is_the_head_of_none(real_encoder: Encoder) -> None:
+    page = PAGE.replace(
+        "The following table shows net sales by category (dollars in millions):", "Sales 2020, 2019, 2018:"
+    )
+    evidence = gather("Mac in 2019", [hit(page)], real_encoder)
+    assert evidence is not None and evidence.asked is not None
+    assert {cell.head for cell in evidence.asked.cells} == {"2020", "2019", "2018"}
 
 
 def test_a_figure_that_is_printed_is_not_computed(real_encoder: Encoder) -> None:
@@ -63,3 +73,14 @@ def test_what_asks_for_a_reason_or_a_name_asks_for_no_sum() -> None:
     assert operation("Why did Mac sales increase between 2018 and 2019?") is None
     assert operation("Who approved the change?") is None
     assert operation("How much did sales grow from 2018 to 2019?") == "change"
+
+
+def test_a_figure_that_is_printed_again_is_the_surer_one(real_encoder: Encoder) -> None:
+    again = "\tUnited States\tCanada\tTotal\n2020\nTotal net sales\t$ 200,000\t$ 74,515\t$ 274,515\n"
+    evidence = gather("What were the total net sales in 2020?", [hit(PAGE), hit(again, page=2)], real_encoder)
+    assert evidence is not None and evidence.asked is not None
+    scores: dict[float, set[float]] = {}
+    for cell, score in zip(evidence.asked.cells, evidence.cell_scores, strict=True):
+        scores.setdefault(cell.figure.value, set()).add(round(float(score), 6))
+    assert len(scores[274515.0]) == 1
+    assert max(scores[274515.0]) == max(evidence.cell_scores.round(6))

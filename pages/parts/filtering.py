@@ -1,0 +1,115 @@
+"""Which documents of the library page are shown, and in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import streamlit as st
+
+from rag_core.domain import Document
+
+FILTER_FROM = 8
+STATES = {
+    "pending": "Waiting",
+    "stored": "Finishing",
+    "ready": "Ready",
+    "failed": "Failed",
+    "removing": "Removing",
+}
+# By the beginning of the media type; the first that fits.
+KINDS = (
+    ("application/pdf", "PDF"), ("image/", "Image"), ("text/html", "Web page"), ("text/markdown", "Markdown"),
+    ("text/csv", "Sheet"), ("message/", "Mail"), ("application/epub", "Book"), ("application/x-ipynb", "Notebook"),
+    ("application/rtf", "Text document"), ("application/vnd.openxmlformats-officedocument.word", "Text document"),
+    ("application/vnd.oasis.opendocument.text", "Text document"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheet", "Sheet"),
+    ("application/vnd.oasis.opendocument.spreadsheet", "Sheet"),
+    ("application/vnd.openxmlformats-officedocument.presentation", "Slides"),
+    ("application/vnd.oasis.opendocument.presentation", "Slides"), ("text/", "Text"),
+)  # fmt: skip
+_SORTS: Mapping[str, Callable[[Document], Any]] = {
+    "title": lambda document: document.title.casefold(),
+    "pages": lambda document: document.page_count,
+    "chunks": lambda document: document.chunk_count,
+    "size": lambda document: document.byte_size,
+    "added": lambda document: document.added_at.timestamp() if document.added_at else 0,
+    "state": lambda document: document.state,
+}
+
+
+def chosen(documents: Sequence[Document], tags: Sequence[str]) -> list[Document]:
+    """What is left of documents by the filters above the table, which are there once there are some documents."""
+    found = list(documents)
+    if len(documents) >= FILTER_FROM:
+        with st.container(key="upload_filters", horizontal=True, gap="small"):
+            found = _worded(found)
+            found = _one_of("state", "All states", found, lambda document: {STATES[document.state]})
+            found = _one_of("kind", "All kinds", found, lambda document: {kind_of(document)})
+            found = _one_of("folder", "All folders", found, folders_of)
+    return _in_order(_tagged(found, tags))
+
+
+def order() -> tuple[str, bool] | None:
+    """The column that the table is sorted by, and whether downwards; None for the newest first."""
+    kept = st.session_state.get("upload_order")
+    return (kept[0], kept[1]) if kept else None
+
+
+def kind_of(document: Document) -> str:
+    """What a document is, in a word."""
+    return next((kind for begins, kind in KINDS if document.media_type.startswith(begins)), "Other")
+
+
+def folders_of(document: Document) -> set[str]:
+    """The folders, and hosts of the web, that a document came from."""
+    web = {source.split("/")[2] for source in document.sources if source.startswith(("http://", "https://"))}
+    paths = (PurePath(source).parent for source in document.sources if "://" not in source)
+    return web | {str(path) for path in paths if path != PurePath()}
+
+
+def _worded(documents: list[Document]) -> list[Document]:
+    wanted = st.text_input(
+        "Filter",
+        placeholder="Filter by title, author, kind, year, tag or file name",
+        key="upload_filter",
+        label_visibility="collapsed",
+        icon=":material/search:",
+    )
+    parts = wanted.casefold().split()
+    return [document for document in documents if all(part in _words(document) for part in parts)]
+
+
+def _words(document: Document) -> str:
+    """What the filter looks at, in small letters."""
+    card = document.card
+    known = (card.title, card.organisation, card.authors, card.kind, card.period, str(card.year or "")) if card else ()
+    return " ".join((document.title, document.authors, *known, *document.tags, *document.sources)).casefold()
+
+
+def _one_of(
+    name: str, everything: str, documents: list[Document], values: Callable[[Document], set[str]]
+) -> list[Document]:
+    """Those with the value that is chosen; nothing is asked where all have the same."""
+    key = f"upload_filter_{name}"
+    known = sorted({value for document in documents for value in values(document)})
+    kept = st.session_state.get(key)
+    if len(known) < 2 and kept in (None, everything):
+        return documents
+    options = [everything, *known, *([kept] if kept and kept not in (everything, *known) else [])]
+    wanted = st.selectbox(name.capitalize(), options, key=key, label_visibility="collapsed", width=150)
+    return [document for document in documents if wanted == everything or wanted in values(document)]
+
+
+def _tagged(documents: list[Document], known: Sequence[str]) -> list[Document]:
+    """Those with one of the tags that are chosen above the table."""
+    if not known:
+        return documents
+    wanted = st.pills("Tags", known, selection_mode="multi", key="upload_tags", label_visibility="collapsed")
+    return [document for document in documents if not wanted or set(wanted) & set(document.tags)]
+
+
+def _in_order(documents: list[Document]) -> list[Document]:
+    wanted = order()
+    return sorted(documents, key=_SORTS[wanted[0]], reverse=wanted[1]) if wanted else documents

@@ -1,0 +1,151 @@
+"""What was read of a document: a page's text line by line, its outline, its tables, and what is to be known of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from pages.parts import words
+from pages.parts.components import component
+from rag_core.domain import Document, HiddenText, Page, Table
+from rag_core.text.invisible import visible
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
+
+Row = dict[str, Any]
+MOST_TABLES = 200
+_FOUND_CHARS = 60
+_TAGS = 0xE0000
+
+
+def text(library: Library, document: Document, page: int) -> None:
+    """A page's text as read; a click on a line marks it in the picture."""
+    shown = library.page(document.id, page)
+    empty = "Nothing of this page is read yet." if document.to_recognise else "This page holds no text."
+    data = {"empty": shown.error or empty, "lines": list(_lines(shown, _marked(page)))}
+    if shown.recogniser:
+        st.caption(f"Read by OCR ({words.plain(shown.recogniser)}), {shown.certainty:.0%} certain")
+    component("reading")(key="upload_reading", data=data, on_mark_change=lambda: _mark(page))
+
+
+def outline(document: Document, page: int) -> None:
+    """The sections; a click opens the page with the heading marked."""
+    least = min((section.level for section in document.sections), default=1)
+    rows = [
+        {
+            "name": section.title, "level": min(section.level - least + 1, 6), "place": f"p. {section.page}",
+            "page": section.page, "here": section.page == page,
+            "open": [section.page, section.start, section.start + len(section.title)],
+        }
+        for section in document.sections
+    ]  # fmt: skip
+    component("outline")(
+        key="upload_outline", data={"rows": rows, "empty": "No headings were found."},
+        on_open_change=lambda: _open("upload_outline"),
+    )  # fmt: skip
+
+
+def tables(library: Library, document: Document) -> None:
+    """The tables, each with its caption and its page."""
+    found = library.tables(document.id)
+    data = {"tables": [_table(table, document) for table in found[:MOST_TABLES]], "empty": "No tables were found."}
+    st.caption(words.count(len(found), "table") if found else "")
+    if len(found) > MOST_TABLES:
+        st.caption(f"The first {MOST_TABLES} are shown.")
+    component("tables")(key="upload_tables", data=data, on_open_change=lambda: _open("upload_tables"))
+
+
+def notes(library: Library, document: Document) -> list[Row]:
+    """What was not read and why, what is hidden on pages, and what was read by text recognition."""
+    pages = library.pages(document.id)
+    rows = [_note(note) for note in document.notes]
+    for page in pages:
+        if page.error:
+            rows.append(_note(f"Page {page.number} could not be read: {page.error}", page.number))
+        rows += [_note(_hidden(page, span), page.number, (span.start, span.end)) for span in page.hidden]
+    for edit in library.chunk_edits(document.id):
+        if not edit.in_place:
+            rows.append(_note("A correction fits no chunk any more: see Chunks.", edit.page))
+    return rows
+
+
+def told(rows: Sequence[Row]) -> None:
+    """The notes; a click opens the page that one is of."""
+    component("outline")(
+        key="upload_notes", data={"rows": list(rows), "empty": "All of it was read."},
+        on_open_change=lambda: _open("upload_notes"),
+    )  # fmt: skip
+
+
+def _note(name: str, page: int = 0, span: tuple[int, int] = (0, 0)) -> Row:
+    place = f"p. {page}" if page else ""
+    return {"name": name, "level": 1, "warn": True, "place": place, "page": page, "here": False, "open": [page, *span]}
+
+
+def _hidden(page: Page, span: HiddenText) -> str:
+    found = words.shorten(shown(page.text[span.start : span.end]), _FOUND_CHARS)
+    return f"Text that is not to be seen on the page ({span.why}): “{found}”"
+
+
+def shown(hidden: str) -> str:
+    """Hidden text so that it can be seen: tag characters as the letters that they stand for, others of no width as
+    dots."""
+    letters = (chr(ord(one) - _TAGS) if _TAGS + 32 <= ord(one) < _TAGS + 127 else one for one in hidden)
+    return "".join("·" if one not in "\n\t" and not visible(one) else one for one in letters)
+
+
+def _lines(page: Page, marked: tuple[int, int] | None) -> Iterator[Row]:
+    begin, stop = page.body or (0, len(page.text))
+    start = 0
+    for line in page.text.split("\n"):
+        end = start + len(line)
+        if line.strip():
+            yield {
+                "parts": list(_parts(page, start, end)), "span": [start, end], "on": marked == (start, end),
+                "outside": end <= begin or start >= stop,
+            }  # fmt: skip
+        else:
+            yield {"gap": True}
+        start = end + 1
+
+
+def _parts(page: Page, start: int, end: int) -> Iterator[tuple[str, str]]:
+    """A line's parts, each with why it is hidden, if it is."""
+    at = start
+    for span in page.hidden:
+        first, last = max(span.start, at), min(span.end, end)
+        if first < last:
+            yield page.text[at:first], ""
+            yield shown(page.text[first:last]), span.why
+            at = last
+    yield page.text[at:end], ""
+
+
+def _table(table: Table, document: Document) -> Row:
+    place = (table.page, table.start)
+    before = [section.title for section in document.sections if (section.page, section.start) <= place]
+    return {
+        "caption": table.caption or (f"In “{before[-1]}”" if before else "Table"),
+        "place": f"Page {table.page}", "rows": table.rows, "heads": table.heads,
+        "open": [table.page, table.start, table.end],
+    }  # fmt: skip
+
+
+def _marked(page: int) -> tuple[int, int] | None:
+    number, *span = st.session_state.get("upload_span") or (0,)
+    return (span[0], span[1]) if number == page else None
+
+
+def _mark(page: int) -> None:
+    start, end = st.session_state["upload_reading"]["mark"]
+    again = _marked(page) == (start, end)
+    st.session_state["upload_span"] = None if again else (page, start, end)
+
+
+def _open(key: str) -> None:
+    page, start, end = st.session_state[key]["open"]
+    st.query_params["p"] = str(page)
+    st.session_state["upload_span"] = (page, start, end) if start < end else None

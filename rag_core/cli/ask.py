@@ -1,0 +1,72 @@
+"""The command `ask`: one question, its answer as it is written, and what the answer stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from rag_core.cli.output import clean, emit, link, say, say_linked
+from rag_core.cli.scoping import narrowed, scoped
+from rag_core.cli.session import Session, command, models_complete
+from rag_core.errors import ModelUnavailable
+
+model_option = click.option(
+    "--model", shell_complete=models_complete, help="extractive, gguf:FILE, server:NAME or gemini"
+)
+conversation_option = click.option("--conversation", metavar="ID", help="go on with this conversation")
+
+
+@command("ask", help="Answer one question, with citations.")
+@click.argument("question")
+@model_option
+@conversation_option
+@scoped
+def ask(session: Session, question: str, model: str | None, conversation: str | None, **given: Any) -> None:
+    """Print the answer."""
+    show(session, session.asked(question, narrowed(session, given), model=model, conversation=conversation))
+
+
+def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Print an answer while it comes, and its citations. Returns it. Raises ModelUnavailable where there is none."""
+    answer: dict[str, Any] | None = None
+    for name, told in events:
+        if name == "answer":
+            answer = told
+        elif not session.as_json:
+            say(told["text"], end="")
+    if answer is None:
+        raise ModelUnavailable("The model gave no answer.")
+    if session.as_json:
+        emit(answer)
+    else:
+        say()
+        cite(session, answer)
+    return answer
+
+
+def cite(session: Session, answer: Mapping[str, Any]) -> None:
+    """Print the citations of an answer; a title opens the document."""
+    for one in answer["citations"]:
+        address = _address(session, one["document_id"])
+        where = f" {address}" if address else f", page {one['page_label'] or one['page']}"
+        path = session.folder / "files" / one["document_id"]
+        target = address or f"file://{quote(str(path))}#page={one['page']}"
+        passage = " ".join(one["text"].split())
+        say_linked(f"  [{one['number']}] ", link(one["title"], target), clean(f"{where}: {passage}"))
+    for note in answer["trace"]["notes"]:
+        say(f"  note: {note}")
+
+
+def _address(session: Session, document_id: str) -> str:
+    """Where a cited document stands on the web; empty for one that came from elsewhere, or is gone."""
+    try:
+        if session.wire is not None:
+            sources = session.wire.ask("GET", f"/api/v1/documents/{document_id}")["sources"]
+        else:
+            sources = session.library.document(document_id).sources
+    except KeyError:
+        return ""
+    return next((name for name in sources if name.startswith(("http://", "https://"))), "")

@@ -1,0 +1,65 @@
+"""The command `search`: passages for a question, and with `--explain` how they were found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rag_core.cli.output import emit, say, table
+from rag_core.cli.scoping import narrowed, scoped
+from rag_core.cli.session import Session, command, scope_of
+
+if TYPE_CHECKING:
+    from rag_core.domain import Hit, Searched
+
+
+@command("search", help="Show the passages that fit a question best.")
+@click.argument("question")
+@click.option("-k", type=click.IntRange(1), help="how many passages")
+@click.option("--mode", type=click.Choice(["auto", "hybrid", "dense", "lexical", "scaler"]),
+              help="by meaning, by words, or by both")  # fmt: skip
+@click.option("--index", type=click.Choice(["auto", "dumps", "pgvector", "chroma"]), help="where vectors are looked up")
+@click.option("--scan", type=click.Choice(["auto", "exact", "fast"]), help="how thoroughly the dumps are searched")
+@click.option("--mmr", is_flag=True, default=None, help="thin the passages: they differ then")
+@click.option("--explain", is_flag=True, help="tell every candidate, its scores and what became of it")
+@scoped
+def search(
+    session: Session, question: str, k: int | None, mode: Any, index: Any, scan: Any, mmr: bool | None, explain: bool,
+    **given: Any,
+) -> None:  # fmt: skip
+    """Print the hits."""
+    from rag_core.plain import plain, plain_hit
+
+    scope = scope_of(narrowed(session, given))
+    found = session.library.retrieve(question, scope=scope, k=k, mode=mode, index=index, scan=scan, mmr=mmr)
+    for number, hit in enumerate(found.hits, 1):
+        if session.as_json:
+            emit(plain_hit(hit))
+        else:
+            say(_told(number, hit))
+    if explain and found.trace.searched is not None:
+        if session.as_json:
+            emit({"searched": plain(found.trace.searched), "notes": list(found.trace.notes)})
+        else:
+            _explain(found.trace.searched, found.trace.notes)
+
+
+def _explain(searched: Searched, notes: tuple[str, ...]) -> None:
+    """What was searched as a table: one line for each candidate, then milliseconds by stage."""
+    names = sorted({name for one in searched.candidates for name in one.scores})
+    say(f"{searched.mode or 'nothing'} search of {searched.documents} documents, {searched.chunks} chunks")
+    for note in notes:
+        say(f"note: {note}")
+    columns = {"outcome": False, **dict.fromkeys(names, True), "page": True, "title": False}
+    rows = []
+    for one in searched.candidates:
+        scores = (f"{one.scores[name]:.3f}" if name in one.scores else "-" for name in names)
+        rows.append((one.outcome, *scores, one.page, one.title))
+    table(columns, rows)
+    say("milliseconds: " + ", ".join(f"{stage} {took:.1f}" for stage, took in searched.latency_ms.items()))
+
+
+def _told(number: int, hit: Hit) -> str:
+    where = f"{hit.document.title}, page {hit.page_label or hit.page}"
+    return f"[{number}] {where}  {hit.score_kind} {hit.score:.3f}\n{' '.join(hit.text.split())}\n"

@@ -1,0 +1,85 @@
+"""The commands that tell how the library is, compare its stores, and make them again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rag_core.cli.output import emit, say, steps
+from rag_core.cli.session import Session, command
+
+if TYPE_CHECKING:
+    from rag_core.domain import Finding, Report
+
+
+@command("status", help="Tell how the library is.")
+def status(session: Session) -> None:
+    """Print it."""
+    from rag_core.plain import plain
+
+    now = session.library.status()
+    if session.as_json:
+        emit(plain(now))
+        return
+    say(f"{now.documents} documents, {now.chunks} chunks, {now.pending} pending, {now.failed} failed")
+    for name in ("data_dir", "profile", "engine", "postgresql", "chroma", "lexical"):
+        say(f"{name.replace('_', ' '):12} {getattr(now, name)}")
+    for model in now.models:
+        say(f"{'model':12} {model.id}: {'ready' if model.ready else 'not ready. ' + model.reason}")
+    for note in now.notes:
+        say(f"{'note':12} {note}")
+
+
+@command("verify", help="Compare all stores; the exit code is 1 when something differs.")
+@click.option("--deep", is_flag=True, help="read every text, vector and file")
+def verify(session: Session, deep: bool) -> int:
+    """Print what differs."""
+    return _show_report(session, session.library.verify(deep))
+
+
+@command("repair", help="Make again what differs from PostgreSQL; nothing is embedded.")
+def repair(session: Session) -> int:
+    """Print what was mended, and what could not be."""
+    session.changes("repair")
+    return _show_report(session, session.library.repair())
+
+
+@command("reembed", help="Embed every document anew with another model; the old one answers meanwhile.")
+@click.option("--model", help="packaged model, or a folder; without it that of the settings")
+@click.option("--precision", type=click.Choice(["auto", "float32", "bf16", "int8"]), help="precision of the model")
+def reembed(session: Session, model: str | None, precision: str | None) -> None:
+    """Print each step."""
+    session.changes("reembed")
+    library = session.library
+    wanted = {name: value for name, value in (("model", model), ("precision", precision)) if value is not None}
+    chosen = library.settings.changed("embedding", **wanted).embedding if wanted else None
+    with steps(session.as_json, unit=" chunks") as show:
+        for step in library.reembed(chosen):
+            show(step)
+
+
+def _show_report(session: Session, found: Report) -> int:
+    from rag_core.plain import plain
+
+    code = 1 if found.findings else 0
+    if session.as_json:
+        emit(plain(found))
+        return code
+    for note in session.library.notes():
+        say(f"note: {note}")
+    for finding in found.mended:
+        say(f"mended: {_line(finding)}")
+    for finding in found.findings:
+        say(f"{_line(finding)} {'`repair` mends it.' if finding.repairable else finding.help}")
+    differ = len({finding.document_id for finding in found.findings})
+    say(
+        f"{found.documents} documents, {found.chunks} chunks compared in {found.took_s:.1f} s:"
+        f" {f'{differ} differ' if differ else 'no difference'}"
+    )
+    return code
+
+
+def _line(finding: Finding) -> str:
+    about = f"{finding.document_id[:10]} {finding.title}".strip()
+    return f"{finding.store}: {about}: {finding.message}" if about else f"{finding.store}: {finding.message}"

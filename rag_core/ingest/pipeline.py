@@ -1,0 +1,35 @@
+"""The pipeline: accepted documents through all stages at once, a batch in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rag_core.ingest.context import RunContext
+from rag_core.ingest.executor import Executor
+from rag_core.ingest.stages import chunk, commit, embed, parse
+from rag_core.ingest.work import BATCH_CHUNKS, BATCH_DOCUMENTS, Work
+
+
+def carry(run: RunContext, accepted: Iterable[Sequence[Work]], *, room: float) -> None:
+    """Bring documents to their end. No more are taken from `accepted` while `room` small ones wait to be read.
+
+    Documents that are read at the same time may end in another order than they came in: none waits for one that hangs.
+    Whatever goes wrong and is none of a document's ends the run.
+    """
+    with (
+        Executor(
+            lambda works: commit(run, works),
+            weigh=lambda work: work.size, batch=BATCH_CHUNKS, room=1, broken=run.interrupt,
+        ) as committing,
+        Executor(
+            lambda works: committing.put(embed(run, works)),
+            weigh=lambda work: work.size, batch=BATCH_CHUNKS, room=BATCH_CHUNKS, broken=run.interrupt,
+        ) as embedding,
+        Executor(
+            lambda works: embedding.put(chunk(run, parse(run, works, embedding))),
+            weigh=lambda work: work.files, batch=BATCH_DOCUMENTS, room=room, broken=run.interrupt,
+            workers=run.reader.processes,
+        ) as reading,
+    ):  # fmt: skip
+        for works in accepted:
+            reading.put(works)

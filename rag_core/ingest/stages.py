@@ -1,0 +1,192 @@
+"""The stages of the road: functions that take a batch of documents, each with what the stage before made, and return
+those that go on. The others are given up, which `RunContext` tells of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.chunking import chunk_document
+from rag_core.domain import Document, ParsedDocument
+from rag_core.errors import Cancelled, LecternError, UnreadableDocument
+from rag_core.ingest.context import RunContext
+from rag_core.ingest.executor import Executor
+from rag_core.ingest.work import Work
+from rag_core.reading import make_card
+from rag_core.reading.base import PDF, RawPage
+from rag_core.reading.ocr import recognised_page
+from rag_core.storage import Stored
+
+_COUNT_TEXTS = 1000
+# What was read of a long document is embedded first after this many pages, then whenever it is half as much more.
+BEGUN_PAGES = 32
+
+
+def parse(run: RunContext, works: Sequence[Work], ahead: Executor) -> list[Work]:
+    """Read files: small ones together, or a larger one alone. What was read of that by now is put into `ahead`, which
+    embeds, when it would have nothing to do."""
+    works = run.going_on(works)
+    read: list[ParsedDocument | LecternError]
+    if len(works) == 1 and not works[0].is_small:
+        read = [_read(run, works[0], ahead)]
+    else:
+        files = [(run.storage.files.path(work.document.id), work.names[0]) for work in works]
+        read = run.reader.read_small(files, cancelled=lambda: run.stopped(None))
+    parsed = []
+    for work, found in zip(works, read, strict=True):
+        if isinstance(found, LecternError):
+            run.give_up(work, found)
+            continue
+        if work.is_small:
+            run.tell(work.source, "reading", len(found.pages), len(found.pages))
+        parsed.append(replace(work, parsed=replace(found, card=make_card(found, work.names))))
+    return parsed
+
+
+def chunk(run: RunContext, works: Sequence[Work]) -> list[Work]:
+    """Cut documents that were read into chunks."""
+    alone = works[0].source if len(works) == 1 else None
+    cut = []
+    for work in works:
+        try:
+            made = _cut(run, work, alone)
+            may_be_empty = work.parsed.to_recognise or any(page.recogniser for page in work.parsed.pages)
+            if not made.chunks and not may_be_empty:
+                raise UnreadableDocument("The document holds no text.")
+        except LecternError as error:
+            run.give_up(work, error)
+        else:
+            cut.append(made)
+    return cut
+
+
+def embed(run: RunContext, works: Sequence[Work]) -> list[Work]:
+    """Make the vectors that documents have yet to get; a model that fails gives all of them up."""
+    begun = [work for work in works if not work.whole and not run.stopped(work.source)]
+    works = run.going_on([work for work in works if work.whole])
+    if begun:
+        with suppress(LecternError):  # the whole document meets it again; the others have no part in it
+            _embed(run, begun)
+    try:
+        if works:
+            _embed(run, works)
+    except LecternError as error:
+        for work in works:
+            run.give_up(work, error)
+        return []
+    return works
+
+
+def commit(run: RunContext, works: Sequence[Work]) -> None:
+    """Make documents part of the library, in one transaction, and tell of them: their road ends here."""
+    works = run.going_on(works)
+    for work in works:
+        run.tell(work.source, "storing", len(work.chunks), len(work.chunks))
+    try:
+        if works:
+            with run.committing:
+                _commit(run, works)
+            run.finish(works)
+    except LecternError as error:
+        for work in works:
+            run.give_up(work, error)
+
+
+def _read(run: RunContext, work: Work, ahead: Executor) -> ParsedDocument | LecternError:
+    documents, document_id = run.storage.documents, work.document.id
+    done = 0
+
+    def begun(pages: int, so_far: Callable[[], ParsedDocument]) -> None:
+        nonlocal done
+        is_soon = pages - done < max(BEGUN_PAGES, done // 2)
+        # Cutting by meaning embeds every sentence: once is enough.
+        if is_soon or not ahead.idle or run.settings.chunking.strategy == "semantic":
+            return
+        parsed = so_far()
+        new = replace(parsed, card=make_card(parsed, work.names), pages=parsed.pages[done:])
+        done = pages
+        ahead.put([_cut(run, replace(work, parsed=new, whole=False), work.source)])
+
+    try:
+        # Texts have no password; asking costs a transaction.
+        kept = documents.password(document_id) if work.document.media_type == PDF else None
+        parsed = run.reader.read(
+            run.storage.files.path(document_id), work.names[0], password=run.password or kept,
+            progress=lambda done, total: run.tell(work.source, "reading", done, total),
+            cancelled=lambda: run.stopped(work.source), recognised=_recognised(run, work.document), begun=begun,
+        )  # fmt: skip
+        if run.password and parsed.media_type == PDF:
+            documents.keep_password(document_id, run.password)
+    except LecternError as error:
+        return error
+    return parsed
+
+
+def _recognised(run: RunContext, document: Document) -> dict[int, RawPage] | None:
+    """What text recognition has read of a document; None where there is to be none."""
+    if run.settings.ocr.engine == "none" or not document.has_pictures:
+        return None
+    return {
+        number: recognised_page(number, content)
+        for number, content in run.storage.documents.recognition.of(document.id).items()
+    }
+
+
+def _cut(run: RunContext, work: Work, alone: str | None) -> Work:
+    """A document with its chunks. One of many is not stopped by itself."""
+
+    def counted(texts: Sequence[str]) -> list[int]:
+        # A long document takes many seconds: it can be cancelled in between.
+        counts: list[int] = []
+        for first in range(0, len(texts), _COUNT_TEXTS):
+            if run.stopped(alone):
+                raise Cancelled("Cancelled.")
+            counts += run.embedder().count_tokens(texts[first : first + _COUNT_TEXTS])
+        return counts
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        return run.embedder().encode(texts, cancelled=lambda: run.stopped(alone))
+
+    chunks = chunk_document(work.document.id, work.parsed, run.settings.chunking, counted, encode)
+    return replace(work, chunks=chunks)
+
+
+def _embed(run: RunContext, works: Sequence[Work]) -> None:
+    embedder = run.embedder()
+    profile = embedder.profile
+    sources = {work.source for work in works}
+    alone = sources.pop() if len(sources) == 1 else None
+    wanted = [(work, key) for work in works for key in work.keys(profile) if key not in work.known]
+    total = sum(len(work.chunks) for work in works)
+    known = total - len(wanted)  # embedded while the document was read
+
+    def tell(done: int, _: int) -> None:
+        if alone is not None or done in (0, len(wanted)):
+            for work in works:
+                if work.whole:
+                    share = len(work.chunks)
+                    run.tell(work.source, "embedding", (known + done) * share // max(total, 1), share)
+
+    tell(0, len(wanted))
+    contexts, texts = [context for _, (_, context, _) in wanted], [text for _, (_, _, text) in wanted]
+    vectors, pieces = embedder.encode_with_pieces(texts, contexts, progress=tell, cancelled=lambda: run.stopped(alone))
+    for (work, key), vector, parts in zip(wanted, vectors, pieces, strict=True):
+        work.known[key] = (vector, parts)
+    for work in works:
+        work.profile = profile
+
+
+def _commit(run: RunContext, works: Sequence[Work]) -> None:
+    """Commit what was embedded, once more where the library was cut over to another model meanwhile."""
+    profile = run.embedder().profile
+    if any(work.profile != profile for work in works):
+        _embed(run, works)
+    batch = []
+    for work in works:
+        vectors, pieces = work.vectors(profile)
+        batch.append(Stored(work.document.id, work.parsed, work.chunks, vectors, pieces, work.replaces))
+    run.storage.commit(batch, profile)

@@ -1,0 +1,110 @@
+"""What happens, as lines of JSON in a file of the data directory that rotates; each names the request it belongs to.
+
+No line holds a question, a passage or a key. Modules log as ever; faces call `kept`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+
+    from rag_core.settings import LogSettings
+
+FOLDER = "logs"
+NAME = "lectern.log"
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+"""The request that this thread or task works for; empty for none."""
+
+_OURS = ("rag_core", "accelerator", "pages")
+# The server's own logger, which Streamlit sets apart from all others.
+_APART = ("uvicorn.error",)
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def kept(folder: Path, settings: LogSettings) -> Iterator[None]:
+    """Write what is logged below a data directory, until the block ends; warnings go to standard error as well.
+
+    Without a file where it cannot be written: Lectern works on.
+    """
+    root = logging.getLogger()
+    with _told_to_terminal(root):
+        try:
+            handler = _handler(folder / FOLDER, settings)
+        except OSError as error:
+            _log.warning("The log cannot be written: %s", error)
+            yield
+            return
+        levels = {name: logging.getLogger(name).level for name in _OURS}
+        for name in _OURS:
+            logging.getLogger(name).setLevel(settings.level)
+        for logger in (root, *map(logging.getLogger, _APART)):
+            logger.addHandler(handler)
+        try:
+            yield
+        finally:
+            for logger in (root, *map(logging.getLogger, _APART)):
+                logger.removeHandler(handler)
+            for name, level in levels.items():
+                logging.getLogger(name).setLevel(level)
+            handler.close()
+
+
+class _File(RotatingFileHandler):
+    """The file, which its owner alone reads. A disk that is full costs lines, nothing else."""
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).touch(mode=0o600)
+        return super()._open()
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Nothing: there is nowhere to tell it."""
+
+
+def _handler(folder: Path, settings: LogSettings) -> logging.Handler:
+    from pythonjsonlogger.json import JsonFormatter
+
+    folder.mkdir(parents=True, exist_ok=True)
+    handler = _File(
+        folder / NAME, maxBytes=settings.max_bytes, backupCount=settings.files, encoding="utf-8",
+        errors="backslashreplace",
+    )  # fmt: skip
+    names = {"asctime": "at", "levelname": "level", "name": "logger"}
+    line = JsonFormatter(
+        "%(asctime)s %(levelname)s %(name)s %(message)s", rename_fields=names, static_fields={"process": os.getpid()},
+        json_ensure_ascii=False,
+    )  # fmt: skip
+    line.default_time_format, line.default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
+    line.converter = time.gmtime
+    handler.setFormatter(line)
+    handler.addFilter(_with_request)
+    return handler
+
+
+def _with_request(record: logging.LogRecord) -> bool:
+    if found := request_id.get():
+        record.request = found
+    return True
+
+
+@contextmanager
+def _told_to_terminal(root: logging.Logger) -> Iterator[None]:
+    """What Python tells on standard error while a logger has no handler, it tells with one too."""
+    last: logging.StreamHandler[TextIO] | None = None if root.handlers else logging.lastResort  # type: ignore[assignment]
+    if last is not None:
+        root.addHandler(last)
+    try:
+        yield
+    finally:
+        if last is not None:
+            root.removeHandler(last)

@@ -1,0 +1,61 @@
+"""What stands beside a document's page: text, chunks and what was made of them, outline, tables, notes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pages.parts import chunk_list, document, filtering, reading, shelf
+from rag_core.domain import Chunk, ChunkEdit, HiddenText, Page, Section
+from tests.pages.conftest import FakeLibrary, a_document
+from tests.pages.test_pages import draw, said
+
+CHUNK = Chunk("bridges.txt", 0, 1, 0, 26, "Bridges are made of steel.", "")
+
+
+def test_each_view_is_drawn(library: FakeLibrary) -> None:
+    library.held = [a_document(media_type="application/pdf", sections=(Section("Steel", 2, 2), Section("Rust", 3, 2)))]
+    library.cut = [CHUNK]
+    library.edits = [ChunkEdit("bridges.txt", 2, 0, 9, "", "As read", "As read", True, False)]
+    test = draw("upload", d="bridges.txt")
+    assert document.views(library.held[0]) == list(document.VIEWS)
+    for name in document.VIEWS:
+        test.session_state["upload_view"] = name
+        assert not test.run().exception
+    assert "see Chunks" in said(test)
+    assert document.views(a_document()) == list(document.VIEWS[1:])
+
+
+def test_chunks_tell_what_was_made_of_them() -> None:
+    edit = ChunkEdit("bridges.txt", 1, 0, 26, "", "Bridges are mode.", "Bridges are made of steel.", False, True)
+    row = chunk_list._row(replace(CHUNK, corrected=True, hidden=True), edit)
+    assert (row["original"], [mark[0] for mark in row["marks"]]) == (edit.original, ["corrected", "hidden text"])
+    out = chunk_list._left_out(replace(edit, left_out=True))
+    assert (out["index"], out["undo"], out["place"]) == (None, "Bring back", ("bridges.txt", 1, 0, 26))
+    assert chunk_list._astray(edit)["head"] == "Correction, page 1"
+
+
+def test_lines_say_what_is_hidden_and_what_is_in_no_chunk() -> None:
+    tags = "".join(chr(0xE0000 + ord(letter)) for letter in "hi")
+    page = Page(1, f"Title\n\nText {tags} end\n7", body=(7, 18), hidden=(HiddenText(12, 14, "tag characters"),))
+    title, gap, text, number = reading._lines(page, (7, 18))
+    assert title["outside"] and number["outside"] and gap == {"gap": True}
+    assert text["parts"] == [("Text ", ""), ("hi", "tag characters"), (" end", "")]
+    assert (text["on"], text["outside"]) == (True, False)
+
+
+def test_documents_are_narrowed_by_kind_and_folder_and_sorted(library: FakeLibrary) -> None:
+    library.held = [
+        a_document(f"{name}/{n}.txt", media_type="application/pdf" if n % 2 else "text/plain", page_count=n)
+        for n, name in enumerate("aabbccdd")
+    ]
+    test = draw("upload")
+    assert [box.value for box in test.selectbox] == ["All kinds", "All folders"]
+    test.selectbox(key="upload_filter_folder").select("b").run()
+    test.session_state["upload_order"] = ("pages", True)
+    test.run()
+    assert not test.exception
+    found = [one for one in library.held if filtering.folders_of(one) == {"b"}]
+    assert [filtering.kind_of(one) for one in found] == ["Text", "PDF"]
+    web = a_document(sources=("https://example.org/a/b",))
+    assert filtering.folders_of(web) == {"example.org"}
+    assert shelf.row(web)["sort"] == {"pages": 3, "state": "ready"}

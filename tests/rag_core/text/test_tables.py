@@ -1,0 +1,42 @@
+"""The tables of a page's text."""
+
+from __future__ import annotations
+
+from rag_core.domain import Page
+from rag_core.text.tables import tables_of
+
+FLOWING = """Words before.
+
+Table 2: Fares in crowns, by line
+and year
+
+Line\t2020\t2019
+Tolsund\t12.40\t11.10
+Northern lines
+Marn\t8\t7
+
+Line\t2020\t2019
+Northern lines
+Halm\t9\t8
+
+Words behind, and a\ttab.
+"""
+BELOW = "A\tB\n1\t2\n\nTABLE IV. What stands below.\nGoes on.\n\nRest"
+
+
+def test_a_table_has_its_rows_its_head_and_its_caption() -> None:
+    (table,) = tables_of(Page(3, FLOWING))
+    assert table.caption == "Table 2: Fares in crowns, by line and year"
+    assert table.rows == (
+        ("Line", "2020", "2019"), ("Tolsund", "12.40", "11.10"), ("Northern lines",), ("Marn", "8", "7"),
+        ("Halm", "9", "8"),
+    )  # fmt: skip
+    assert (table.page, table.heads) == (3, 1)
+    assert FLOWING[table.start : table.end].startswith("Line") and FLOWING[table.start : table.end].endswith("9\t8")
+
+
+def test_a_caption_may_stand_below_and_pages_without_tables_have_none() -> None:
+    (table,) = tables_of(Page(1, BELOW))
+    assert table.caption == "TABLE IV. What stands below. Goes on."
+    assert tables_of(Page(1, "One line\twith a tab.\n\nNo table.")) == []
+    assert tables_of(Page(1, "")) == []
