@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rag_core.answering.matching import Floats
 from rag_core.answering.strategies.evidence import Evidence
 from rag_core.answering.tables.computing import sets_side_by_side
+from rag_core.domain import Hit
 from rag_core.retrieval.understanding import kind_of, understand
 from rag_core.text.terms import terms
 
 _PAIR = re.compile(r"([\w.&'’-]+),?\s+(?:or|and|vs\.?|versus|than|with)\s+(?:the\s+)?([\w.&'’-]+)", re.IGNORECASE)
+_JOINING = r"(?:,|,?\s+(?:or|and|vs\.?|versus|than|with|to))\s+(?:the\s+)?"
+_OWNER = re.compile(r"['’]s?$")
 _BEHIND = 8.0  # the score of a thing's best unit, at most, behind that of all units
 
 
@@ -20,15 +23,44 @@ def compared(question: str, evidence: Evidence, scores: Floats) -> Mapping[str, 
 
     Empty where the question compares nothing, or where one of the things is not told of apart from the others.
     """
-    if kind_of(question) != "comparison" and not sets_side_by_side(question):
-        return {}
-    names = understand(question).names
-    pair = _PAIR.search(question)
-    for sides in (names, pair.groups() if pair else ()):
+    for sides in _named(question):
         found = {name: place for name in sides if (place := _best(name, sides, evidence, scores)) is not None}
         if len(found) == len(sides) > 1 and len(set(found.values())) == len(sides):
             return found
     return {}
+
+
+def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str, list[Hit]]]:
+    """Of documents that are compared, by the names that a question gives them: the question asked of each alone, and
+    its passages. Empty where not every name is a document's of its own."""
+    for names in _named(question):
+        held = {name: [hit for hit in hits if _is_titled(name, names, hit.document.title)] for name in names}
+        if len(names) > 1 and all(held.values()):
+            return {_OWNER.sub("", name): (_alone(question, name, names), held[name]) for name in names}
+    return {}
+
+
+def _named(question: str) -> tuple[tuple[str, ...], ...]:
+    """The things that a question compares, as it may name them; none where it compares nothing."""
+    if kind_of(question) != "comparison" and not sets_side_by_side(question):
+        return ()
+    pair = _PAIR.search(question)
+    names = tuple(part for name in understand(question).names for part in re.split(_JOINING, name))
+    return (names, pair.groups() if pair else ())
+
+
+def _is_titled(name: str, names: Sequence[str], title: str) -> bool:
+    held = set(terms(title))
+    return set(terms(name)) <= held and not any(set(terms(other)) <= held for other in names if other != name)
+
+
+def _alone(question: str, name: str, names: Sequence[str]) -> str:
+    """The question without the other names and what joins them."""
+    for other in (re.escape(other) for other in names if other != name):
+        found = (re.search(pattern, question) for pattern in (f"{other}{_JOINING}", f"{_JOINING}{other}", other))
+        part = next(filter(None, found))
+        question = f"{question[: part.start()]} {question[part.end() :]}"
+    return " ".join(question.split())
 
 
 def _best(name: str, names: tuple[str, ...], evidence: Evidence, scores: Floats) -> int | None:

@@ -65,9 +65,12 @@ class Composition:
         return " ".join(filter(None, (self.lead, *said)))
 
 
-def compose(question: str, evidence: Evidence, scores: Floats, most: int) -> Composition:
+def compose(
+    question: str, evidence: Evidence, scores: Floats, most: int, *, with_computing: bool = True
+) -> Composition:
     """The answer that the evidence gives, trusted or not: at most `most` units, two behind a figure that is said."""
-    result = computed(question, evidence.asked, evidence.cell_scores, evidence.weights) if evidence.asked else None
+    asked = evidence.asked if with_computing else None
+    result = computed(question, asked, evidence.cell_scores, evidence.weights) if asked else None
     sides = compared(question, evidence, scores)
     if sides and (not result or _of_several(evidence, sides)):
         return _side_by_side(evidence, scores, sides)

@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.aim import Aim
-from rag_core.answering.strategies.composing import Row, compose, scored
-from rag_core.answering.strategies.evidence import gather
+from rag_core.answering.strategies.comparing import asked_of_each
+from rag_core.answering.strategies.composing import Composition, Row, compose, scored
+from rag_core.answering.strategies.evidence import Evidence, gather
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
+from rag_core.answering.tables.computing import set_apart
+from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
 from rag_core.retrieval.understanding import topic_of
 
@@ -51,16 +54,57 @@ def extract(
     max_sentences: int = 3,
 ) -> Extraction:
     """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits."""
-    topic = topic_of(question)
-    evidence = gather(topic, hits, encoder, aim.meant)
-    if evidence is None:
+    sides = {name: _read(asked, some, encoder, aim, 1) for name, (asked, some) in asked_of_each(question, hits).items()}
+    told = {name: one for name, one in sides.items() if one is not None and one.trust.enough}
+    if sides and len(told) == len(sides):
+        return _side_by_side(told)
+    read = _read(question, hits, encoder, aim, max_sentences)
+    if read is None:
         return Extraction((), 0.0, True)
-    made = compose(topic, evidence, scored(evidence), max_sentences)
-    sure = trust(evidence, made, aim.narrowed or topic != question)
+    made, sure = read.made, read.trust
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
         return Extraction(made.quotes[:1] if near else (), sure.answerable, True)
     return Extraction(made.quotes, sure.right, False, made.lead, made.lead_quotes, made.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What passages say to a question, and how far that is trusted."""
+
+    evidence: Evidence
+    made: Composition
+    trust: Trust
+
+    @property
+    def figure(self) -> Cell | None:
+        """The one figure that is said, where it is one."""
+        cells = self.made.cells
+        return self.evidence.asked.cells[cells[0]] if self.evidence.asked and len(cells) == 1 else None
+
+
+def _read(
+    question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim, most: int, *, with_computing: bool = True
+) -> _Reading | None:
+    """None where the passages hold nothing to quote."""
+    topic = topic_of(question)
+    evidence = gather(topic, hits, encoder, aim.meant)
+    if evidence is None:
+        return None
+    made = compose(topic, evidence, scored(evidence), most, with_computing=with_computing)
+    return _Reading(evidence, made, trust(evidence, made, aim.narrowed or topic != question))
+
+
+def _side_by_side(told: Mapping[str, _Reading]) -> Extraction:
+    """A row for each document that is compared, and which figure is the larger where each has one."""
+    quotes = [(one.made.lead_quotes or one.made.quotes)[0] for one in told.values()]
+    rows = tuple(
+        Row(name, one.made.lead or quote.text, quote) for (name, one), quote in zip(told.items(), quotes, strict=True)
+    )
+    figures = [one.figure for one in told.values() if one.figure is not None]
+    lead = set_apart(list(told), figures) if len(figures) == len(told) == 2 else ""
+    sure = min(one.trust.right for one in told.values())
+    return Extraction(tuple(quotes), sure, False, lead, tuple(quotes) if lead else (), rows)
 
 
 def extract_parts(
@@ -86,8 +130,5 @@ def extract_parts(
 
 def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim = NO_AIM) -> Trust:
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
-    topic = topic_of(question)
-    evidence = gather(topic, hits, encoder, aim.meant)
-    if evidence is None:
-        return Trust(0.0, 0.0, False)
-    return trust(evidence, compose(topic, evidence, scored(evidence), 1), aim.narrowed or topic != question)
+    read = _read(question, hits, encoder, aim, 1)
+    return Trust(0.0, 0.0, False) if read is None else read.trust

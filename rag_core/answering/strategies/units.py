@@ -18,7 +18,7 @@ _LEANS_BACK = re.compile(
     |another|the\sother|however)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_YEAR = re.compile(r"(?<![\d,.])(?:19|20)\d\d(?![\d,]|\.\d)")
+_YEAR = re.compile(r"(?<![\d,.])(?:19|20)\d\d(?!\d|[,.]\d)")
 _DAY = re.compile(r"(?<=[A-Za-z.] )\d{1,2}(?=,? (?:19|20)\d\d)")  # of "September 26, 2020"
 _HEAD_LINES, _HEAD_CHARS = 6, 320
 _LONGEST_GROUP = 60  # characters of a line within a table that names the rows below it

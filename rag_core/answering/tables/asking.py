@@ -12,22 +12,28 @@ from rag_core.answering.matching import Floats, Matches, counted
 from rag_core.answering.passages import Passage, is_running_title
 from rag_core.answering.tables.layout import Part
 from rag_core.answering.tables.tables import Cell, cells_of
+from rag_core.text.terms import terms
 
 CELL_FEATURES = (
     "label", "label_share", "label_asked", "head", "head_share", "head_asked", "group", "all", "all_share", "worst",
-    "numbers", "period", "other_period", "no_period_first", "no_period_last", "change", "change_asked", "percent",
+    "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "no_period_latest", "part_year",
+    "statement", "change", "change_asked", "percent",
     "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
 )  # fmt: skip
 """Columns of `Asked.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
-the label or heads; another one does. change: a column of changes."""
+the label or heads; another one does; latest: none is asked for, and its year is the latest of its row. part_year: the
+figure is of some months, where none are asked for. statement: in a statement of whole accounts. alike: how
+nearly the label says what is asked, in stems (Dice's coefficient). change: a column of changes."""
 
-_YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?![\d,]|\.\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
+_YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?!\d|[,.]\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth)\s(?:fiscal\s)?quarter\b", re.I)
 _QUARTERS = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|inc|growth|variance|vs)\b|[+]/[-−–]|\bdifference\b", re.I)
 _CHANGE_ASKED = re.compile(r"\b(?:change|increas|decreas|gr[eo]w|growth|ris[ei]|rose|fell|fall|drop|up|down)", re.I)
 _PERCENT_ASKED = re.compile(r"%|\bper\s?cent|\bshare\b|\bproportion\b|\brate\b|\bmargin\b", re.I)
+_PART_YEAR = re.compile(r"\b(?:three|six|nine) months\b|\bquarter(?:s|ly)?\b|\bQ[1-4]\b|\bunaudited\b", re.I)
+_STATEMENT = re.compile(r"\bconsolidated\b|\bstatements? of\b|\bbalance sheets?\b", re.I)
 _TOTAL = re.compile(r"\btotal\b|\ball\b|\boverall\b", re.I)
 
 
@@ -73,12 +79,19 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
         "label": label @ weights, "label_share": counted(label) @ weights, "label_asked": label_back,
         "head": head @ weights, "head_share": counted(head) @ weights, "head_asked": head_back,
         "group": group @ weights, "all": full @ weights, "all_share": counted(full) @ weights,
-        "worst": counted(full).min(axis=1, initial=1.0),
+        "alike": _alike(cells, matches), "worst": counted(full).min(axis=1, initial=1.0),
         "numbers": counted(full)[:, figures].min(axis=1, initial=1.0),
         "period": np.array([len(periods & found) / max(len(periods), 1) for found in of_cells]),
         "other_period": np.array([bool(periods and found and not periods & found) for found in of_cells], dtype=float),
         "no_period_first": np.array([not periods and cell.column == 0 for cell in cells], dtype=float),
         "no_period_last": np.array([not periods and cell.column == cell.columns - 1 for cell in cells], dtype=float),
+        "no_period_latest": np.array([not periods] * len(cells)) * _latest(cells),
+        "part_year": np.array(
+            [bool(_PART_YEAR.search(cell.head)) and not _PART_YEAR.search(question) for cell in cells], dtype=float
+        ),
+        "statement": np.array(
+            [bool(_STATEMENT.search(f"{passages[cell.passage].section} {cell.head}")) for cell in cells], dtype=float
+        ),
         "change": changes, "change_asked": changes * bool(_CHANGE_ASKED.search(question)),
         "percent": percents, "percent_asked": percents * bool(_PERCENT_ASKED.search(question)),
         "nil": np.array([cell.figure.value == 0 for cell in cells], dtype=float),
@@ -87,6 +100,26 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
         "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
     }  # fmt: skip
     return Asked(tuple(cells), np.stack([known[name] for name in CELL_FEATURES], axis=1), label, head, full)
+
+
+def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:
+    """Dice's coefficient of the stems of the question's words and of each cell's label, 0..1; names and
+    numbers apart."""
+    asked = {term for word in matches.words if not (word.is_name or word.is_number) for term in terms(word.text)}
+    held = [set(terms(cell.name)) for cell in cells]
+    return np.array([2 * len(asked & one) / max(len(asked) + len(one), 1) for one in held])
+
+
+def _latest(cells: Sequence[Cell]) -> Floats:
+    """1 for each cell whose year is the latest of its row, where the row's heads name several."""
+    years = [max(years_of(cell.head), default="") for cell in cells]
+    of_rows: dict[tuple[int, int, tuple[Part, ...]], set[str]] = {}
+    rows = [(cell.passage, cell.table, cell.label) for cell in cells]
+    for row, year in zip(rows, years, strict=True):
+        of_rows.setdefault(row, set()).add(year)
+    return np.array(
+        [float(len(of_rows[row]) > 1 and year == max(of_rows[row])) for row, year in zip(rows, years, strict=True)]
+    )
 
 
 class _Matched:

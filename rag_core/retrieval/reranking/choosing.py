@@ -18,9 +18,12 @@ from rag_core.retrieval.reranking.base import Reranker
 from rag_core.retrieval.reranking.cross_encoder import CrossEncoderReranker, cross_encoders
 from rag_core.retrieval.reranking.feedback import FeedbackReranker
 from rag_core.retrieval.reranking.pieces import PiecesReranker
+from rag_core.retrieval.reranking.rows import RowsReranker
 
-RERANKERS: dict[str, type[Reranker]] = {reranker.name: reranker for reranker in (PiecesReranker, FeedbackReranker)}
-AUTOMATIC: tuple[str, ...] = ("pieces", "feedback")
+RERANKERS: dict[str, type[Reranker]] = {
+    reranker.name: reranker for reranker in (PiecesReranker, FeedbackReranker, RowsReranker)
+}
+AUTOMATIC: tuple[str, ...] = ("pieces", "feedback", "rows")
 """Those that a hybrid search asks, in order, unless it is told not to."""
 FIRST = 30
 """So many candidates a cross-encoder reads."""
