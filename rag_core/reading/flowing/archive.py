@@ -36,7 +36,7 @@ def checked(path: Path) -> Iterator[zipfile.ZipFile]:
             _check(archive.infolist(), path.stat().st_size)
             yield archive
     except (zipfile.BadZipFile, OSError) as error:  # OSError: places that no file has
-        raise UnreadableDocument(f"The file's archive is damaged: {error}.") from error
+        raise UnreadableDocument("The file's archive is damaged: it is cut off, or was changed on its way.") from error
 
 
 def office(path: Path) -> None:
@@ -55,6 +55,14 @@ def xml(data: bytes, *, recover: bool = False) -> Any:
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=recover)
     return etree.fromstring(data, parser)
+
+
+def number(said: str | None, default: int = 0) -> int:
+    """The whole number that an attribute says, `default` where it says none: files are full of such slips."""
+    try:
+        return int(said) if said else default
+    except ValueError:
+        return default
 
 
 def _check(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:

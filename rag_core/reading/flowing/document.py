@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +14,15 @@ from rag_core.reading.base import Details
 from rag_core.reading.flowing.blocks import Flow
 from rag_core.reading.flowing.layout import Layout
 from rag_core.reading.text import PagedText
+
+# What libraries raise on damaged files, in words; what they say is for programmers.
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (SyntaxError, "its XML is broken, or nested too deeply"),  # lxml's and ElementTree's errors are such
+    (RecursionError, "its parts are nested too deeply"),
+    (zlib.error, "what it packs cannot be unpacked"),
+    (EOFError, "it ends too early"),
+    (KeyError, "a part of it is missing"),
+)
 
 
 class FlowDocument(PagedText):
@@ -40,4 +50,5 @@ def _faults_told() -> Iterator[None]:
     except (LecternError, MemoryError):
         raise
     except Exception as error:  # a damaged file makes the libraries raise anything
-        raise UnreadableDocument(f"The file is damaged ({type(error).__name__}: {str(error)[:200]}).") from error
+        reason = next((words for kind, words in _REASONS if isinstance(error, kind)), "a part of it makes no sense")
+        raise UnreadableDocument(f"The file is damaged: {reason}.") from error

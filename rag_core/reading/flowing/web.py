@@ -18,6 +18,7 @@ from lxml import etree, html
 
 from rag_core.errors import UnreadableDocument
 from rag_core.reading.base import Details
+from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind
 from rag_core.reading.flowing.layout import is_figure
 from rag_core.reading.text import clean, read_text
@@ -220,8 +221,7 @@ def _divide(table: Any) -> None:
 
 def _span(cell: Any, name: str, most: int) -> int:
     """How far a cell reaches, which it then no longer says."""
-    said = cell.attrib.pop(name, "1").strip()
-    return min(max(int(said), 1), most) if said.isdecimal() else 1
+    return min(max(archive.number(cell.attrib.pop(name, None), 1), 1), most)
 
 
 def _put(row: Any, before: Any, text: str) -> None:

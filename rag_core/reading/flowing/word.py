@@ -55,11 +55,11 @@ class _Word:
 
     def blocks(self) -> Iterator[Block]:
         """The paragraphs and tables in order."""
-        for element in _parts(self._body):
-            if element.tag == _TABLE:
-                yield from self._table(element)
-            else:
-                yield from self._paragraph(element)
+        return self._within(self._body)
+
+    def _within(self, around: Any) -> Iterator[Block]:
+        for element in _parts(around):
+            yield from (self._table if element.tag == _TABLE else self._paragraph)(element)
 
     def _paragraph(self, paragraph: Any) -> Iterator[Block]:
         """A paragraph, whole on the page where it begins, and the pages that end within it."""
@@ -96,8 +96,7 @@ class _Word:
         if all(len(row) == 1 for row in rows):
             for cell in table.iter(qn("w:tc")):
                 if _table_of(cell) is table:
-                    for paragraph in (element for element in _parts(cell) if element.tag == _PARAGRAPH):
-                        yield from self._paragraph(paragraph)
+                    yield from self._within(cell)
             return
         yield Block("table", rows=[*first, *rows])
         yield from self._notes(table)
@@ -128,11 +127,11 @@ class _Word:
         if style == "title":
             return 1
         name, _, number = style.partition(" ")
-        if name == "heading" and number.isdigit():
-            return int(number)
+        if name == "heading" and number.isdecimal():
+            return archive.number(number, 1)
         own = self._setting(paragraph, qn("w:outlineLvl"))
-        level = int(own.get(qn("w:val"), _BODY_LEVEL)) if own is not None else _BODY_LEVEL
-        return level + 1 if level < _BODY_LEVEL else 0
+        level = archive.number(own.get(qn("w:val")), _BODY_LEVEL) if own is not None else _BODY_LEVEL
+        return level + 1 if 0 <= level < _BODY_LEVEL else 0
 
     def _mark(self, paragraph: Any) -> str | None:
         """The number that a paragraph has in a list, "" for a bullet, None for one that is in none."""
@@ -140,7 +139,7 @@ class _Word:
         if numbered is None or numbered.get(qn("w:val")) == "0" or self._numbering is None:
             return None
         level = numbered.getparent().find(qn("w:ilvl"))
-        place = None if level is None else int(level.get(qn("w:val"), 0))
+        place = None if level is None else archive.number(level.get(qn("w:val")))
         return self._numbering.label(numbered.get(qn("w:val"), ""), place, paragraph.style or "")
 
     @cached_property
@@ -214,7 +213,7 @@ def _cells(row: Any, above: Row) -> Iterator[str | None]:
 
 def _count(setting: Any, default: int) -> int:
     """A number of columns that a setting has, kept within reason."""
-    return default if setting is None else min(int(setting.get(qn("w:val"), default)), _MOST_COLUMNS)
+    return default if setting is None else min(archive.number(setting.get(qn("w:val")), default), _MOST_COLUMNS)
 
 
 def _is_drawn(element: Any) -> bool:
