@@ -13,7 +13,7 @@ from openpyxl import Workbook
 from pptx import Presentation
 
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
-from rag_core.reading import Reader, base
+from rag_core.reading import Reader, base, detect_bytes
 from rag_core.settings import ReadingSettings
 
 LAUGHS = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>'
@@ -85,6 +85,14 @@ def test_what_a_file_is_counts_more_than_its_name(reader: Reader, tmp_path: Path
     (tmp_path / "stored").write_bytes(saved(document))
     for name in ("a.xlsx", "a.pdf", "a.txt", "a"):
         assert reader.read(tmp_path / "stored", name).media_type == base.DOCX
+
+
+def test_a_file_is_not_taken_for_one_that_is_in_it() -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:  # nothing of it packed
+        archive.writestr("ppt/presentation.xml", b"")
+        archive.writestr("ppt/embeddings/a.xlsx", saved(Workbook))
+    assert detect_bytes(whole.getvalue(), "a") == base.PPTX
 
 
 def test_limits_hold_for_every_kind(tmp_path: Path) -> None:
