@@ -10,8 +10,9 @@ from importlib import import_module
 from pathlib import Path
 
 from rag_core.errors import LecternError, UnreadableDocument
-from rag_core.reading.base import Details
+from rag_core.reading.base import Details, RawPage
 from rag_core.reading.flowing.blocks import Flow
+from rag_core.reading.flowing.hidden import located
 from rag_core.reading.flowing.layout import Layout
 from rag_core.reading.text import PagedText
 
@@ -34,9 +35,15 @@ class FlowDocument(PagedText):
             flow: Flow = import_module(module).read(path, max_chars)
             for block in flow.blocks:
                 layout.add(block)
-        layout.finish()
+            layout.finish()
+            self._hidden = located(layout.pages, flow.hidden)
         super().__init__(layout.pages)
         self._details = replace(flow.details, headings=tuple(layout.headings))
+
+    def read_page(self, number: int, max_chars: int) -> RawPage:
+        """Return page `number`, what is hidden of it marked. Raises LimitExceeded beyond `max_chars` characters."""
+        raw = super().read_page(number, max_chars)
+        return replace(raw, page=replace(raw.page, hidden=self._hidden.get(number, ())))
 
     def details(self) -> Details:
         """What the file says of itself, with its headings."""
