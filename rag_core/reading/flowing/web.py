@@ -84,6 +84,8 @@ def parsed(text: str) -> Any:
         return html.document_fromstring("<p></p>")
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
         raise UnreadableDocument("The page's tags are nested more than 2,048 deep.", help="Save its text as a file.")
+    for caption in root.xpath("//figure[.//table]/figcaption"):
+        caption.getparent().insert(0, caption)  # one below its table would be parted from it
     for table in root.iter("table"):
         if next(table.iterdescendants("table"), None) is None:  # others are frames
             _divide(table)
