@@ -40,14 +40,20 @@ _OFF, _WHITE, _TINY_HALF_PT = ("0", "false", "off"), ("FFFFFF", "ffffff"), 4
 def read(path: Path, max_chars: int) -> Flow:
     """Open a Word document. Raises UnsupportedDocument for one with macros or a template, and as `archive.office`."""
     archive.office(path)
+    missing: list[str] = []
     try:
-        document = Document(str(path))
+        try:
+            document = Document(str(path))
+        except KeyError:  # python-docx wants every part that is named, though it be a picture
+            copy, missing = archive.without_gaps(path)
+            document = Document(copy)
     except ValueError as error:
         raise UnsupportedDocument(
             "It is a Word template or a document with macros.", help="Save it as a Word document (.docx)."
         ) from error
+    notes = (f"Parts that the file names but does not hold: {', '.join(missing)[:300]}.",) if missing else ()
     said, word = document.core_properties, _Word(document)
-    details = Details(said.title.strip(), said.author.strip(), language=said.language)
+    details = Details(said.title.strip(), said.author.strip(), language=said.language, notes=notes)
     return Flow(word.blocks(), details, word.hidden())
 
 

@@ -131,6 +131,16 @@ def test_what_is_wrong_beside_the_text_costs_no_text(reader: Reader, tmp_path: P
         assert reader.read(tmp_path / "stored", "a.docx").pages[0].text == "Words."
 
 
+def test_parts_that_a_word_document_lacks_are_named(reader: Reader, tmp_path: Path) -> None:
+    relations = "word/_rels/document.xml.rels"
+    with zipfile.ZipFile(io.BytesIO(saved(document))) as archive:
+        link = b'<Relationship Id="x" Type="http://x/image" Target="../../NULL"/></Relationships>'
+        linked = archive.read(relations).replace(b"</Relationships>", link)
+    (tmp_path / "stored").write_bytes(saved(document, **{relations: linked}))
+    parsed = reader.read(tmp_path / "stored", "a.docx")
+    assert (parsed.pages[0].text, parsed.notes) == ("Words.", ("Parts that the file names but does not hold: NULL.",))
+
+
 def test_a_notebook_keeps_what_makes_sense_of_it(reader: Reader, tmp_path: Path) -> None:
     cells = [1, None, {"cell_type": "markdown", "source": ["Words."]}, {"source": None, "outputs": [3, {"data": None}]}]
     (tmp_path / "stored").write_text(json.dumps({"cells": cells, "metadata": []}))
