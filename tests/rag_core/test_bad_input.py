@@ -268,6 +268,13 @@ def test_odd_files_are_read_or_refused_with_a_reason(
         assert last.error.help
 
 
+def test_a_language_that_is_none_spoils_no_search(shelf: Library) -> None:
+    page = "<html lang='enÿ'><head><title>Cranes</title></head><body><p>Nine cranes lift stone.</p></body></html>"
+    *_, last = shelf.add([Upload("cranes.html", page.encode())])
+    assert last.stage == "ready", last.error
+    assert "Nine cranes" in shelf.search("How many cranes lift stone?", k=1)[0].text
+
+
 def test_names_that_no_file_has_fail_and_the_rest_goes_on(library: Library, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     (tmp_path / "chess.txt").write_bytes(CHESS)
