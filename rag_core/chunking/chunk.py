@@ -69,7 +69,9 @@ def _parts(page: Page, sections: Sequence[Section]) -> Iterator[Part]:
 
 def _section(parts: Sequence[Part], start: int, end: int) -> str:
     """The section that most of a span stands in."""
-    return max(parts, key=lambda part: min(part.end, end) - max(part.start, start)).section
+    first = bisect_right(parts, start, key=lambda part: part.end)
+    last = bisect_left(parts, end, key=lambda part: part.start)
+    return max(parts[first:last], key=lambda part: min(part.end, end) - max(part.start, start)).section
 
 
 def _chunk(document_id: str, page: Page, start: int, end: int, section: str) -> Chunk:

@@ -13,7 +13,7 @@ from rag_core.text.tables import is_caption
 # Sentences are looked for in this many characters at a time, so that the work grows with a text's length and no faster.
 _STRETCH = 20_000
 # A table begins within so many characters of its caption's beginning.
-_CAPTION_CHARS = 400
+_CAPTION_CHARS, _LOOKED_AT = 400, 40
 # Shares of a chunk: from this length on what stands before a new section, or before a paragraph that does not fit, is a
 # chunk by itself; less would say too little to be found. The last part of a paragraph reaches back to half a chunk.
 _BEFORE_SECTION, _BEFORE_PARAGRAPH, _LAST = 0.4, 0.25, 0.5
@@ -95,13 +95,15 @@ class Sentences(Strategy):
 def units_of(text: str, part: Part) -> Iterator[Unit]:
     """The units of a part: each ends where the next begins, so that nothing between sentences is left out."""
     opens = Opens.SECTION
-    captions = False
+    captions = is_row = False
     for start, end in _stretches(text, part.start, part.end):
         spans = split_sentences(text[start:end])
         ends = [*(start + span.start for span in spans[1:]), end]
         for number, last in enumerate(ends):
-            is_row = "\t" in text[start:last].strip()
+            was_row, is_row = is_row, "\t" in text[start:last].strip()
             captions = not is_row and (captions or _captions_table(text, start, end))
+            if was_row and not captions and is_caption(text[start : start + _LOOKED_AT]):
+                opens = Opens.SENTENCE  # a caption below its table
             is_heading = captions or (bool(spans) and spans[number].kind == "heading")
             if start < last:
                 yield Unit(start, last, opens, is_heading)
@@ -112,7 +114,7 @@ def units_of(text: str, part: Part) -> Iterator[Unit]:
 
 def _captions_table(text: str, start: int, end: int) -> bool:
     """Whether a table's caption begins here, and its rows soon behind that: it belongs to what follows, as headings."""
-    return is_caption(text[start : start + 40]) and "\t" in text[start : min(start + _CAPTION_CHARS, end)]
+    return is_caption(text[start : start + _LOOKED_AT]) and "\t" in text[start : min(start + _CAPTION_CHARS, end)]
 
 
 def _stretches(text: str, start: int, end: int) -> Iterator[Span]:

@@ -68,10 +68,13 @@ def title_from(name: str) -> str:
     return " ".join(stem.replace("_", " ").split())[:300] or "Untitled"
 
 
-def require_text(raw: Sequence[RawPage], deadly: LecternError | None, *, recognising: bool = False) -> None:
+def require_text(
+    raw: Sequence[RawPage], deadly: LecternError | None, notes: Sequence[str] = (), *, recognising: bool = False
+) -> None:
     """Raise UnreadableDocument for a document without any text, or `deadly`, the limit that took its pages.
 
-    recognising: a document may have none yet; one of pictures in which recognition found none has said so.
+    notes: on what was not read, which may be why. recognising: a document may have none yet; one of pictures in which
+    recognition found none has said so.
     """
     if any(item.page.text.strip() or item.page.recogniser or (recognising and item.pictures) for item in raw):
         return
@@ -84,7 +87,7 @@ def require_text(raw: Sequence[RawPage], deadly: LecternError | None, *, recogni
             "The document holds pictures of pages but no text.",
             help="Text recognition (OCR) is off: set LECTERN_OCR__ENGINE to rapidocr or tesseract and try again.",
         )
-    raise UnreadableDocument("The document holds no text.", help="Choose a file that has text.")
+    raise UnreadableDocument(" ".join(["The document holds no text.", *notes]), help="Choose a file that has text.")
 
 
 def _page_notes(raw: Sequence[RawPage]) -> Iterator[str]:

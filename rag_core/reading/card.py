@@ -20,6 +20,8 @@ from rag_core.reading.titles import find_title
 from rag_core.text.languages import language_of
 
 _SAMPLE_PAGES, _SAMPLE_CHARS = 8, 4_000
+# As of RFC 5646; a file may say anything.
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?=-|$)")
 _YEARS = re.compile(r"\b(?:19|20)\d\d\b|\b[qQ][1-4]\b|\W")
 
 
@@ -45,8 +47,9 @@ def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
 
 def _language(parsed: ParsedDocument) -> str:
     """The language of the first pages. What a file says of it is often its program's: it decides where pages do not."""
-    said = parsed.language.partition("-")[0].lower()
-    return language_of("\n".join(page.text[:_SAMPLE_CHARS] for page in parsed.pages[:_SAMPLE_PAGES]), said or "en")
+    said = _LANGUAGE.match(parsed.language.lower())
+    sample = "\n".join(page.text[:_SAMPLE_CHARS] for page in parsed.pages[:_SAMPLE_PAGES])
+    return language_of(sample, said[0] if said else "en")
 
 
 def _called(title: str, kind: Kind, organisation: str, period: Period) -> str:

@@ -59,7 +59,9 @@ SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_ZIP_SUFFIXES, *_PLAIN_S
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
 )
-_ZIP = b"PK\x03\x04"
+_ZIP, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
+# Books and OpenDocument files say what they are in the first entry.
+_TYPE_WITHIN = 200
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (_ZIP, "a ZIP archive"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Microsoft Office file"),
@@ -146,13 +148,20 @@ def _detect(head: bytes, tail: bytes, name: str) -> str:
 def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
     """The kind of flowing document or image that a file shows itself to be."""
     if head.startswith(_ZIP):
-        return next((kind for mark, kind in _ZIP_KINDS if mark in head or mark in tail), _ZIP_SUFFIXES.get(suffix))
+        names = head[:_TYPE_WITHIN] + (_listed(tail) or head + tail)
+        return next((kind for mark, kind in _ZIP_KINDS if mark in names), _ZIP_SUFFIXES.get(suffix))
     if head.startswith(b"{\\rtf"):
         return RTF
     if suffix != ".pdf" and (image := next((kind for mark, kind in _IMAGES if mark.match(head)), None)):
         return image
     # What a server said instead of the PDF is not what was meant to be read.
     return HTML if suffix != ".pdf" and _HTML.match(head.removeprefix(codecs.BOM_UTF8)) else None
+
+
+def _listed(tail: bytes) -> bytes:
+    """An archive's own list of its entries, without those of files that are in it; empty where it has none."""
+    end = tail.rfind(_ZIP_END)
+    return tail[max(end - int.from_bytes(tail[end + 12 : end + 16], "little"), 0) : end] if end >= 0 else b""
 
 
 def _is_pdf(sample: bytes, suffix: str, kind: str | None) -> bool:

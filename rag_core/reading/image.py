@@ -101,7 +101,7 @@ def _opened(path: Path, number: int = 1) -> Iterator[ImageFile]:
                 )
             yield image
     except _FAULTS as error:
-        raise UnreadableDocument(f"The picture is damaged ({error}).") from error
+        raise UnreadableDocument("The picture is damaged: it cannot be decoded.") from error
 
 
 def _points(frame: ImageFile) -> tuple[float, float]:

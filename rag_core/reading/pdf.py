@@ -7,6 +7,7 @@ import mmap
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_agai
 from rag_core.reading.pdf_forms import with_values
 from rag_core.reading.pdf_hidden import hidden_text
 from rag_core.reading.pdf_pictures import text_is_a_picture
-from rag_core.reading.pdf_text import Geometry, line_face, page_lines, page_text, span_boxes
+from rag_core.reading.pdf_text import Geometry, clean, line_face, page_lines, page_text, span_boxes
 from rag_core.reading.png import encode_rgb
 
 MAX_PICTURE_PIXELS = 16_000_000
 MIN_PICTURE_WIDTH, MAX_PICTURE_WIDTH = 16, 4_000
+# Attachments, of which portfolios have nothing else, that are named, and characters of their names.
+MAX_ATTACHMENTS, _NAME_CHARS = 20, 100
 
 # The place of the table of objects is the last a PDF says; some writers leave the mark after it out.
 _END = re.compile(rb"startxref\s+\d+\s*(?:%[%EOF]*\s*)?\x00*$")
@@ -61,7 +64,9 @@ class PdfDocument(OpenDocument):
         # Costs a tenth of a second, and pictures do not need it.
         from rag_core.reading.pdf_details import read_details
 
-        return read_details(self._path, self._password, self.page_count)
+        details = read_details(self._path, self._password, self.page_count)
+        names = ", ".join(_attached(self._pdf.raw))
+        return replace(details, notes=(*details.notes, f"Attachments are not read: {names}.")) if names else details
 
     def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PagePicture:
         """Draw the page as shown: cropped, rotated, with annotations. Raises UnreadableDocument for a damaged page."""
@@ -120,6 +125,16 @@ def _open(path: Path, password: str | None) -> pypdfium2.PdfDocument:
         pdf.close()
         raise _cut_off()
     return pdf
+
+
+def _attached(pdf: Any) -> Iterator[str]:
+    """The names of what is attached to an FPDF_DOCUMENT."""
+    for number in range(min(pdfium.FPDFDoc_GetAttachmentCount(pdf), MAX_ATTACHMENTS)):
+        buffer = (ctypes.c_ushort * (_NAME_CHARS + 1))()
+        attachment = pdfium.FPDFDoc_GetAttachment(pdf, number)
+        size = pdfium.FPDFAttachment_GetName(attachment, buffer, ctypes.sizeof(buffer)) if attachment else 0
+        name = bytes(buffer)[: max(size - 2, 0)].decode("utf-16-le", "replace").rstrip("\0")
+        yield " ".join(clean(name).split()) or "one without a name"
 
 
 def _translated(error: pypdfium2.PdfiumError, path: Path, password: str | None) -> UnreadableDocument:

@@ -35,6 +35,7 @@ PYPDF_FAILURES = (
     NotImplementedError,
     AssertionError,
     EOFError,
+    MemoryError,
     OSError,
     struct.error,
     zlib.error,
@@ -78,8 +79,8 @@ def read_details(path: Path, password: str | None, page_count: int) -> Details:
 def _try(what: str, notes: list[str], read: Callable[[], _T]) -> _T | None:
     try:
         return read()
-    except PYPDF_FAILURES as error:
-        notes.append(f"The {what} could not be read ({type(error).__name__}).")
+    except PYPDF_FAILURES:
+        notes.append(f"The {what} could not be read.")
         return None
 
 

@@ -86,8 +86,9 @@ class Reader:
             raw += with_recognised(bundle, recognised or {})
             if begun and len(raw) < total:
                 begun(len(raw), so_far)
-        require_text(raw, task.deadly, recognising=recognising)
-        return so_far()
+        parsed = so_far()
+        require_text(raw, task.deadly, parsed.notes, recognising=recognising)
+        return parsed
 
     def read_small(
         self, files: Sequence[tuple[Path, str]], *, cancelled: Callable[[], bool] | None = None
@@ -211,7 +212,9 @@ class Reader:
         timeout_s = min(DETAILS_TIMEOUT_S, self._settings.page_timeout_s)
         try:
             return wire.details_in(self._ask(task, "details", silence_s=timeout_s)["details"])
-        except ChildDied:
+        except Cancelled:
+            raise
+        except LecternError:  # the pages are there: they are not given up for it
             return Details(notes=("The outline and the document information could not be read.",))
 
     def _ask_again(self, task: _Task, op: str, values: wire.Message | None = None) -> dict[str, Any]:

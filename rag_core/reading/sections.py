@@ -13,6 +13,8 @@ SLACK = 0.03
 # Where fewer of an outline's headings than this share are on their pages, those alone are kept; so few may be right.
 LEAST_HEARD, FEW = 0.5, 2
 
+# Of a page's lines so many are looked at for each heading: no page that a person made has more.
+MOST_LINES = 1_000
 # Fewer letters and digits than this are no sign of a heading that goes on in the next line.
 LEAST_PART = 3
 _DIGITS = "0123456789"
@@ -50,7 +52,7 @@ def bare_words(text: str) -> str:
 def _line(heading: Heading, page: Page) -> Line | None:
     """The line that has a heading's words, sooner below where it points to."""
     wanted = bare_words(heading.title)
-    for lines in (_below(heading, page), page.lines):
+    for lines in (_below(heading, page), page.lines[:MOST_LINES]):
         for line in lines:
             if _begins(bare_words(page.text[line.start : line.end]), wanted):
                 return line
@@ -58,7 +60,7 @@ def _line(heading: Heading, page: Page) -> Line | None:
 
 
 def _below(heading: Heading, page: Page) -> list[Line]:
-    return [line for line in page.lines if heading.top is None or line.box.top >= heading.top - SLACK]
+    return [line for line in page.lines[:MOST_LINES] if heading.top is None or line.box.top >= heading.top - SLACK]
 
 
 def _start(heading: Heading, page: Page, line: Line | None) -> int:

@@ -30,8 +30,9 @@ class Span:
     kind: Kind
 
 
-_STOP = re.compile(r"[.!?…]+[\"'”’»)\]]*(?:\[\d{1,3}\])*(?=\s)|[。！？]+[」』”]*")
-_WORD_BEFORE = re.compile(r"(\w+(?:\.\w+)*)$")
+# Where a run of signs may begin anywhere within itself, the work grows with the square of its length.
+_STOP = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\[\d{1,3}\])*(?=\s)|[。！？]+[」』”]*")
+_WORD_BEFORE, _WORD_CHARS = re.compile(r"(\w+(?:\.\w+)*)$"), 40
 _OPENER = re.compile(r"\s*([\"'“‘«(\[]*)(\w*)")
 _LINE = re.compile(r"[^\r\n]+")
 _LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪●–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
@@ -43,7 +44,7 @@ _NUMBERED_TITLE = re.compile(
 )
 _CELL_GAP = re.compile(r"\s*\|\s*|\t+|\s{3,}")
 _WIDE_GAP = re.compile(r"\S {3,}\S")
-_FIGURE = re.compile(r"(?<!\w)[($€£+-]*\d[\d.,]*[%)]*(?!\w)")
+_FIGURE = re.compile(r"(?<!\w)[($€£+-]{0,8}\d[\d.,]*[%)]*(?!\w)")
 _DATE = re.compile(
     r"(?:\d{1,2}\s+)?(?:January|February|March|April|May|June|July|August|September|October|November|December)\s+"
     r"(?:\d{1,2},?\s+)?\d{4}",
@@ -191,7 +192,7 @@ def _ends_sentence(text: str, begin: int, stop: re.Match[str], end: int) -> bool
         return False
     if stop[0][0] != ".":
         return True
-    before = _WORD_BEFORE.search(text, begin, stop.start())
+    before = _WORD_BEFORE.search(text, max(begin, stop.start() - _WORD_CHARS), stop.start())
     word = before[1] if before else ""
     if word.casefold() in NEVER_ENDS or (word.isdigit() and before is not None and before.start() == begin):
         return word.casefold() in {"no", "art", "mt"} and following in STARTERS

@@ -54,7 +54,7 @@ def _stemmer(language: str) -> Stemmer.Stemmer | None:
     if language not in own:
         try:
             own[language] = Stemmer.Stemmer(language, 0)
-        except KeyError:
+        except (KeyError, UnicodeEncodeError):
             own[language] = None
     found: Stemmer.Stemmer | None = own[language]
     return found

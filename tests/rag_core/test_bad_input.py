@@ -268,6 +268,13 @@ def test_odd_files_are_read_or_refused_with_a_reason(
         assert last.error.help
 
 
+def test_a_language_that_is_none_spoils_no_search(shelf: Library) -> None:
+    page = "<html lang='enÿ'><head><title>Cranes</title></head><body><p>Nine cranes lift stone.</p></body></html>"
+    *_, last = shelf.add([Upload("cranes.html", page.encode())])
+    assert last.stage == "ready", last.error
+    assert "Nine cranes" in shelf.search("How many cranes lift stone?", k=1)[0].text
+
+
 def test_names_that_no_file_has_fail_and_the_rest_goes_on(library: Library, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     (tmp_path / "chess.txt").write_bytes(CHESS)
@@ -287,6 +294,37 @@ def test_a_folder_with_pipes_and_bytes_for_names_is_walked(library: Library, tmp
     assert event.stage == "ready"
     assert event.document is not None
     assert event.document.sources == ("\ufffd\ufffd.txt",)
+
+
+def test_a_folder_that_is_empty_or_changes_while_it_is_read(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (event,) = ends(library.add([tmp_path / "empty"])).values()
+    assert isinstance(event.error, UnsupportedDocument)
+    assert event.error.help
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for number in range(200):
+        (folder / f"{number:03}.txt").write_text(f"Note number {number} tells of the harbour.")
+    told: dict[str, AddEvent] = {}
+    for event in library.add([folder]):
+        (folder / "199.txt").unlink(missing_ok=True)
+        told[event.source] = event
+    assert [name for name, event in told.items() if event.stage != "ready"] == ["199.txt"]
+    assert isinstance(told["199.txt"].error, UnreadableDocument)
+
+
+@pytest.mark.slow
+def test_ten_thousand_files_of_which_some_are_bad(library: Library, tmp_path: Path) -> None:
+    for number in range(10_000):
+        path = tmp_path / "folder" / str(number % 100) / f"{number}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(99) if number % 1000 == 7 else f"Note {number} of the harbour.".encode())
+    told = ends(library.add([tmp_path / "folder"]))
+    assert len(told) == 10_000
+    assert {name for name, event in told.items() if event.error} == {
+        f"7/{number}.txt" for number in range(7, 10_000, 1000)
+    }
+    assert "Note 4242 of" in library.search("note 4242", k=1)[0].text
 
 
 def test_a_name_longer_than_an_index_takes_is_kept_by_its_end(library: Library) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import posixpath
 import re
 import zipfile
 from collections.abc import Iterator
@@ -21,7 +23,8 @@ MAX_RATIO, LEAST_BYTES = 150, 32 * 2**20
 _ENCRYPTED = 1
 _PIECE_BYTES = 4096
 _OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|\x00")
-_XML = (".xml", ".rels")
+_RELATIONS = ".rels"
+_XML = (".xml", _RELATIONS)
 
 
 @contextmanager
@@ -36,7 +39,7 @@ def checked(path: Path) -> Iterator[zipfile.ZipFile]:
             _check(archive.infolist(), path.stat().st_size)
             yield archive
     except (zipfile.BadZipFile, OSError) as error:  # OSError: places that no file has
-        raise UnreadableDocument(f"The file's archive is damaged: {error}.") from error
+        raise UnreadableDocument("The file's archive is damaged: it is cut off, or was changed on its way.") from error
 
 
 def office(path: Path) -> None:
@@ -55,6 +58,35 @@ def xml(data: bytes, *, recover: bool = False) -> Any:
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=recover)
     return etree.fromstring(data, parser)
+
+
+def without_gaps(path: Path) -> tuple[io.BytesIO, list[str]]:
+    """A copy of an Office file without relations to parts that it does not hold, and the names of those parts."""
+    whole, missing = io.BytesIO(), []
+    with checked(path) as old, zipfile.ZipFile(whole, "w") as new:
+        held = set(old.namelist())
+        for name in held:
+            data = old.read(name)
+            if name.endswith(_RELATIONS):
+                root = xml(data)
+                folder = posixpath.dirname(posixpath.dirname(name))
+                for relation in list(root):
+                    target = posixpath.join("/", folder, relation.get("Target", ""))
+                    part = posixpath.normpath(target).lstrip("/")
+                    if relation.get("TargetMode") != "External" and part not in held:
+                        root.remove(relation)
+                        missing.append(part)
+                data = etree.tostring(root)
+            new.writestr(name, data)
+    return whole, missing
+
+
+def number(said: str | None, default: int = 0) -> int:
+    """The whole number that an attribute says, `default` where it says none: files are full of such slips."""
+    try:
+        return int(said) if said else default
+    except ValueError:
+        return default
 
 
 def _check(entries: list[zipfile.ZipInfo], size_bytes: int) -> None:

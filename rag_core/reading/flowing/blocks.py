@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rag_core.reading.base import Details
+from rag_core.reading.flowing.hidden import Hidden
 
 Kind = Literal["heading", "paragraph", "item", "table", "note", "page"]
 Row = Sequence[str | None]
@@ -29,7 +30,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A file as blocks, read as they are asked for, and what it says of itself (headings and labels apart)."""
+    """A file as blocks, read as they are asked for, and what it says of itself (headings and labels apart).
+
+    hidden: what of the blocks' text nobody sees in the file.
+    """
 
     blocks: Iterable[Block]
     details: Details = field(default_factory=Details)
+    hidden: Iterable[Hidden] = ()

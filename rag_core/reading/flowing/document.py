@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,10 +10,20 @@ from importlib import import_module
 from pathlib import Path
 
 from rag_core.errors import LecternError, UnreadableDocument
-from rag_core.reading.base import Details
+from rag_core.reading.base import Details, RawPage
 from rag_core.reading.flowing.blocks import Flow
+from rag_core.reading.flowing.hidden import located
 from rag_core.reading.flowing.layout import Layout
 from rag_core.reading.text import PagedText
+
+# What libraries raise on damaged files, in words; what they say is for programmers.
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (SyntaxError, "its XML is broken, or nested too deeply"),  # lxml's and ElementTree's errors are such
+    (RecursionError, "its parts are nested too deeply"),
+    (zlib.error, "what it packs cannot be unpacked"),
+    (EOFError, "it ends too early"),
+    (KeyError, "a part of it is missing"),
+)
 
 
 class FlowDocument(PagedText):
@@ -24,9 +35,15 @@ class FlowDocument(PagedText):
             flow: Flow = import_module(module).read(path, max_chars)
             for block in flow.blocks:
                 layout.add(block)
-        layout.finish()
+            layout.finish()
+            self._hidden = located(layout.pages, flow.hidden)
         super().__init__(layout.pages)
         self._details = replace(flow.details, headings=tuple(layout.headings))
+
+    def read_page(self, number: int, max_chars: int) -> RawPage:
+        """Return page `number`, what is hidden of it marked. Raises LimitExceeded beyond `max_chars` characters."""
+        raw = super().read_page(number, max_chars)
+        return replace(raw, page=replace(raw.page, hidden=self._hidden.get(number, ())))
 
     def details(self) -> Details:
         """What the file says of itself, with its headings."""
@@ -40,4 +57,5 @@ def _faults_told() -> Iterator[None]:
     except (LecternError, MemoryError):
         raise
     except Exception as error:  # a damaged file makes the libraries raise anything
-        raise UnreadableDocument(f"The file is damaged ({type(error).__name__}: {str(error)[:200]}).") from error
+        reason = next((words for kind, words in _REASONS if isinstance(error, kind)), "a part of it makes no sense")
+        raise UnreadableDocument(f"The file is damaged: {reason}.") from error

@@ -18,7 +18,7 @@ from rag_core.reading.text import clean
 PAGE_CHARS = 20_000
 # Rows and their head that fit into one chunk (figures are about two characters a token), but no fewer rows than these.
 PIECE_CHARS, PIECE_ROWS = 450, 4
-MAX_HEADING_CHARS = 300
+MAX_HEADING_CHARS, MAX_LEVEL = 300, 9
 MAX_HEAD_ROWS = 4
 # An empty first cell: blanks at the ends of a chunk are cut off, and the row's cells would stand under other heads.
 NO_LABEL = "."
@@ -55,7 +55,8 @@ class Layout:
         ):
             self._begin(block.kind)
             if block.kind == "heading":
-                self.headings.append(Heading(text[:MAX_HEADING_CHARS], block.level, len(self.pages) + 1, self._length))
+                level = min(max(block.level, 1), MAX_LEVEL)
+                self.headings.append(Heading(text[:MAX_HEADING_CHARS], level, len(self.pages) + 1, self._length))
             self._write(f"{block.mark} {text}" if block.kind == "item" else text)
 
     def finish(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rag_core.errors import UnreadableDocument
 from rag_core.reading.base import Details
-from rag_core.reading.flowing import web
+from rag_core.reading.flowing import archive, web
 from rag_core.reading.flowing.blocks import Block, Flow
 from rag_core.reading.markdown import find_headings
 from rag_core.reading.text import read_text
@@ -30,8 +30,9 @@ def read(path: Path, max_chars: int) -> Flow:
         raise UnreadableDocument("The file is named .ipynb but holds no JSON.") from error
     if not isinstance(notebook, dict):
         raise UnreadableDocument("The file is named .ipynb but holds no notebook.")
-    cells = notebook.get("cells") or [cell for sheet in notebook.get("worksheets", []) for cell in sheet["cells"]]
-    said = notebook.get("metadata", {})
+    sheets = [notebook, *_objects(notebook.get("worksheets"))]  # old notebooks have sheets
+    cells = [cell for sheet in sheets for cell in _objects(sheet.get("cells"))]
+    (said,) = _objects([notebook.get("metadata")]) or [{}]
     return Flow(_blocks(cells), Details(str(said.get("title", ""))))
 
 
@@ -41,10 +42,10 @@ def _blocks(cells: list[Any]) -> Iterator[Block]:
         if cell.get("cell_type") == "markdown":
             yield from markdown(source)
         elif cell.get("cell_type") == "heading":
-            yield Block("heading", source, cell.get("level", 1))
+            yield Block("heading", source, archive.number(str(cell.get("level")), 1))
         else:
             yield Block("paragraph", source)
-            for output in cell.get("outputs", ()):
+            for output in _objects(cell.get("outputs")):
                 yield from _output(output)
 
 
@@ -68,13 +69,18 @@ def _paragraphs(text: str) -> Iterator[Block]:
 
 def _output(output: dict[str, Any]) -> Iterator[Block]:
     """What code printed: its table where it has one, else its text."""
-    data = output.get("data", output)
+    (data,) = _objects([output.get("data")]) or [output]
     page = _joined(data.get("text/html", data.get("html", "")))
     if "<table" in page:
         yield from web.blocks(web.parsed(page))
     else:
         printed = data.get("text/plain") or output.get("text") or output.get("traceback") or ""
         yield Block("paragraph", _COLOURS.sub("", _joined(printed)))
+
+
+def _objects(found: Any) -> list[dict[str, Any]]:
+    """Those of a list that are objects, as all of a notebook's parts should be."""
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _joined(lines: Any) -> str:

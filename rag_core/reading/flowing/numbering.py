@@ -10,6 +10,8 @@ from typing import Any
 
 from docx.oxml.ns import qn
 
+from rag_core.reading.flowing import archive
+
 _PLACE = re.compile(r"%([1-9])")
 _ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl", 10: "x"}
 _ROMAN |= {9: "ix", 5: "v", 4: "iv", 1: "i"}
@@ -43,7 +45,7 @@ class Numbering:
             self._lists[name] = _value(element, "w:abstractNumId", "")
             starts = element.iter(qn("w:lvlOverride"))
             self._anew[name] = {
-                _number(one, qn("w:ilvl")): int(_value(one, "w:startOverride", "1"))
+                _number(one, qn("w:ilvl")): archive.number(_value(one, "w:startOverride", "1"), 1)
                 for one in starts
                 if one.find(qn("w:startOverride")) is not None
             }
@@ -72,7 +74,7 @@ class Numbering:
 
 def _level(element: Any) -> _Level:
     start = _value(element, "w:start", "1")
-    return _Level(_value(element, "w:numFmt", "decimal"), int(start), _value(element, "w:lvlText", ""))
+    return _Level(_value(element, "w:numFmt", "decimal"), archive.number(start, 1), _value(element, "w:lvlText", ""))
 
 
 def _value(element: Any, name: str, default: str) -> str:
@@ -81,7 +83,7 @@ def _value(element: Any, name: str, default: str) -> str:
 
 
 def _number(element: Any, name: str) -> int:
-    return int(element.get(name, "0"))
+    return archive.number(element.get(name))
 
 
 def _letters(number: int) -> str:

@@ -73,8 +73,8 @@ class _Content:
 
     def _paragraph(self, element: Any) -> Iterator[Block]:
         if element.tag == f"{_TEXT}h":
-            level = element.get(f"{_TEXT}outline-level", "1")
-            yield Block("heading", _words(element), int(level) if level.isdecimal() else 1)
+            level = archive.number(element.get(f"{_TEXT}outline-level"), 1)
+            yield Block("heading", _words(element), level)
         else:
             listed = next(element.iterancestors(f"{_TEXT}list-item"), None) is not None
             yield Block("item" if listed else "paragraph", _words(element))
@@ -98,8 +98,7 @@ def _rows(table: Any) -> Iterator[Row]:
 
 
 def _times(element: Any, what: str, most: int) -> int:
-    said = element.get(f"{_TABLE}number-{what}-repeated", "1")
-    return min(int(said), most) if said.isdecimal() else 1
+    return min(max(archive.number(element.get(f"{_TABLE}number-{what}-repeated"), 1), 1), most)
 
 
 def _words(element: Any) -> str:
@@ -115,8 +114,7 @@ def _words(element: Any) -> str:
         if child.tag == f"{_TEXT}note":
             words.append(f"[{child.findtext(f'{_TEXT}note-citation') or '*'}]")
         elif child.tag == f"{_TEXT}s":
-            said = child.get(f"{_TEXT}c", "1")
-            words.append(" " * (min(int(said), 100) if said.isdecimal() else 1))
+            words.append(" " * min(archive.number(child.get(f"{_TEXT}c"), 1), 100))
         elif child.tag in (f"{_SVG}title", f"{_SVG}desc"):
             words.append(f" [Picture: {child.text or ''}] ")
         elif child.tag not in _UNSEEN:

@@ -18,8 +18,11 @@ from lxml import etree, html
 
 from rag_core.errors import UnreadableDocument
 from rag_core.reading.base import Details
+from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind
+from rag_core.reading.flowing.hidden import Hidden
 from rag_core.reading.flowing.layout import is_figure
+from rag_core.reading.flowing.sheet import GONE, GROUND, PALE, SMALL, Sheet
 from rag_core.reading.text import clean, read_text
 from rag_core.text.invisible import taken_out
 
@@ -35,13 +38,6 @@ _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' 
 _PUBLISHED = "//meta[@property='article:published_time' or @itemprop='datePublished' or @name='date']/@content"
 _YEAR = re.compile(r"(?:19|20)\d\d(?=-|$)")
 _PARTS = "//p | //li | //tr | //h1 | //h2 | //h3 | //pre"
-_HIDDEN = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|(?<![\w-])opacity\s*:\s*0*\.?0*\s*(?:;|$|!)"
-    r"|font-size\s*:\s*(?:0*\.\d+|[01](?:\.\d+)?)(?:px|pt)?\s*(?:;|$|!)",
-    re.IGNORECASE,
-)
-_WHITE = re.compile(r"(?<![\w-])color\s*:\s*(?:#fff(?:fff)?|white|rgba?\(\s*255\s*,\s*255\s*,\s*255\b)", re.IGNORECASE)
-_GROUND = re.compile(r"background", re.IGNORECASE)
 # Words that a hidden part has at least to be told of: labels of buttons have fewer.
 _LEAST_WORDS, _SHOWN_CHARS = 4, 100
 _DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w-]{2,40})""", re.I)
@@ -68,7 +64,8 @@ def read(path: Path, max_chars: int) -> Flow:
     said = _YEAR.match(_said(root, _PUBLISHED))
     year = int(said[0]) if said else None
     notes = tuple(filter(None, (note, taken_out(text), _hidden_note(root))))
-    return Flow(blocks(main), Details(title, author, year, language=root.get("lang", ""), notes=notes))
+    details = Details(title, author, year, language=root.get("lang", ""), notes=notes)
+    return Flow(blocks(main), details, tuple(_marked(root)))
 
 
 def parsed(text: str) -> Any:
@@ -87,6 +84,8 @@ def parsed(text: str) -> Any:
         return html.document_fromstring("<p></p>")
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
         raise UnreadableDocument("The page's tags are nested more than 2,048 deep.", help="Save its text as a file.")
+    for caption in root.xpath("//figure[.//table]/figcaption"):
+        caption.getparent().insert(0, caption)  # one below its table would be parted from it
     for table in root.iter("table"):
         if next(table.iterdescendants("table"), None) is None:  # others are frames
             _divide(table)
@@ -177,7 +176,7 @@ def _table(table: Any) -> Iterator[Block]:
 
 def _words(element: Any) -> str:
     if not len(element):  # most cells of tables
-        return " ".join((element.text or "").split())
+        return "" if _is_hidden(element) else " ".join((element.text or "").split())
     return " ".join(block.text for block in blocks(element))
 
 
@@ -220,8 +219,7 @@ def _divide(table: Any) -> None:
 
 def _span(cell: Any, name: str, most: int) -> int:
     """How far a cell reaches, which it then no longer says."""
-    said = cell.attrib.pop(name, "1").strip()
-    return min(max(int(said), 1), most) if said.isdecimal() else 1
+    return min(max(archive.number(cell.attrib.pop(name, None), 1), 1), most)
 
 
 def _put(row: Any, before: Any, text: str) -> None:
@@ -280,7 +278,7 @@ def _is_hidden(element: Any) -> bool:
     style = element.get("style", "")
     return element.get("hidden") is not None or (
         bool(style)
-        and (_HIDDEN.search(style) is not None or (_WHITE.search(style) is not None and not _has_ground(element)))
+        and bool(GONE.search(style) or SMALL.search(style) or (PALE.search(style) and not _has_ground(element)))
     )
 
 
@@ -288,7 +286,7 @@ def _has_ground(element: Any) -> bool:
     """Whether an element, or one around it, says what it stands on, or may by a style sheet, which is not read."""
     around = (element, *element.iterancestors())
     by_sheet = any(one.get("class") or one.get("id") for one in around[:2])
-    return by_sheet or any(_GROUND.search(one.get("style", "")) or one.get("bgcolor") for one in around)
+    return by_sheet or any(GROUND.search(one.get("style", "")) or one.get("bgcolor") for one in around)
 
 
 def _hidden_parts(root: Any) -> Iterator[Any]:
@@ -309,6 +307,18 @@ def _hidden_note(root: Any) -> str:
     beginning = f"{told[0][:_SHOWN_CHARS]}{'…' if len(told[0]) > _SHOWN_CHARS else ''}"
     count = "1 part" if len(told) == 1 else f"{len(told)} parts"
     return f"Hidden on the page and left out: {count}, “{beginning}”."
+
+
+def _marked(root: Any) -> Iterator[Hidden]:
+    """What the page's style sheets hide, which is read."""
+    sheet = Sheet(root)
+    walk = etree.iterwalk(root, events=("start",))
+    for _, element in walk:
+        if _is_hidden(element):
+            walk.skip_subtree()
+        elif why := sheet.why(element):
+            walk.skip_subtree()
+            yield from (Hidden(block.text, why) for block in blocks(element))
 
 
 def _said(root: Any, path: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row
+from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE, Hidden
 from rag_core.reading.flowing.numbering import Numbering
 
 _TEXT, _BREAK, _DRAWN = qn("w:t"), qn("w:br"), qn("w:lastRenderedPageBreak")
@@ -29,20 +31,30 @@ _UNSEEN = {qn("w:del"), qn("w:moveFrom"), "{http://schemas.openxmlformats.org/ma
 _UNSEEN |= {qn("w:pPr"), qn("w:rPr"), qn("w:tblPr"), qn("w:sectPr")}
 _PICTURE = qn("wp:docPr")
 _BODY_LEVEL = 9
-_MOST_COLUMNS = 256
+_MOST_COLUMNS, _MOST_BASES = 256, 11
+_RUN, _SHAPE = qn("w:r"), qn("w:txbxContent")
+_VANISH, _COLOUR, _SIZE = _HIDING = qn("w:vanish"), qn("w:color"), qn("w:sz")
+_OFF, _WHITE, _TINY_HALF_PT = ("0", "false", "off"), ("FFFFFF", "ffffff"), 4
 
 
 def read(path: Path, max_chars: int) -> Flow:
     """Open a Word document. Raises UnsupportedDocument for one with macros or a template, and as `archive.office`."""
     archive.office(path)
+    missing: list[str] = []
     try:
-        document = Document(str(path))
+        try:
+            document = Document(str(path))
+        except KeyError:  # python-docx wants every part that is named, though it be a picture
+            copy, missing = archive.without_gaps(path)
+            document = Document(copy)
     except ValueError as error:
         raise UnsupportedDocument(
             "It is a Word template or a document with macros.", help="Save it as a Word document (.docx)."
         ) from error
-    said = document.core_properties
-    return Flow(_Word(document).blocks(), Details(said.title.strip(), said.author.strip(), language=said.language))
+    notes = (f"Parts that the file names but does not hold: {', '.join(missing)[:300]}.",) if missing else ()
+    said, word = document.core_properties, _Word(document)
+    details = Details(said.title.strip(), said.author.strip(), language=said.language, notes=notes)
+    return Flow(word.blocks(), details, word.hidden())
 
 
 class _Word:
@@ -55,11 +67,55 @@ class _Word:
 
     def blocks(self) -> Iterator[Block]:
         """The paragraphs and tables in order."""
-        for element in _parts(self._body):
-            if element.tag == _TABLE:
-                yield from self._table(element)
-            else:
-                yield from self._paragraph(element)
+        return self._within(self._body)
+
+    def hidden(self) -> Iterator[Hidden]:
+        """The text that is set as hidden, tiny, or white where nothing is said of what it stands on."""
+        roots = (self._body, *(style.element for style in self._styles.values()))
+        if not any(map(_may_hide, (setting for root in roots for setting in root.iter(*_HIDING)))):
+            return
+        for paragraph in self._body.iter(_PARAGRAPH):
+            runs = (element for element in _seen(paragraph) if element.tag == _RUN)
+            for why, together in groupby(runs, key=lambda run: self._why_unseen(run, paragraph)):
+                if why:
+                    yield Hidden("".join(map(_joined, together)), why)
+
+    def _why_unseen(self, run: Any, paragraph: Any) -> str:
+        styles = [*self._styles_of(run.style), *self._styles_of(paragraph.style)]
+        said = [found for found in (run.rPr, *(style.element.rPr for style in styles)) if found is not None]
+
+        def first(name: str) -> str | None:
+            element = next((one for one in (part.find(name) for part in said) if one is not None), None)
+            return None if element is None else str(element.get(qn("w:val"), ""))
+
+        if first(_VANISH) not in (None, *_OFF):
+            return NOT_SHOWN
+        if (size := archive.number(first(_SIZE))) and size < _TINY_HALF_PT:
+            return TINY
+        return WHITE if first(_COLOUR) in _WHITE and not self._has_ground(run, said, paragraph, styles) else ""
+
+    def _has_ground(self, run: Any, said: list[Any], paragraph: Any, styles: list[Any]) -> bool:
+        """Whether something is said of what a run stands on: a shade, a highlight, a table's style, a shape."""
+        settings = [*said, paragraph.pPr, *(style.element.pPr for style in styles)]
+        shades = (part.find(qn(name)) for part in settings if part is not None for name in ("w:shd", "w:highlight"))
+        return (
+            any(shade is not None for shade in shades)
+            or self._body.getparent().find(qn("w:background")) is not None
+            or next(run.iterancestors(_TABLE, _SHAPE), None) is not None
+        )
+
+    def _styles_of(self, name: str | None) -> list[Any]:
+        """A style and those that it is based on."""
+        found: list[Any] = []
+        style = self._styles.get(name or "")
+        while style is not None and len(found) < _MOST_BASES:
+            found.append(style)
+            style = style.base_style
+        return found
+
+    def _within(self, around: Any) -> Iterator[Block]:
+        for element in _parts(around):
+            yield from (self._table if element.tag == _TABLE else self._paragraph)(element)
 
     def _paragraph(self, paragraph: Any) -> Iterator[Block]:
         """A paragraph, whole on the page where it begins, and the pages that end within it."""
@@ -96,8 +152,7 @@ class _Word:
         if all(len(row) == 1 for row in rows):
             for cell in table.iter(qn("w:tc")):
                 if _table_of(cell) is table:
-                    for paragraph in (element for element in _parts(cell) if element.tag == _PARAGRAPH):
-                        yield from self._paragraph(paragraph)
+                    yield from self._within(cell)
             return
         yield Block("table", rows=[*first, *rows])
         yield from self._notes(table)
@@ -128,11 +183,11 @@ class _Word:
         if style == "title":
             return 1
         name, _, number = style.partition(" ")
-        if name == "heading" and number.isdigit():
-            return int(number)
+        if name == "heading" and number.isdecimal():
+            return archive.number(number, 1)
         own = self._setting(paragraph, qn("w:outlineLvl"))
-        level = int(own.get(qn("w:val"), _BODY_LEVEL)) if own is not None else _BODY_LEVEL
-        return level + 1 if level < _BODY_LEVEL else 0
+        level = archive.number(own.get(qn("w:val")), _BODY_LEVEL) if own is not None else _BODY_LEVEL
+        return level + 1 if 0 <= level < _BODY_LEVEL else 0
 
     def _mark(self, paragraph: Any) -> str | None:
         """The number that a paragraph has in a list, "" for a bullet, None for one that is in none."""
@@ -140,7 +195,7 @@ class _Word:
         if numbered is None or numbered.get(qn("w:val")) == "0" or self._numbering is None:
             return None
         level = numbered.getparent().find(qn("w:ilvl"))
-        place = None if level is None else int(level.get(qn("w:val"), 0))
+        place = None if level is None else archive.number(level.get(qn("w:val")))
         return self._numbering.label(numbered.get(qn("w:val"), ""), place, paragraph.style or "")
 
     @cached_property
@@ -149,13 +204,18 @@ class _Word:
 
     def _setting(self, paragraph: Any, name: str) -> Any:
         """What a paragraph, its style or a style that this one is based on sets first."""
-        style = self._styles.get(paragraph.style or "")
-        elements = [paragraph.pPr]
-        while style is not None and len(elements) < 12:
-            elements.append(style.element.pPr)
-            style = style.base_style
+        elements = [paragraph.pPr, *(style.element.pPr for style in self._styles_of(paragraph.style))]
         found = (next(element.iter(name), None) for element in elements if element is not None)
         return next((element for element in found if element is not None), None)
+
+
+def _may_hide(setting: Any) -> bool:
+    said = setting.get(qn("w:val"), "")
+    return bool(
+        said in _WHITE
+        or (setting.tag == _VANISH and said not in _OFF)
+        or (setting.tag == _SIZE and 0 < archive.number(said) < _TINY_HALF_PT)
+    )
 
 
 def _parts(element: Any) -> Iterator[Any]:
@@ -214,7 +274,7 @@ def _cells(row: Any, above: Row) -> Iterator[str | None]:
 
 def _count(setting: Any, default: int) -> int:
     """A number of columns that a setting has, kept within reason."""
-    return default if setting is None else min(int(setting.get(qn("w:val"), default)), _MOST_COLUMNS)
+    return default if setting is None else min(archive.number(setting.get(qn("w:val")), default), _MOST_COLUMNS)
 
 
 def _is_drawn(element: Any) -> bool:

@@ -154,7 +154,7 @@ def test_the_model_is_asked_for_many_texts_at_a_time() -> None:
     assert max(asked) == 1200
 
 
-@pytest.mark.parametrize("line", ["One word. ", "no end ", "x"], ids=["sentences", "words", "letters"])
+@pytest.mark.parametrize("line", ["One word. ", "no end ", "x", "A. ", "(", "."], ids=ascii)
 def test_the_work_grows_with_the_length_alone(line: str) -> None:
     began = time.process_time()
     text = line * (1_000_000 // len(line))

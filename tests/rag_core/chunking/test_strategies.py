@@ -63,6 +63,15 @@ def test_paragraphs_stand_alone_and_short_ones_with_the_next() -> None:
     assert [chunk.text for chunk in chunks] == [RIVERS, BREAD, "One line."]
 
 
+@pytest.mark.parametrize("count", [5, 12, 30])
+def test_a_caption_below_stays_with_its_tables_last_rows(count: int) -> None:
+    rows = "\n".join(f"Line {number}\t{number}0\t{number}1" for number in range(count))
+    text = f"{BREAD}\n\n{rows}\n\nTable 2. What stands above.\n\n{RIVERS}"
+    chunks = cut("sentences", text, tokens=50, overlap_tokens=0)
+    (caption,) = [chunk for chunk in chunks if "stands above" in chunk.text]
+    assert f"{count - 1}1\n\nTable 2. What stands above." in caption.text
+
+
 def test_windows_share_the_words_between_them() -> None:
     chunks = cut("tokens", tokens=20, overlap_tokens=5)[:-1]
     assert all(chunk.token_count == 20 for chunk in chunks[:-1])

@@ -14,6 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.reading import Reader
 from rag_core.settings import ReadingSettings
+from tests.rag_core.reading.raw import CATALOG, PAGE, pdf_of, stream
 
 PROJECT = Path(__file__).resolve().parents[3]
 SHARED = PROJECT.parent / "shared" / "data"
@@ -113,29 +114,15 @@ def picture_page() -> Draw:
 
 
 def _raw_pdf(contents: tuple[tuple[bytes, int] | None, ...]) -> bytes:
-    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b""]
+    objects = [CATALOG, b""]
     kids = []
     for item in contents:
         if item is None:
             kids.append(b"900 0 R")
             continue
         kids.append(b"%d 0 R" % (len(objects) + 1))
-        objects.append(
-            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /Font << /F1 << "
-            b"/Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>" % (len(objects) + 2)
-        )
+        objects.append(PAGE.replace(b"/Contents 4 0 R", b"/Contents %d 0 R" % (len(objects) + 2)))
         data, filters = item
-        objects.append(
-            b"<< /Filter [%s] /Length %d >>\nstream\n%s\nendstream" % (b"/FlateDecode " * filters, len(data), data)
-        )
+        objects.append(stream(data, b"/Filter [%s]" % (b"/FlateDecode " * filters)))
     objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(kids), len(kids))
-    out = bytearray(b"%PDF-1.5\n")
-    places = []
-    for number, body in enumerate(objects, 1):
-        places.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = len(out)
-    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    out += b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, table)
-    return bytes(out)
+    return pdf_of(objects)

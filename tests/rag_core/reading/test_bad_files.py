@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from openpyxl import Workbook
 from pptx import Presentation
 
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
-from rag_core.reading import Reader, base
+from rag_core.reading import Reader, base, detect_bytes
 from rag_core.settings import ReadingSettings
 
 LAUGHS = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>'
@@ -43,6 +44,25 @@ def with_doctype() -> bytes:
     return saved(document, **{"word/document.xml": xml.encode("utf-16")})
 
 
+def nested() -> bytes:
+    """Archives within archives, in all of which there are some gigabytes."""
+    data = bytes(2**24)
+    for _ in range(5):
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+            for number in range(4):
+                archive.writestr(f"{number}.zip", data)
+        data = whole.getvalue()
+    return data
+
+
+def body(inner: str) -> bytes:
+    """A Word document of this XML."""
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    whole = f'<w:document xmlns:w="{space}"><w:body>{inner}</w:body></w:document>'
+    return saved(document, **{"word/document.xml": whole.encode()})
+
+
 BAD = {
     "a document type with entities": (with_doctype, "a.docx", UnsupportedDocument, "DOCTYPE"),
     "an entry outside": (lambda: saved(document, **{"word/../../etc/x": b""}), "a.docx", UnreadableDocument, "outside"),
@@ -51,6 +71,8 @@ BAD = {
     "a bomb of entries": (
         lambda: saved(document, **{f"x{number}": b"" for number in range(20_001)}), "a.docx", LimitExceeded, "entries",
     ),
+    "deep XML": (lambda: body("<w:sdt>" * 999 + "</w:sdt>" * 999), "a.docx", UnreadableDocument, "nested too deeply"),
+    "no part of its name": (lambda: saved(document, **{"word/document.xml": b""}), "a.docx", UnreadableDocument, "XML"),
     "no content types": (
         lambda: saved(document)[:2000] + b"word/document.xml", "a.docx", UnreadableDocument, "archive is damaged",
     ),
@@ -81,10 +103,71 @@ def test_what_is_wrong_is_said(reader: Reader, tmp_path: Path, case: str) -> Non
     assert reader.read(tmp_path / "good", "good.docx").pages[0].text == "Words."
 
 
+def test_what_is_wrong_beside_the_text_costs_no_text(reader: Reader, tmp_path: Path) -> None:
+    links = "".join(
+        f'<Relationship Id="x{number}" Type="{kind}" Target="{target}" TargetMode="External"/>'
+        for number, (kind, target) in enumerate(
+            [
+                (
+                    "http://schemas.openxmlformats.org/officeDocument/2006/relationships/attachedTemplate",
+                    "http://192.0.2.1/x",
+                ),
+                ("http://schemas.openxmlformats.org/officeDocument/2006/relationships/image", "file:///etc/passwd"),
+            ]
+        )
+    )
+    relations = "word/_rels/document.xml.rels"
+    with zipfile.ZipFile(io.BytesIO(saved(document))) as archive:
+        linked = archive.read(relations).replace(b"</Relationships>", f"{links}</Relationships>".encode())
+    odd = "<w:p><w:pPr><w:outlineLvl w:val='x'/></w:pPr><w:r><w:t>Words.</w:t></w:r></w:p>"
+    frame = "<w:tbl><w:tr><w:tc>" * 20 + odd + "</w:tc></w:tr></w:tbl>" * 20
+    for data in (
+        saved(document, **{relations: linked}),
+        saved(document, **{"x.zip": nested()}),
+        body(odd),
+        body(frame),
+    ):
+        (tmp_path / "stored").write_bytes(data)
+        assert reader.read(tmp_path / "stored", "a.docx").pages[0].text == "Words."
+
+
+def test_parts_that_a_word_document_lacks_are_named(reader: Reader, tmp_path: Path) -> None:
+    relations = "word/_rels/document.xml.rels"
+    with zipfile.ZipFile(io.BytesIO(saved(document))) as archive:
+        link = b'<Relationship Id="x" Type="http://x/image" Target="../../NULL"/></Relationships>'
+        linked = archive.read(relations).replace(b"</Relationships>", link)
+    (tmp_path / "stored").write_bytes(saved(document, **{relations: linked}))
+    parsed = reader.read(tmp_path / "stored", "a.docx")
+    assert (parsed.pages[0].text, parsed.notes) == ("Words.", ("Parts that the file names but does not hold: NULL.",))
+
+
+def test_a_notebook_keeps_what_makes_sense_of_it(reader: Reader, tmp_path: Path) -> None:
+    cells = [1, None, {"cell_type": "markdown", "source": ["Words."]}, {"source": None, "outputs": [3, {"data": None}]}]
+    (tmp_path / "stored").write_text(json.dumps({"cells": cells, "metadata": []}))
+    assert reader.read(tmp_path / "stored", "a.ipynb").pages[0].text == "Words."
+
+
+def test_two_hundred_megabytes_on_a_line_are_refused(reader: Reader, tmp_path: Path) -> None:
+    with (tmp_path / "stored").open("wb") as file:
+        file.write(b"<html><p>")
+        for _ in range(41):
+            file.write(b"word " * 2**20)
+    with pytest.raises(LimitExceeded, match="50,000,000 characters"):
+        reader.read(tmp_path / "stored", "a.html")
+
+
 def test_what_a_file_is_counts_more_than_its_name(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / "stored").write_bytes(saved(document))
     for name in ("a.xlsx", "a.pdf", "a.txt", "a"):
         assert reader.read(tmp_path / "stored", name).media_type == base.DOCX
+
+
+def test_a_file_is_not_taken_for_one_that_is_in_it() -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:  # nothing of it packed
+        archive.writestr("ppt/presentation.xml", b"")
+        archive.writestr("ppt/embeddings/a.xlsx", saved(Workbook))
+    assert detect_bytes(whole.getvalue(), "a") == base.PPTX
 
 
 def test_limits_hold_for_every_kind(tmp_path: Path) -> None:

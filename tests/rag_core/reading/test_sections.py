@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from rag_core.domain import Box, Line, Page, Section
@@ -95,3 +97,12 @@ TEXT = ("Words of the text that go on and on to the end of the line as they do."
 def test_headings_are_told_by_type_words_and_blanks(rows: list[tuple[str, Face, float]], titles: list[str]) -> None:
     found = guess_sections([_set(TEXT, TEXT, *rows, TEXT, TEXT)])
     assert [section.title for section in found] == titles
+
+
+def test_an_outline_over_a_page_of_endless_lines_takes_no_time() -> None:
+    words = " ".join(f"w{number:05}" for number in range(40_000))
+    lines = tuple(Line(7 * number, 7 * number + 6, Box(0, 0.5, 1, 0.6)) for number in range(40_000))
+    began = time.process_time()
+    headings = [Heading(f"Chapter {number}", 1, 1) for number in range(300)]
+    assert place(headings, [Page(1, words, lines=lines)]) == ()
+    assert time.process_time() - began < 5

@@ -86,6 +86,15 @@ def test_one_column_and_a_quotation_mark_too_many(reader: Reader, tmp_path: Path
     assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == 'name\tsize\nAda\t5"\nBo\t6'
 
 
+@pytest.mark.slow
+def test_a_million_rows_are_read(reader: Reader, tmp_path: Path) -> None:
+    with (tmp_path / "stored").open("w") as file:
+        file.write("id,name,amount\n")
+        file.writelines(f"{number},Name of {number},{number * 7 % 1000}.5\n" for number in range(1_000_000))
+    parsed = reader.read(tmp_path / "stored", "a.csv")
+    assert parsed.pages[-1].text.endswith("999999\tName of 999999\t993.5")
+
+
 def test_a_long_table_has_pages_that_each_begin_with_its_head(reader: Reader, tmp_path: Path) -> None:
     draw = random.Random(1)
     rows = [f"{number},{draw.random():.4f},{draw.randrange(10**6)}" for number in range(100_000)]

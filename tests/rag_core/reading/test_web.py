@@ -66,6 +66,12 @@ def test_a_page_says_its_title_author_and_pictures(reader: Reader, tmp_path: Pat
     assert "1. Book.\n2. Board." in text
 
 
+def test_a_figures_caption_stands_above_its_table(reader: Reader, tmp_path: Path) -> None:
+    table = "<table><tr><td>Adult<td>12.40</tr><tr><td>Child<td>6.20</tr></table>"
+    text = given(reader, tmp_path, f"<p>Words.<figure>{table}<figcaption>Fares in crowns</figcaption></figure>After.")
+    assert text.pages[0].text == "Words.\n\nFares in crowns\n\nAdult\t12.40\nChild\t6.20\n\nAfter."
+
+
 def test_signs_with_cells_of_their_own_stand_with_their_figures(reader: Reader, tmp_path: Path) -> None:
     cells = "<tr><td>Sales</td><td>$</td><td>1,234</td><td>(5</td><td>)</td></tr>"
     head = "<tr><th colspan=5>Sales in <img src=x width=20 alt=icon>crowns</th></tr>"

@@ -1,0 +1,92 @@
+"""What a web page's own style sheets hide: rules of single elements, classes and ids, as `<style>` has them.
+
+Rules for some screens alone, of sheets elsewhere and with a place (`.menu .item`) are not looked at, and a rule that
+shows what another hides wins: scripts show such parts on a click. What is hidden so is read, therefore, and marked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE
+
+GONE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|(?<![\w-])opacity\s*:\s*0*\.?0*\s*(?:;|$|!)", re.IGNORECASE
+)
+SMALL = re.compile(r"font-size\s*:\s*(?:0*\.\d+|[01](?:\.\d+)?)(?:px|pt)?\s*(?:;|$|!)", re.IGNORECASE)
+PALE = re.compile(r"(?<![\w-])color\s*:\s*(?:#fff(?:fff)?|white|rgba?\(\s*255\s*,\s*255\s*,\s*255\b)", re.IGNORECASE)
+GROUND = re.compile(r"background", re.IGNORECASE)
+_SHOWS = re.compile(r"display\s*:\s*(?!none)\w|visibility\s*:\s*visible", re.IGNORECASE)
+_COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
+_SELECTOR = re.compile(r"(\w*)((?:[.#][\w-]+)*)")
+_MOST_CHARS, _MOST_RULES = 500_000, 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    tag: str
+    names: frozenset[str]
+    says: str
+
+
+class Sheet:
+    """The rules of a page that may hide text."""
+
+    def __init__(self, root: Any) -> None:
+        css = _COMMENT.sub("", "\n".join(root.xpath("//style/text()"))[:_MOST_CHARS])
+        self._rules: dict[str, list[_Rule]] = defaultdict(list)
+        for rule in list(_rules(css))[:_MOST_RULES]:
+            self._rules[next(iter(sorted(rule.names)), rule.tag)].append(rule)
+        # A sheet that is not here may say what white letters stand on.
+        self._is_all = not root.xpath("//link[contains(@rel, 'stylesheet')]")
+
+    def why(self, element: Any) -> str:
+        """Why an element is not seen; empty where it is, as far as is known."""
+        said = [rule.says for rule in self._of(element)]
+        if not said or _SHOWS.search(element.get("style", "")):
+            return ""
+        whole = ";".join(said)
+        if GONE.search(whole):
+            return "" if _SHOWS.search(whole) else NOT_SHOWN
+        if SMALL.search(whole):
+            return TINY
+        return WHITE if PALE.search(whole) and self._is_all and not self._has_ground(element) else ""
+
+    def _of(self, element: Any) -> Iterator[_Rule]:
+        if not isinstance(element.tag, str):
+            return
+        names = {f".{name}" for name in element.get("class", "").split()}
+        names |= {f"#{element.get('id')}"} if element.get("id") else set()
+        for key in (element.tag, *names):
+            for rule in self._rules.get(key, ()):
+                if rule.tag in ("", element.tag) and rule.names <= names:
+                    yield rule
+
+    def _has_ground(self, element: Any) -> bool:
+        return any(
+            GROUND.search(one.get("style", ""))
+            or one.get("bgcolor")
+            or any(GROUND.search(r.says) for r in self._of(one))
+            for one in (element, *element.iterancestors())
+        )
+
+
+def _rules(css: str) -> Iterator[_Rule]:
+    """The rules outside of blocks for some media, those of other kinds of selectors left out."""
+    depth = begin = opened = 0
+    for brace in re.finditer(r"[{}]", css):
+        if brace[0] == "{":
+            depth += 1
+            opened = brace.end() if depth == 1 else opened
+        elif depth:
+            depth -= 1
+            if not depth:
+                for selector in css[begin : opened - 1].split(","):
+                    if (one := _SELECTOR.fullmatch(selector.strip())) and one[0]:
+                        names = frozenset(re.findall(r"[.#][\w-]+", one[2]))
+                        yield _Rule(one[1].lower(), names, css[opened : brace.start()].strip())
+                begin = brace.end()
