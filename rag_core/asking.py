@@ -14,13 +14,13 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
-from rag_core.choices import Choices
 from rag_core.corpora import ChunkedAnew, LibraryCorpus
 from rag_core.domain import Answer, Message, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
+from rag_core.preferences import Preferences
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
@@ -36,11 +36,11 @@ _log = logging.getLogger(__name__)
 class Asking:
     """Searches and answers for one library. Thread-safe."""
 
-    def __init__(self, storage: Storage, choices: Choices, embedding: EmbeddingInUse) -> None:
+    def __init__(self, storage: Storage, preferences: Preferences, embedding: EmbeddingInUse) -> None:
         self._storage = storage
-        self._choices = choices
+        self._preferences = preferences
         self._embedding = embedding
-        self._rerankers = Rerankers(choices.settings.models_dir)
+        self._rerankers = Rerankers(preferences.settings.models_dir)
         self._library = LibraryCorpus(storage, embedding.get, self._rerankers)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
@@ -52,7 +52,7 @@ class Asking:
         self._embedding.reader()
         self._answers().warm()
         self._instructions.warm()
-        self._rerankers.warm(self._choices.settings.retrieval.rerank)
+        self._rerankers.warm(self._preferences.settings.retrieval.rerank)
 
     def loaded(self) -> tuple[str, ...]:
         """Ids of the language models in memory."""
@@ -89,7 +89,7 @@ class Asking:
 
     def find(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """Search with the settings for retrieval, save for what is `wanted` and not None."""
-        return self._searched(question, for_search(self._choices.settings, **wanted), scope)
+        return self._searched(question, for_search(self._preferences.settings, **wanted), scope)
 
     def stream(
         self,
@@ -108,11 +108,12 @@ class Asking:
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
         asked = replace(asked, text=self._library.understood(asked.text, asked.scope))
-        model = model or self._choices.model
+        model = model or self._preferences.model
         token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.
         pieces = self._answers().stream(
-            asked.text, history=asked.history, model=model, cancelled=token.is_set, settings=self._choices.effective,
+            asked.text, history=asked.history, model=model, cancelled=token.is_set,
+            settings=self._preferences.effective,
             retriever=LecternRetriever(find=lambda text: self._passages(text, asked.scope)),
             # Of another scope, what the model was told before may be outside of it.
             message_id=lambda: message, goes_on=asked.changed is None,
@@ -154,12 +155,12 @@ class Asking:
         from rag_core.retrieval.langchain import LecternRetriever
 
         text = self._library.understood(self._checked(question), scope)
-        model = model or self._choices.model
+        model = model or self._preferences.model
         now = datetime.now(UTC)
         past = [Message("", asked, now, _unfinished(asked, said, "", "", model)) for asked, said in history]
         yield from self._answers().stream(
             text, history=past, model=model, cancelled=(cancellation or Cancellation()).is_set,
-            settings=self._choices.effective, goes_on=False, contents=self._library.contents(scope or Scope()),
+            settings=self._preferences.effective, goes_on=False, contents=self._library.contents(scope or Scope()),
             retriever=LecternRetriever(find=lambda query: self._passages(query, scope)),
         )  # fmt: skip
 
@@ -169,7 +170,7 @@ class Asking:
 
     def corpus(self, settings: Settings) -> LibraryCorpus | ChunkedAnew:
         """What a configuration is tried on."""
-        if settings.chunking.key == self._choices.settings.chunking.key:
+        if settings.chunking.key == self._preferences.settings.chunking.key:
             return self._library
         embedder, least = self._embedding.get(), settings.storage.min_free_bytes
         return ChunkedAnew(self._storage, embedder, settings.chunking, least, self._rerankers)
@@ -191,7 +192,7 @@ class Asking:
 
     def quoted(self, question: str, scope: Scope) -> Answer:
         """The extractive model's answer as the library is now, kept nowhere. Raises as `answer` does."""
-        settings = self._choices.settings.changed("generation", model=EXTRACTIVE)
+        settings = self._preferences.settings.changed("generation", model=EXTRACTIVE)
         return self.answer(question, settings, lambda text: self._passages(text, scope), lambda: False)
 
     def language_model(self, model_id: str, settings: Settings) -> ChatModel:
@@ -199,10 +200,10 @@ class Asking:
         return self._answers().model(model_id, settings)
 
     def _checked(self, question: str) -> str:
-        return check_question(question, self._choices.settings.answering.max_question_chars)
+        return check_question(question, self._preferences.settings.answering.max_question_chars)
 
     def _passages(self, question: str, scope: Scope | None = None) -> Retrieval:
-        return self._searched(question, for_passages(self._choices.settings), scope)
+        return self._searched(question, for_passages(self._preferences.settings), scope)
 
     def _searched(self, question: str, settings: RetrievalSettings, scope: Scope | None = None) -> Retrieval:
         return self._library.search([question], settings, scope or Scope())[0]
@@ -213,7 +214,7 @@ class Asking:
         with self._lock:
             if self._answerer is None:
                 self._answerer = Answerer(
-                    self._choices.settings,
+                    self._preferences.settings,
                     make_retriever=lambda: LecternRetriever(find=self._passages),
                     encode=lambda texts: self._embedding.get().encode_queries(texts),
                     encoder=Encoder(
@@ -224,7 +225,7 @@ class Asking:
             return self._answerer
 
     def _keep(self, answer: Answer) -> None:
-        mode, k = answer.trace.engine or "none", self._choices.settings.retrieval.k
+        mode, k = answer.trace.engine or "none", self._preferences.settings.retrieval.k
         try:
             self._storage.conversations.answer(answer.message_id, answer, mode, k)
         except StoreUnavailable as error:

@@ -60,6 +60,20 @@ def test_imports_go_one_way(path: Path) -> None:
             assert top != "rag_core" or rest[0] in below, f"{room[1]} stands below every stage"
 
 
+def test_faces_use_the_library_and_its_services_alone() -> None:
+    below = [
+        f"{library}.{part}"
+        for library in ("library", "library()")
+        for part in ("storage", "embedding", "asking", "ingest")
+    ]
+    for path in SOURCES:
+        room = path.relative_to(PROJECT).parts
+        if room[0] in ("pages", "app.py", "face.py") or room[:2] in (("rag_core", "api"), ("rag_core", "cli")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                used = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+                assert not used.endswith(tuple(below)), f"{path}: {used}"
+
+
 def test_the_public_names() -> None:
     assert sorted(rag_core.__all__) == [
         "AddEvent", "Answer", "Cancellation", "Citation", "Conversation", "Document", "Hit", "LecternError", "Library",
@@ -67,20 +81,10 @@ def test_the_public_names() -> None:
     ]  # fmt: skip
     public = {name for name in vars(rag_core.Library) if not name.startswith("_")}
     assert public == {
-        "open", "close", "add", "resume", "retry", "documents", "document", "chunks", "neighbours", "page", "pages",
-        "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
-        "delete_conversation", "models", "language_models", "use_gemini", "forget_gemini", "preference",
-        "set_preference", "status",
-        "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
-        "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
-        "forget_chunking", "chunking_left", "chunking_offered", "settings", "retrieve", "rename_document",
-        "tag_documents", "tags", "scope", "set_scope", "scope_of",
-        "clusters", "clusters_of", "summary", "update_clusters", "recognise", "to_recognise",
-        "connect", "original", "reply", "embed", "access", "folder",
-        "update", "watch", "unwatch", "followed", "suffixes", "is_closing",
-        "intake", "suggestions", "bring_back", "pin_conversation", "export_conversation",
-        "insights", "correct_chunk", "leave_out_chunk", "chunk_edits", "undo_chunk_edit",
-        "tables", "set_aside", "take_back",
+        "open", "connect", "restore", "backup_beside", "close", "is_closing", "warm_up", "settings", "folder",
+        "add", "accept", "resume", "retry", "remove", "intake",
+        "documents", "document", "chunks", "page", "pages", "picture", "tables", "original",
+        "search", "retrieve", "ask", "stream", "reply", "embed", "suggestions", "scope_of", "conversations", "messages",
     }  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def _draw(library: Library) -> None:
     job = library.jobs.last(KIND, DISCARD)
     working = job is not None and not job.finished
     try:
-        successor = None if working else library.status().successor
+        successor = None if working else library.maintenance.status().successor
     except LecternError:  # it is said above, where the facts are
         successor = None
     if successor is None and job is None:

@@ -25,7 +25,7 @@ def facts(library: Library) -> None:
 
 def _facts(library: Library) -> None:
     try:
-        status = library.status()
+        status = library.maintenance.status()
     except LecternError as error:
         failure(error)
         return

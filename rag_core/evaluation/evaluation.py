@@ -323,7 +323,7 @@ class Evaluation:
         settings = configuring.applied(configuration, self._host.settings())
         before = self._host.settings()
         changed = {key: value for key, value in settings.tried().items() if value != before.tried()[key]}
-        self._host.adopt(changed)
+        self._host.apply(changed)
         if any(key.startswith("chunking.") for key in changed):
             return ("New documents are cut so from now on. Those that are here have to be cut anew.",)
         return ()

@@ -36,7 +36,7 @@ class Host:
     """The library's own doings.
 
     `corpus` gives what a configuration is tried on; `answer` answers a question
-    from the passages that a function finds, keeping nothing; `adopt` makes settings the library's.
+    from the passages that a function finds, keeping nothing; `apply` makes settings the library's.
     """
 
     settings: Callable[[], Settings]
@@ -45,5 +45,5 @@ class Host:
     corpus: Callable[[Settings], Corpus]
     answer: Callable[[str, Settings, Callable[[str], Retrieval], Stopped], Answer]
     model: Callable[[str, Settings], ChatModel]
-    adopt: Callable[[Mapping[str, object]], None]
+    apply: Callable[[Mapping[str, object]], None]
     closing: Stopped

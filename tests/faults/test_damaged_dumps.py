@@ -77,8 +77,8 @@ def origin(new_database: Callable[[], str], model: Embedder, tmp_path_factory: p
         assert all(event.error is None for event in library.add([item.path for item in shelf.items]))
     with opened(settings.changed("chunking", size=60, overlap=0), model) as library:
         large = tuple(_add_large(library, number) for number in range(_LARGE))
-        library._storage.settle()
-        assert library.verify(deep=True).findings == ()
+        library.storage.settle()
+        assert library.maintenance.verify(deep=True).findings == ()
     shutil.copytree(settings.data_dir / "dumps", folder / "sound")
     whole = Shelf((*shelf.items, *large), shelf.file)
     return Origin(settings, whole, tuple(item.id for item in large), folder / "sound")
@@ -119,7 +119,9 @@ def test_what_is_damaged_while_closed_is_told_and_mended(
     with Library.open(damaged.settings) as library:
         rebuilt = {*strikes, *swapped} - damaged.unsound()
         assert rebuilt >= {key for key, damage in strikes.items() if damage.startswith(("cut", "del", "a "))}
-        assert any(note.startswith(f"{len(rebuilt)} damaged or missing dump file") for note in library.notes())
+        assert any(
+            note.startswith(f"{len(rebuilt)} damaged or missing dump file") for note in library.maintenance.notes()
+        )
         told = _told(library)
         assert told | rebuilt == {*strikes, *swapped}, _named(strikes, {*strikes, *swapped} - told - rebuilt)
         _repair(library, damaged)
@@ -131,7 +133,7 @@ def test_what_is_damaged_while_open_is_told_and_mended(
     number: int, mapped: None, damaged: Origin, model: Embedder, tally: Tally
 ) -> None:
     with Library.open(damaged.settings) as library:
-        assert not library.notes()
+        assert not library.maintenance.notes()
         with lent(library, model), _Searching(library, damaged, number):
             strikes = _assigned(damaged, _WHILE_OPEN, number)
             for document_id, damage in strikes.items():
@@ -163,7 +165,9 @@ def test_bytes_changed_anywhere(number: int, damaged: Origin, model: Embedder, t
 def test_a_folder_that_is_lost_is_made_again(damaged: Origin, model: Embedder, tally: Tally) -> None:
     shutil.rmtree(damaged.dumps)
     with Library.open(damaged.settings) as library:
-        assert library.notes() == (f"{len(damaged.shelf.items)} damaged or missing dump files were written anew.",)
+        assert library.maintenance.notes() == (
+            f"{len(damaged.shelf.items)} damaged or missing dump files were written anew.",
+        )
         assert not damaged.unsound()
         _judge(library, damaged, model, tally, 0)
 
@@ -198,16 +202,16 @@ def _swap(origin: Origin, strikes: Mapping[str, str]) -> set[str]:
 
 def _told(library: Library) -> set[str]:
     """The documents whose dumps a comparison complains of; nothing else is wrong."""
-    findings = library.verify(deep=True).findings
+    findings = library.maintenance.verify(deep=True).findings
     assert [finding for finding in findings if finding.store != "Dumps"] == []
     return {finding.document_id for finding in findings}
 
 
 def _repair(library: Library, origin: Origin) -> None:
     """Mend everything, and see that the files are what they were and that no model was loaded for it."""
-    assert library.repair().findings == ()
+    assert library.maintenance.repair().findings == ()
     assert not origin.unsound()
-    assert library._embedding.embedder is None
+    assert library.embedding.embedder is None
     assert {path.name for path in origin.dumps.iterdir()} == {path.name for path in origin.sound.iterdir()}
 
 

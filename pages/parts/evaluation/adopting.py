@@ -59,7 +59,7 @@ def adopt(library: Library, configuration: Configuration, fields: Mapping[str, F
         "name": configuration.name, "before": before, "now": dict(configuration.changes),
         "at": datetime.now(UTC).isoformat(),
     }  # fmt: skip
-    library.set_preference(BEFORE, json.dumps(kept))
+    library.preferences.set(BEFORE, json.dumps(kept))
 
 
 def differs(configuration: Configuration, own: Mapping[str, object]) -> bool:
@@ -82,7 +82,7 @@ def way_back(library: Library) -> None:
     """A line that says what was made the library's here, with a button to take it back."""
     if problem := st.session_state.pop(PROBLEM, None):
         failure(problem)
-    kept = library.preference(BEFORE)
+    kept = library.preferences.get(BEFORE)
     if kept is None:
         return
     held = json.loads(kept)
@@ -108,4 +108,4 @@ def _take_back(library: Library, before: Mapping[str, object]) -> None:
         return
     if cuts(before):
         chunking.begin()
-    library.set_preference(BEFORE, None)
+    library.preferences.set(BEFORE, None)

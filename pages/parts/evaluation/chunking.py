@@ -59,11 +59,11 @@ def _draw(library: Library) -> None:
         failure(job.error)
     elif job is not None and job.result is not None and job.result.note:
         st.caption(f":material/info: {words.plain(job.result.note)}")
-    left = library.chunking_left()
+    left = library.maintenance.to_rechunk()
     if left:
         have = words.count(left, "document has", "documents have")
         _offer(library, f":orange[:material/warning:] {have} other chunks.")
-    elif library.chunking_offered():
+    elif library.maintenance.can_rechunk():
         _offer(library, f":material/info: {WHY}")
 
 
@@ -71,4 +71,5 @@ def _offer(library: Library, why: str) -> None:
     with st.container(key="evaluation_chunking_left", horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(why)
         st.button("Re-chunk", type="tertiary", key="evaluation_chunk_anew", on_click=begin)
-        st.button("Leave them so", type="tertiary", key="evaluation_chunk_forget", on_click=library.forget_chunking)
+        keep = library.maintenance.keep_chunks
+        st.button("Leave them so", type="tertiary", key="evaluation_chunk_forget", on_click=keep)

@@ -23,7 +23,7 @@ WITHOUT = ""
 def form(library: Library, set_id: str) -> None:
     """A dialog that says how many questions to draft, of which documents, and by what."""
     documents = {item.id: item.title for item in library.documents() if item.state == "ready"}
-    ready = {item.id: item for item in library.models() if item.ready and item.id != "extractive"}
+    ready = {item.id: item for item in library.language_models.statuses() if item.ready and item.id != "extractive"}
     st.caption("Lectern reads your documents and notes the page where each answer stands. You keep the good ones.")
     count = st.number_input("How many", 1, MOST, COUNT, key="evaluation_draft_count")
     chosen = st.multiselect(

@@ -100,7 +100,7 @@ def resumed_words(runs: Sequence[Run]) -> str:
 
 def _judge(library: Library, ticked: Sequence[Configuration]) -> None:
     """The model that judges whether sentences are supported, where there is one; and who reads what is said."""
-    ready = {item.id: item for item in library.models() if item.ready}
+    ready = {item.id: item for item in library.language_models.statuses() if item.ready}
     able = {key: item for key, item in ready.items() if key != "extractive"}
     judge = NOBODY
     if able:

@@ -148,11 +148,11 @@ def change(request: Request, library: Opened, document_id: str, given: Change) -
     with there("document"):
         check_unchanged(request, plain(library.document(document_id)))
         try:
-            library.tag_documents([document_id], add=given.tags.add, remove=given.tags.remove)
+            library.catalogue.tag([document_id], add=given.tags.add, remove=given.tags.remove)
         except ValueError as error:
             raise Refused(422, str(error)) from error
         if "title" in given.model_fields_set:
-            library.rename_document(document_id, given.title)
+            library.catalogue.rename(document_id, given.title)
         return told(request, plain(library.document(document_id)))
 
 

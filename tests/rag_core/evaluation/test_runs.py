@@ -77,11 +77,11 @@ def remote(library: Library, script: Script) -> Iterator[Script]:
     """The library with a Gemini that does as the script says."""
     before = library.settings
     generation = GenerationSettings(gemini_endpoint=script.url, timeout_s=5)
-    library._choices.settings = before.with_key("key").model_copy(
+    library.preferences.settings = before.with_key("key").model_copy(
         update={"generation": generation, "allow_remote": True}
     )
     yield script
-    library._choices.settings = before
+    library.preferences.settings = before
 
 
 GEMINI = Configuration("Written", {"generation.model": "gemini"})
@@ -120,7 +120,7 @@ def test_passages_are_those_that_answers_get_with_the_gold_they_hold(
     results = evaluation.results(run.id)
     assert [result.question for result in results] == list(QUESTIONS)
     for result in results:
-        hits = library._asking._passages(result.question.text).hits
+        hits = library.asking._passages(result.question.text).hits
         assert [(f.document_id, f.start, f.end, f.text, f.score) for f in result.found] == [
             (h.document.id, h.start, h.end, h.text, h.score) for h in hits
         ]
@@ -140,7 +140,7 @@ def test_a_run_tells_what_it_was_made_with(library: Library, evaluation: Evaluat
     assert run.group == other.group
     assert run.id != other.id
     assert {"numpy", "ir-measures", "rouge-score"} <= set(run.versions)
-    assert (run.library["documents"], run.library["chunks"]) == (5, library.status().chunks)
+    assert (run.library["documents"], run.library["chunks"]) == (5, library.maintenance.status().chunks)
     assert [len(result.found) for result in evaluation.results(run.id)] == [2] * 4
     assert "gemini_endpoint" not in str(run.settings)
 
@@ -150,7 +150,7 @@ def test_answers_are_those_of_the_chat_and_are_measured(library: Library, evalua
     results = evaluation.results(run.id)
     for result in results:
         answer = library.ask(result.question.text)
-        library.delete_conversation(answer.conversation)
+        library.history.delete(answer.conversation)
         assert (result.answer, result.abstained) == (answer.text, answer.abstained)
         assert result.confidence == pytest.approx(answer.confidence)
         assert [found.text for found in result.found] == [hit.text for hit in answer.hits]
@@ -188,7 +188,7 @@ def test_other_chunks_are_embedded_document_by_document(library: Library, evalua
     assert [result.metrics["hit_rate"] for result in results[:3]] == [1.0, 1.0, 1.0]
     answers = finished(evaluation, set_id, SMALL, answers=True)[0]
     assert answers.metrics["correct"].mean == 1.0
-    assert library.status().chunks == library.evaluation.run(run_id).library["chunks"]
+    assert library.maintenance.status().chunks == library.evaluation.run(run_id).library["chunks"]
 
 
 def test_many_chunkings_are_tried_at_once_and_again(evaluation: Evaluation, set_id: str) -> None:
@@ -480,7 +480,7 @@ def test_what_goes_wrong_unexpectedly_marks_its_run_and_no_other(
 
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
     host = replace(evaluation._host, answer=broken)
-    list(Evaluation(library._storage, host).carry_out([first]))
+    list(Evaluation(library.storage, host).carry_out([first]))
     list(evaluation.carry_out())
     assert evaluation.run(first).state == "failed"
     assert "a bug" in evaluation.run(first).error
@@ -559,9 +559,9 @@ def test_rated_answers_become_questions(library: Library, evaluation: Evaluation
     good = library.ask(BREAD.text)
     bad = library.ask(KEEPER.text, conversation=good.conversation)
     none = library.ask(CUP.text, conversation=good.conversation)
-    library.rate(good.message_id, 1)
-    library.rate(bad.message_id, -1)
-    library.rate(none.message_id, 1)
+    library.history.rate(good.message_id, 1)
+    library.history.rate(bad.message_id, -1)
+    library.history.rate(none.message_id, 1)
     try:
         asked = evaluation.asked()
         assert [question.text for question in asked] == [BREAD.text, KEEPER.text, CUP.text]
@@ -571,13 +571,13 @@ def test_rated_answers_become_questions(library: Library, evaluation: Evaluation
         (run,) = finished(evaluation, evaluation.create("Asked", asked).id, answers=True)
         assert run.metrics["correct"].mean == 1.0
         assert [message.rating for message in library.messages(good.conversation)] == [1, -1, 1]
-        library.rate(bad.message_id, None)
+        library.history.rate(bad.message_id, None)
         assert len(evaluation.asked()) == 2
         with pytest.raises(ValueError):
-            library.rate(good.message_id, 2)
-        library.rate("gone", 1)
+            library.history.rate(good.message_id, 2)
+        library.history.rate("gone", 1)
     finally:
-        library.delete_conversation(good.conversation)
+        library.history.delete(good.conversation)
     assert evaluation.asked() == []
 
 
@@ -625,16 +625,16 @@ def test_settings_of_a_library_that_fit_no_longer_are_left_out(settings: Setting
     with Library.open(settings) as library:
         hostile = {"retrieval.k": 9, "retrieval.gone": 1, "answering.mmr_lambda": 7}
         hostile |= {"generation.gemini_endpoint": "https://example.org", "embedding.model": "/tmp/x", "data_dir": "/"}
-        library.set_preference("settings", json.dumps(hostile))
+        library.preferences.set("settings", json.dumps(hostile))
     with Library.open(settings) as library:
         assert library.settings == settings.changed("retrieval", k=9)
-        library.set_preference("settings", json.dumps({"retrieval.engine": "pgvector", "retrieval.mode": "exact"}))
+        library.preferences.set("settings", json.dumps({"retrieval.engine": "pgvector", "retrieval.mode": "exact"}))
     with Library.open(settings) as library:
         assert library.settings == settings.changed("retrieval", index="pgvector", scan="exact")
-        library.set_preference("settings", "nonsense")
+        library.preferences.set("settings", "nonsense")
     with Library.open(settings) as library:
         assert library.settings == settings
-        library.set_preference("settings", "[3]")
+        library.preferences.set("settings", "[3]")
     with Library.open(settings) as library:
         assert library.settings == settings
 

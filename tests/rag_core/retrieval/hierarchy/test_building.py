@@ -36,7 +36,7 @@ def fill(library: Library, each: int) -> None:
 
 @pytest.fixture
 def storage(library: Library) -> Storage:
-    return library._storage
+    return library.storage
 
 
 @pytest.fixture
@@ -174,10 +174,10 @@ def test_a_backup_brings_summaries_and_clusters(
 ) -> None:
     fill(library, 2)
     list(update(storage))
-    library.backup(tmp_path / "backup.zip")
+    library.maintenance.backup(tmp_path / "backup.zip")
     settings = library.settings.model_copy(update={"data_dir": tmp_path / "other", "database_url": None})
     Library.restore(tmp_path / "backup.zip", settings)
     with Library.open(settings) as restored:
-        other = HierarchyStore(restored._storage.database)
+        other = HierarchyStore(restored.storage.database)
         assert other.missing() == 0
         assert other.document_groups()[0] == store.document_groups()[0]
