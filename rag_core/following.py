@@ -212,10 +212,10 @@ class FollowedSources:
 
     def _settled(self, place: str, files: Stats) -> dict[str, tuple[int, int]]:
         """The files that nobody seems to be writing: not changed lately, or as they were at the last look."""
-        fresh_ns = int((time.time() - _SETTLED_S) * 1e9)
+        recent_ns = int((time.time() - _SETTLED_S) * 1e9)
         before = self._unsettled.get(place, {})
-        unsettled = {name: stat for name, stat in files.items() if stat[1] > fresh_ns and before.get(name) != stat}
-        self._unsettled[place] = {name: stat for name, stat in files.items() if stat[1] > fresh_ns}
+        unsettled = {name: stat for name, stat in files.items() if stat[1] > recent_ns and before.get(name) != stat}
+        self._unsettled[place] = {name: stat for name, stat in files.items() if stat[1] > recent_ns}
         return {name: stat for name, stat in files.items() if name not in unsettled}
 
     def _note(self, folder: FollowedSource, problem: str, device: int) -> None:

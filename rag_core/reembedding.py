@@ -1,6 +1,6 @@
 """Embedding a library anew with another model, from the stored texts, while the old vectors answer.
 
-New vectors gather in PostgreSQL in committed batches and new dumps beside the old ones, so that whoever is stopped or
+New vectors are kept in PostgreSQL in committed batches and new dumps beside the old ones, so that whoever is stopped or
 killed goes on where it was. The switch is one transaction; whatever was added or removed until then is taken along.
 """
 

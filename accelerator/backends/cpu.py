@@ -10,9 +10,9 @@ import simsimd
 from numpy.typing import NDArray
 
 from accelerator.backends.base import Backend, Block
+from accelerator.buffers import BUFFERS
 from accelerator.halves import HALVES
 from accelerator.quantise import round_queries
-from accelerator.scratch import SCRATCH
 
 # Starting threads costs more than they save where less is to be read.
 _WORTH_BYTES = 2**23
@@ -50,7 +50,7 @@ class CpuBackend(Backend):
         self, codes: NDArray[np.int8], places: NDArray[np.intp], query: NDArray[np.int8]
     ) -> NDArray[np.float32]:
         """The same of the rows at some places, int8 (n, w) and (m,): float32 (m,)."""
-        rows: NDArray[np.int8] = SCRATCH.array("codes", (len(places), codes.shape[1]), np.int8)
+        rows: NDArray[np.int8] = BUFFERS.array("codes", (len(places), codes.shape[1]), np.int8)
         half = len(places) // 2
         if self.threads == 1 or half < _WORTH_ROWS:
             np.take(codes, places, axis=0, out=rows, mode="clip")

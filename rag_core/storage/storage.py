@@ -67,7 +67,7 @@ class Storage:
         self.indexes: tuple[DerivedIndex, ...] = ()
         self._feeders: list[Feeder] = []
         self._listening: list[Feeder] = []
-        self._gatherer: Feeder | None = None
+        self._compactor: Feeder | None = None
         self._engine_chosen = False
         self._choosing = threading.Lock()
         self._min_free_bytes = settings.storage.min_free_bytes
@@ -289,18 +289,18 @@ class Storage:
         self._listening.append(feeder)
 
     def wake(self, *, hurry: bool = False) -> None:
-        """There is something to follow, and maybe something to gather; `hurry`: somebody waits for it."""
-        for feeder in (*self._feeders, *self._listening, self._gatherer):
+        """There is something to follow, and maybe something to compact; `hurry`: somebody waits for it."""
+        for feeder in (*self._feeders, *self._listening, self._compactor):
             if feeder is not None:
                 feeder.wake(hurry=hurry)
 
-    def gather(self) -> None:
-        """Find out what engine is best here, the first time, and gather dumps into segments where there are enough.
+    def compact(self) -> None:
+        """Find out what engine is best here, the first time, and compact dumps into segments where there are enough.
 
         Called in the background, woken by every change. Raises StoreUnavailable; what is there is searched as before.
         """
         self._choose_engine()
-        self.dumps.gather(self.documents.ready_ids, self._min_free_bytes, lambda: self._closed)
+        self.dumps.compact(self.documents.ready_ids, self._min_free_bytes, lambda: self._closed)
 
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
@@ -324,8 +324,8 @@ class Storage:
         for index in self.indexes:
             index.stop()
         self.stop_following()
-        if self._gatherer is not None:
-            self._gatherer.stop()
+        if self._compactor is not None:
+            self._compactor.stop()
         for index in self.indexes:
             index.close()
         if self._database is not None:
@@ -380,7 +380,7 @@ class Storage:
                 rest = {"lull_s": index.lull_s, "longest_s": _LONGEST_LULL_S}
                 follow = partial(self.sync.follow, index)
                 self._feeders.append(Feeder(f"{index.label} follows", follow, **soon, **rest))
-        self._gatherer = Feeder("Dumps are gathered", self.gather)
+        self._compactor = Feeder("Dumps are compacted", self.compact)
 
     def _keep_up(self) -> None:
         """Finish what a broken connection, or a disk that failed, left behind."""

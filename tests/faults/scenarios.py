@@ -90,11 +90,11 @@ def back_up(library: Library, shelf: Shelf, journal: Journal) -> None:
     library.maintenance.backup(Path(library.storage.folder) / ARCHIVE, replace=True)
 
 
-def gather(library: Library, shelf: Shelf, journal: Journal) -> None:
-    """Gather dumps into a segment, remove a document of it and add another, and gather again."""
+def compact(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Compact dumps into a segment, remove a document of it and add another, and compact again."""
     storage = library.storage
-    segments.GATHER_ROWS = 1
-    storage.gather()
+    segments.COMPACT_ROWS = 1
+    storage.compact()
     journal.will("remove", [shelf.items[4].id])
     library.remove(shelf.items[4].id)
     journal.did("remove", shelf.items[4].id)
@@ -103,7 +103,7 @@ def gather(library: Library, shelf: Shelf, journal: Journal) -> None:
     for event in library.add([item.path]):
         if event.stage == "ready":
             journal.did("add", item.id)
-    storage.gather()
+    storage.compact()
     library.storage.settle()
 
 
@@ -132,6 +132,6 @@ SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
     "reembedding": reembed,
     "cutting anew": cut_anew,
     "backing up": back_up,
-    "gathering": gather,
+    "compaction": compact,
     "editing": edit,
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from accelerator import fresh
+from accelerator import unsealed
 from rag_core import Library, Settings, Upload
 from rag_core.embedding import Embedder
 from tests.faults.conftest import ALL
@@ -89,7 +89,7 @@ def _add_large(library: Library, number: int) -> Item:
     text = "\n\n".join(f"Part {n} of list {number} is of {n * 7 + number} apples." for n in range(_LARGE_ROWS))
     *_, last = library.add([Upload(f"list-{number}.txt", text.encode())])
     assert last.document is not None
-    assert last.document.chunk_count > fresh.SMALL_ROWS
+    assert last.document.chunk_count > unsealed.SMALL_ROWS
     return Item(last.source, last.document.id, tuple(chunk.text for chunk in library.chunks(last.document.id)))
 
 
@@ -104,7 +104,7 @@ def damaged(origin: Origin) -> Iterator[Origin]:
 def mapped(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan all documents from their files, or the large ones alone."""
     if request.param:
-        monkeypatch.setattr(fresh, "SMALL_ROWS", 2)
+        monkeypatch.setattr(unsealed, "SMALL_ROWS", 2)
 
 
 @pytest.mark.parametrize(("number", "mapped"), _CLOSED, indirect=["mapped"])

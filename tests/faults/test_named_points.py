@@ -34,7 +34,7 @@ _WHERE = {
     "mend": "mending",
     "reembedding": "reembedding",
     "switch": "reembedding",
-    **dict.fromkeys(("segment", "manifest", "gathering"), "gathering"),
+    **dict.fromkeys(("segment", "manifest", "compaction"), "compaction"),
     "renewal": "cutting anew",
     **dict.fromkeys(("edit", "aside", "back"), "editing"),
     "backup": "backing up",

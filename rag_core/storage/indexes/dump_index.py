@@ -51,7 +51,7 @@ class DumpIndex(DerivedIndex):
         for document_id in ids:
             self.store.remove(document_id)
             reach("removal.dump")
-        self.store.bury(ids)
+        self.store.tombstone(ids)
 
     def count(self) -> int:
         """How many rows are searched."""

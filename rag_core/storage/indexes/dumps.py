@@ -1,4 +1,4 @@
-"""The vector dumps of the library: one file per document, the segments gathered from them, and the scanner of both."""
+"""The vector dumps of the library: one file per document, the segments compacted from them, and the scanner of both."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Loaded:
 
 
 class DumpStore:
-    """Dump files under one folder, gathered into segments under another, or not at all for None.
+    """Dump files under one folder, compacted into segments under another, or not at all for None.
 
     Nothing can be scanned until a profile is set.
     """
@@ -169,16 +169,16 @@ class DumpStore:
         else:
             remove_file(path)
 
-    def bury(self, ids: Collection[str]) -> None:
+    def tombstone(self, ids: Collection[str]) -> None:
         """Have removed documents stay removed from the segments. Raises StoreUnavailable."""
         if self._segments is not None:
             try:
-                self._segments.bury(ids)
+                self._segments.tombstone(ids)
             except OSError as error:
                 raise disk_failure(error) from error
 
-    def gather(self, generations: Callable[[], Mapping[str, int]], min_free_bytes: int, stopped: Stopped) -> None:
-        """Gather dumps into segments as long as there are enough of them and of disk.
+    def compact(self, generations: Callable[[], Mapping[str, int]], min_free_bytes: int, stopped: Stopped) -> None:
+        """Compact dumps into segments as long as there are enough of them and of disk.
 
         Raises StoreUnavailable, StoreCorrupt for a dump that should take a damaged segment's place.
         """
@@ -186,14 +186,14 @@ class DumpStore:
         while segments is not None and segments.due() and not stopped():
             free = shutil.disk_usage(self._folder).free - min_free_bytes
             try:
-                if not segments.gather(generations, free_bytes=free, stopped=stopped):
+                if not segments.compact(generations, free_bytes=free, stopped=stopped):
                     return
             except DumpError as error:
                 _log.warning("A segment is damaged, the dumps take its place: %s", error)
                 if not self.mend_segments():
-                    raise StoreUnavailable(f"Dumps cannot be gathered: {error}") from error
+                    raise StoreUnavailable(f"Dumps cannot be compacted: {error}") from error
             except OSError as error:
-                raise StoreUnavailable(f"Dumps cannot be gathered: {error}") from error
+                raise StoreUnavailable(f"Dumps cannot be compacted: {error}") from error
 
     def damaged_segments(self) -> list[str]:
         """What is wrong with each segment that does not fit its checksums; reads everything."""
@@ -310,11 +310,11 @@ class DumpStore:
         if self._engine is not None:
             scanner.backend = self._engine[0]
         self._profile, self._scanner = profile, scanner
-        if self._segments_folder is not None:  # a folder each: one of another profile may be gathering still
+        if self._segments_folder is not None:  # a folder each: one of another profile may be compacting still
             self._segments = Segments(self._segments_folder / profile.id, scanner, profile.id, self._path)
 
     def _drop(self, segment: Segment) -> None:
-        """Search the dumps of a segment's documents in its place, until they are gathered anew.
+        """Search the dumps of a segment's documents in its place, until they are compacted again.
 
         Raises StoreCorrupt, StoreUnavailable.
         """

@@ -1,4 +1,4 @@
-"""Vectors under another profile: gathered beside those in use, in committed batches, until they take their place."""
+"""Vectors under another profile: kept beside those in use, in committed batches, until they take their place."""
 
 from __future__ import annotations
 
