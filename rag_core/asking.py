@@ -14,7 +14,7 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
-from rag_core.corpora import ChunkedAnew, LibraryCorpus
+from rag_core.corpora import LibraryCorpus, Rechunked
 from rag_core.domain import Answer, Message, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
@@ -168,12 +168,12 @@ class Asking:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
         return self._embedding.get().encode(texts)
 
-    def corpus(self, settings: Settings) -> LibraryCorpus | ChunkedAnew:
+    def corpus(self, settings: Settings) -> LibraryCorpus | Rechunked:
         """What a configuration is tried on."""
         if settings.chunking.key == self._preferences.settings.chunking.key:
             return self._library
         embedder, least = self._embedding.get(), settings.storage.min_free_bytes
-        return ChunkedAnew(self._storage, embedder, settings.chunking, least, self._rerankers)
+        return Rechunked(self._storage, embedder, settings.chunking, least, self._rerankers)
 
     def answer(
         self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]

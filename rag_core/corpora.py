@@ -1,4 +1,4 @@
-"""What a configuration is tried on: the library as it is, or its documents cut into other chunks.
+"""What a configuration is tried on: the library as it is, or its documents in other chunks.
 
 The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document
 and its pieces beside it, so that whoever is stopped goes on where it was, and a second run finds them ready.
@@ -108,7 +108,7 @@ class LibraryCorpus:
         return self._storage.documents.spans(ids)
 
 
-class ChunkedAnew:
+class Rechunked:
     """The library's documents in other chunks."""
 
     def __init__(
@@ -137,7 +137,7 @@ class ChunkedAnew:
         self._pipeline = Pipeline(others, rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
-        """Cut and embed the documents that are not yet, telling documents done and in all.
+        """Chunk and embed the documents that are not yet, telling documents done and in all.
 
         Raises Cancelled, LimitExceeded (the disk), ModelUnavailable, StoreUnavailable.
         """
@@ -243,7 +243,7 @@ class OtherChunks(Indexes):
         return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in there}
 
     def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
-        """Those that were not removed since they were cut."""
+        """Those that were not removed since they were chunked."""
         return self._storage.documents.ready(ids)
 
     def meant(self, questions: Sequence[str]) -> list[Meant]:

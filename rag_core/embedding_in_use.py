@@ -54,7 +54,7 @@ class EmbeddingInUse:
             self._noted = embedder.profile.id
         return embedder
 
-    def adopt(self, embedder: Embedder) -> None:
+    def use(self, embedder: Embedder) -> None:
         """Embed with another model from now on. The old one goes when the last of its users is done."""
         with self._lock:
             self.embedder = embedder

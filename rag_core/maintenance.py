@@ -9,14 +9,14 @@ from pathlib import Path
 
 from rag_core import rechunking
 from rag_core.cancellation import Cancellation
-from rag_core.domain import BackupReport, LibraryStatus, Progress, Report, Successor
+from rag_core.domain import BackupReport, LibraryStatus, Progress, Report, TargetProfile
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import LecternError
 from rag_core.ingest import Ingest
 from rag_core.language_models import LanguageModels
 from rag_core.preferences import Preferences
 from rag_core.recognition import Recognising
-from rag_core.reembedding import Reembedding, successor, target
+from rag_core.reembedding import Reembedding, target_profile, target_settings
 from rag_core.settings import EmbeddingSettings, Settings
 from rag_core.storage import Archive, Storage, check_known, report
 from rag_core.storage.maintenance import doctor
@@ -50,18 +50,18 @@ class Maintenance:
         ready, chunks, pending, failed = self._storage.documents.counts()
         profile = self._storage.documents.profile()
         told = self._storage.describe()
-        successor = self._successor()
+        target = self._target()
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
             engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"],
             lexical=told["lexical"], models=self._language_models.statuses(),
-            notes=self._told(successor), successor=successor,
+            notes=self._told(target), target=target,
         )  # fmt: skip
 
     def notes(self) -> tuple[str, ...]:
         """What happened on opening that the user should know, one line each."""
-        return self._told(self._successor())
+        return self._told(self._target())
 
     def verify(self, deep: bool = False) -> Report:
         """Compare every document across PostgreSQL, Chroma, dumps and files; nothing is written.
@@ -88,7 +88,7 @@ class Maintenance:
     def reembed(
         self, settings: EmbeddingSettings | None = None, *, cancellation: Cancellation | None = None
     ) -> Iterator[Progress]:
-        """Embed every chunk anew with another model, from the stored texts, while the old vectors answer; then switch.
+        """Re-embed every chunk with another model, from the stored texts, while the old vectors answer; then cut over.
 
         Without `settings` the model is that of the library's settings, or that of an interrupted run. The last step is
         "done" or "cancelled". Whoever stops iterating, or is killed, keeps what was embedded: the next call goes on.
@@ -99,9 +99,9 @@ class Maintenance:
         token = cancellation or Cancellation()
         own = self._preferences.settings
         with self._remade():
-            embedder = open_embedder(settings or target(self._storage, own.embedding), own.models_dir)
+            embedder = open_embedder(settings or target_settings(self._storage, own.embedding), own.models_dir)
             run = Reembedding(
-                self._storage, embedder, turn=self._ingest.committing, adopted=lambda: self._embedding.adopt(embedder),
+                self._storage, embedder, turn=self._ingest.committing, applied=lambda: self._embedding.use(embedder),
                 stopped=lambda: token.is_set() or self._closing(), min_free_bytes=own.storage.min_free_bytes,
             )  # fmt: skip
             try:
@@ -113,7 +113,7 @@ class Maintenance:
     def discard_reembedding(self) -> None:
         """Throw away what a stopped `reembed` has made. Raises LecternError while one runs."""
         with self._remade():
-            self._storage.abandon_successor()
+            self._storage.discard_target()
 
     def rechunk(self, *, cancellation: Cancellation | None = None) -> Iterator[Progress]:
         """Re-chunk the documents that a change of chunking left with other chunks, a few at a time.
@@ -124,7 +124,7 @@ class Maintenance:
         with self._remade():
             if self.can_rechunk():
                 rechunking.begin(self._storage, self._chunking)
-            yield from rechunking.cut_anew(self._storage, self._ingest, cancellation or Cancellation(), self._closing)
+            yield from rechunking.rechunk(self._storage, self._ingest, cancellation or Cancellation(), self._closing)
 
     def to_rechunk(self) -> int:
         """How many documents are to be re-chunked still."""
@@ -170,12 +170,12 @@ class Maintenance:
                 return
             yield step
 
-    def _successor(self) -> Successor | None:
-        return successor(self._storage, self._preferences.settings.embedding)
+    def _target(self) -> TargetProfile | None:
+        return target_profile(self._storage, self._preferences.settings.embedding)
 
-    def _told(self, successor: Successor | None) -> tuple[str, ...]:
+    def _told(self, target: TargetProfile | None) -> tuple[str, ...]:
         found = (*self._storage.notes, *rechunking.note(self._storage), *self._recognition.notes())
-        return (*found, *([successor.note] if successor else ()))
+        return (*found, *([target.note] if target else ()))
 
 
 def restore(path: Path, settings: Settings) -> BackupReport:

@@ -68,7 +68,7 @@ class Preferences:
         self._kept.set_preference(_OWN, json.dumps(kept))
 
     def embed_with(self, model: str, profile: Profile) -> None:
-        """The library was embedded anew with another model."""
+        """The library was re-embedded with another model."""
         with self._lock:
             self.settings = self.settings.changed(
                 "embedding", model=model, precision=profile.precision, context=profile.in_context

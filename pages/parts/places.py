@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import adding, naming, resources, words
-from pages.parts.refreshing import failure, renewed
+from pages.parts.refreshing import failure, refreshed
 from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
@@ -40,7 +40,7 @@ def ways(library: Library) -> None:
 def progress(library: Library) -> None:
     """The addresses being fetched, and how the last ones ended; the page with them when documents came or went."""
     seen = _seen(library)
-    st.fragment(renewed, run_every=BUSY_S if seen[0] else IDLE_S)(
+    st.fragment(refreshed, run_every=BUSY_S if seen[0] else IDLE_S)(
         lambda: _lines(library.jobs), lambda: seen != _seen(library)
     )
 

@@ -45,7 +45,7 @@ def repair(session: Session) -> int:
     return _show_report(session, session.library.maintenance.repair())
 
 
-@command("reembed", help="Embed every document anew with another model; the old one answers meanwhile.")
+@command("reembed", help="Re-embed every document with another model; the old one answers meanwhile.")
 @click.option("--model", help="packaged model, or a folder; without it that of the settings")
 @click.option("--precision", type=click.Choice(["auto", "float32", "bf16", "int8"]), help="precision of the model")
 def reembed(session: Session, model: str | None, precision: str | None) -> None:

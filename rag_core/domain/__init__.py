@@ -90,8 +90,8 @@ from rag_core.domain.state import (
     ModelStatus,
     Progress,
     Report,
-    Successor,
     SuggestedModel,
+    TargetProfile,
     UnfinishedDownload,
 )
 
@@ -180,9 +180,9 @@ __all__ = [
     "StageTime",
     "State",
     "Step",
-    "Successor",
     "SuggestedModel",
     "Table",
+    "TargetProfile",
     "TimeStep",
     "TokenUse",
     "Trace",

@@ -318,14 +318,14 @@ class Evaluation:
     def adopt(self, configuration: Configuration) -> tuple[str, ...]:
         """Make a configuration's settings the library's, here and whenever it is opened. Returns what is to be known.
 
-        With another chunking the documents are to be cut anew: `Library.chunk_anew`. Raises ConfigurationError.
+        With another chunking the documents are to be re-chunked: `Maintenance.rechunk`. Raises ConfigurationError.
         """
         settings = configuring.applied(configuration, self._host.settings())
         before = self._host.settings()
         changed = {key: value for key, value in settings.tried().items() if value != before.tried()[key]}
         self._host.apply(changed)
         if any(key.startswith("chunking.") for key in changed):
-            return ("New documents are cut so from now on. Those that are here have to be cut anew.",)
+            return ("New documents are chunked so from now on. Those that are here have to be re-chunked.",)
         return ()
 
     def _all_carried(self, run_ids: Sequence[str] | None, token: Cancellation) -> Iterator[Progress]:

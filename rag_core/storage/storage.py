@@ -49,7 +49,7 @@ from rag_core.storage.postgres.rows import Stored
 from rag_core.storage.postgres.sources import SourceStore
 
 _log = logging.getLogger(__name__)
-_SUCCESSOR = "dumps-new"
+_TARGET_FOLDER = "dumps-new"
 _LONGEST_LULL_S = 60.0
 Kind = TypeVar("Kind", bound=DerivedIndex)
 
@@ -149,12 +149,12 @@ class Storage:
             self.wake()
         return ids
 
-    def renew(self, ids: Sequence[str]) -> None:
+    def read_again(self, ids: Sequence[str]) -> None:
         """Have documents read again: they are pending from this instant on, and found no longer until they are ready.
 
         Raises StoreUnavailable.
         """
-        self.documents.renew(ids)
+        self.documents.read_again(ids)
         for document_id in ids:
             self.dumps.hide(document_id)
         self.sync.acknowledge()
@@ -240,43 +240,43 @@ class Storage:
         told = {index.name: self._described(index) for index in self.indexes}
         return {"postgresql": f"{self._required().version()}, {where}", **told}
 
-    def successor(self, profile: Profile) -> DumpStore:
+    def target_dumps(self, profile: Profile) -> DumpStore:
         """Dumps of another profile, beside those in use; what an earlier run left is kept."""
-        dumps = DumpStore(self.folder / _SUCCESSOR)
+        dumps = DumpStore(self.folder / _TARGET_FOLDER)
         dumps.use(profile)
         return dumps
 
-    def abandon_successor(self) -> None:
+    def discard_target(self) -> None:
         """Remove what an unfinished re-embedding has made."""
         self.new_vectors.keep_only(None)
-        shutil.rmtree(self.folder / _SUCCESSOR, ignore_errors=True)
+        shutil.rmtree(self.folder / _TARGET_FOLDER, ignore_errors=True)
 
-    def switch(self, profile: Profile, successor: DumpStore, adopted: Callable[[], None]) -> None:
+    def cut_over(self, profile: Profile, target: DumpStore, applied: Callable[[], None]) -> None:
         """Put new vectors in the place of the old ones, in PostgreSQL, dumps and, later, Chroma.
 
-        The caller holds the turns of adding, dumps and Chroma. `adopted` is called in the same instant. Raises
+        The caller holds the turns of adding, dumps and Chroma. `applied` is called in the same instant. Raises
         StoreUnavailable; the old vectors then answer still.
         """
-        switched = False
+        cut = False
         try:
             with self._required().transaction() as connection:
                 follow = [index.name for index in self.indexes if index.reads_vectors and not index.needed]
                 ready = take_over(connection, profile, follow)
-                reach("switch.uncommitted")
+                reach("cutover.uncommitted")
                 with self.epoch.changing():
-                    self._commit_switch(connection, profile)
-                    self.dumps.succeed(successor, ready)
+                    self._commit_cutover(connection, profile)
+                    self.dumps.cut_over(target, ready)
                     self.chroma.close()
-                    adopted()
-                    switched = True
+                    applied()
+                    cut = True
         except StoreUnavailable:
-            if not switched:  # otherwise only the connection was lost, after its commit
+            if not cut:  # otherwise only the connection was lost, after its commit
                 raise
-        reach("switch.committed")
-        self.dumps.take_files(successor, ready)
-        reach("switch.taken")
+        reach("cutover.committed")
+        self.dumps.take_files(target, ready)
+        reach("cutover.taken")
 
-    def _commit_switch(self, connection: Connection[TupleRow], profile: Profile) -> None:
+    def _commit_cutover(self, connection: Connection[TupleRow], profile: Profile) -> None:
         """Commit; one that is not acknowledged is looked up. Raises StoreUnavailable when it did not happen."""
         try:
             connection.commit()
@@ -411,7 +411,7 @@ class Storage:
         profile = self.documents.profile()
         if profile is not None:
             self.dumps.use(profile)
-            self._finish_switch()
+            self._finish_cutover()
         self.sync.retry_now()
         self.sync.acknowledge()
         self.sources.supersede()
@@ -422,11 +422,11 @@ class Storage:
         ready = self.documents.ready_ids()
         return self.dumps.load(ready, self.documents.vectors)
 
-    def _finish_switch(self) -> None:
-        """Take the dumps of a switch that was committed before a kill; those of an unfinished one are kept."""
-        if (self.folder / _SUCCESSOR).exists() and self.new_vectors.unfinished() is None:
+    def _finish_cutover(self) -> None:
+        """Take the dumps of a cutover that was committed before a kill; those of an unfinished one are kept."""
+        if (self.folder / _TARGET_FOLDER).exists() and self.new_vectors.unfinished() is None:
             known = self.documents.ready_ids()
-            self.dumps.take_files(DumpStore(self.folder / _SUCCESSOR), known)
+            self.dumps.take_files(DumpStore(self.folder / _TARGET_FOLDER), known)
 
     def _required(self) -> Database:
         if self._database is None:

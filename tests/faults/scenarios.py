@@ -78,7 +78,7 @@ def reembed(library: Library, shelf: Shelf, journal: Journal) -> None:
     library.storage.settle()
 
 
-def cut_anew(library: Library, shelf: Shelf, journal: Journal) -> None:
+def rechunk(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Have every document read again, as after a change of chunking."""
     rechunking.begin(library.storage)
     assert [step.stage for step in library.maintenance.rechunk()][-1] == "done"
@@ -130,7 +130,7 @@ SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
     "rebuilding": rebuild,
     "mending": mend,
     "reembedding": reembed,
-    "cutting anew": cut_anew,
+    "re-chunking": rechunk,
     "backing up": back_up,
     "compaction": compact,
     "editing": edit,

@@ -81,7 +81,7 @@ def _repair(bench: Bench, library: Library) -> None:
 
 
 def _abandon(bench: Bench, library: Library) -> None:
-    library.storage.abandon_successor()
+    library.storage.discard_target()
 
 
 def _reembed(bench: Bench, library: Library) -> None:
@@ -97,7 +97,7 @@ OPERATIONS = {
     "removing": Operation(_remove_one, _add_one),
     "backing up": Operation(_back_up),
     "repairing": Operation(_repair, _damage),
-    "embedding anew": Operation(_reembed, _abandon),
+    "re-embedding": Operation(_reembed, _abandon),
 }
 
 

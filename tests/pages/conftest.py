@@ -42,8 +42,8 @@ from rag_core.domain import (
     Scope,
     Searched,
     Sentence,
-    Successor,
     Table,
+    TargetProfile,
     Trace,
     Upload,
     WebAddress,
@@ -143,7 +143,7 @@ class FakeLibrary:
         self.preferences = FakePreferences()
         self.settings = Settings(_env_file=None)
         self.report: Report | Exception = Report(1, 5, (), False, 0.1)
-        self.successor: Successor | None = None
+        self.target: TargetProfile | None = None
         self.steps: list[Progress | Exception] = []
         self.evaluation = FakeEvaluation()
         self.access = SimpleNamespace(note=lambda who, action, status: self.noted.append((who, action, status)))
@@ -365,8 +365,8 @@ class FakeMaintenance:
         return LibraryStatus(
             data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",
             postgresql="PostgreSQL 18", chroma="Chroma", lexical="tantivy", models=self.library.statuses,
-            notes=("Chroma is made again.", *([self.library.successor.note] if self.library.successor else [])),
-            successor=self.library.successor,
+            notes=("Chroma is made again.", *([self.library.target.note] if self.library.target else [])),
+            target=self.library.target,
         )  # fmt: skip
 
     def to_rechunk(self) -> int:
@@ -406,7 +406,7 @@ class FakeMaintenance:
 
     def discard_reembedding(self) -> None:
         self.library.calls.append(("forget", None))
-        self.library.successor = None
+        self.library.target = None
 
     def backup(self, path: Any, *, replace: bool = False) -> BackupReport:
         self.library.calls.append(("backup", (str(path), replace)))

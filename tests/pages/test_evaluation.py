@@ -170,7 +170,7 @@ def test_old_chunks_can_be_left_or_cut_anew(library: FakeLibrary) -> None:
     library.old_chunks = 2
     test = draw()
     assert "2 documents have other chunks" in said(test)
-    press(test, "evaluation_chunk_anew")
+    press(test, "evaluation_rechunk")
     until(lambda: not resources.library().jobs.busy("rechunk"))
     assert "keeps its chunks" in said(again(test))
     library.old_chunks = 1
@@ -183,7 +183,7 @@ def test_another_default_of_chunking_is_offered(library: FakeLibrary) -> None:
     library.chunked_otherwise = True
     test = draw()
     assert "found better when they are re-chunked" in said(test)
-    press(test, "evaluation_chunk_anew")
+    press(test, "evaluation_rechunk")
     until(lambda: not resources.library().jobs.busy("rechunk"))
     assert not library.chunked_otherwise
 

@@ -148,7 +148,7 @@ def test_adopting_says_what_changes_first(library: FakeLibrary) -> None:
     library.old_chunks = 1
     test = dialog(adopt)
     assert "Passages (k): **10** :gray[instead of 6]" in said(test)
-    assert "1 document is cut and embedded anew" in said(test)
+    assert "1 document is re-chunked" in said(test)
     assert not library.evaluation.calls
     press(test, "evaluation_adopt_confirmed")
     assert library.evaluation.calls == [("adopt", {"retrieval.k": 10, "chunking.size": 300})]

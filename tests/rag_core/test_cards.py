@@ -86,7 +86,7 @@ def test_title_and_tags_outlive_reading_again_and_the_same_bytes(library: Librar
 
 
 def renew(library: Library, document: Document) -> None:
-    library.storage.renew([document.id])
+    library.storage.read_again([document.id])
     *_, last = library.resume({document.id: library.document(document.id).title})
     assert last.stage == "ready", last.error
 

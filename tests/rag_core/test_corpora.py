@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.corpora import FOLDER, ChunkedAnew, LibraryCorpus
+from rag_core.corpora import FOLDER, LibraryCorpus, Rechunked
 from rag_core.errors import Cancelled, LimitExceeded
 from rag_core.retrieval import LibraryIndexes, Retrieval
 from rag_core.settings import ChunkingSettings, RetrievalSettings
@@ -35,11 +35,11 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[],
         yield opened
 
 
-def chunked(library: Library, chunking: ChunkingSettings = SMALL) -> ChunkedAnew:
-    return ChunkedAnew(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
+def chunked(library: Library, chunking: ChunkingSettings = SMALL) -> Rechunked:
+    return Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
 
 
-def prepared(library: Library, chunking: ChunkingSettings = SMALL) -> ChunkedAnew:
+def prepared(library: Library, chunking: ChunkingSettings = SMALL) -> Rechunked:
     corpus = chunked(library, chunking)
     count = len(library.documents())
     assert list(corpus.prepare(lambda: False)) == [(number, count) for number in range(1, count + 1)]
@@ -208,7 +208,7 @@ def test_the_chunkings_of_long_ago_are_removed_and_those_of_today_are_not(librar
 
 def test_other_chunks_are_not_made_on_a_disk_that_is_nearly_full(library: Library) -> None:
     chunking = ChunkingSettings(size=170, overlap=10)
-    full = ChunkedAnew(library.storage, library.embedding.get(), chunking, min_free_bytes=2**60)
+    full = Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=2**60)
     with pytest.raises(LimitExceeded):
         list(full.prepare(lambda: False))
     prepared(library, chunking)

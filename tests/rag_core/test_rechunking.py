@@ -1,4 +1,4 @@
-"""Documents cut anew after a change of chunking."""
+"""Documents re-chunked after a change of chunking."""
 
 from __future__ import annotations
 

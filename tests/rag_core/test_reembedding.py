@@ -130,7 +130,7 @@ def test_answers_go_on_and_then_the_new_model_answers(filled: Library) -> None:
     assert failures == []
     assert searches > 10
     assert [step.stage for step in steps][-1] == "done"
-    assert {"embedding", "writing", "switching"} <= {step.stage for step in steps}
+    assert {"embedding", "writing", "cutting over"} <= {step.stage for step in steps}
     assert (steps[-1].done, steps[-1].total) == (4, 4)
     assert profile(filled).id != old.id
     assert_stores_agree(filled, profile(filled).id)
@@ -248,7 +248,7 @@ def test_what_is_added_and_removed_meanwhile_is_taken_along(filled: Library) -> 
             )
         if step.stage == "embedding" and step.done == 2:
             filled.remove(bakery.id)
-        if step.stage == "switching":
+        if step.stage == "cutting over":
             filled.remove(glacier.id)
             added.append(add_text(filled, "last.txt", "The last cow is called Zita."))
             added.append(add_text(filled, "bakery.md", TEXTS["bakery.md"]))
@@ -303,8 +303,8 @@ def test_a_document_may_go_while_its_new_dump_is_written(filled: Library, monkey
 KILLS: dict[str, tuple[type, str, int]] = {
     "amid embedding": (NewVectors, "put", 2),
     "amid the dumps": (DumpStore, "write", 2),
-    "before the commit": (Storage, "_commit_switch", 0),
-    "after the commit": (DumpStore, "succeed", 0),
+    "before the commit": (Storage, "_commit_cutover", 0),
+    "after the commit": (DumpStore, "cut_over", 0),
     "before the files": (DumpStore, "take_files", 0),
     "after the files": (Storage, "wake", 0),
 }
@@ -330,12 +330,12 @@ def test_a_killed_run_goes_on_or_is_done(filled: Library, settings: Settings, po
         os._exit(1)
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     with Library.open(settings) as library:
-        switched = profile(library) != old
-        assert switched == (list(KILLS).index(point) > 2)
+        cut = profile(library) != old
+        assert cut == (list(KILLS).index(point) > 2)
         assert not any("dump" in note for note in library.maintenance.notes())
         assert len(library.search(QUESTION)) == 4
         assert library.search(QUESTION)[0].document.title == "chess"
-        if switched:
+        if cut:
             assert not library.maintenance.notes()
         else:
             assert [step.stage for step in library.maintenance.reembed()][-1] == "done"
@@ -353,9 +353,9 @@ def test_a_commit_that_is_not_acknowledged_is_looked_up(filled: Library, monkeyp
             self._connection.close()
             raise psycopg.OperationalError("the connection was lost")
 
-    commit = Storage._commit_switch
+    commit = Storage._commit_cutover
     monkeypatch.setattr(
-        Storage, "_commit_switch", lambda self, connection, wanted: commit(self, Unacknowledged(connection), wanted)
+        Storage, "_commit_cutover", lambda self, connection, wanted: commit(self, Unacknowledged(connection), wanted)
     )
     assert [step.stage for step in filled.maintenance.reembed(other(filled))][-1] == "done"
     assert_stores_agree(filled, profile(filled).id)

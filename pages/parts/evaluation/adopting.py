@@ -33,9 +33,9 @@ def form(library: Library, configuration: Configuration) -> None:
         field = fields.get(key)
         own = f" :gray[instead of {words.plain(shown(field.value))}]" if field else ""
         st.markdown(f"{words.plain(field.label if field else key)}: **{words.plain(shown(value))}**{own}")
-    if cuts(configuration.changes):
+    if rechunks(configuration.changes):
         count = sum(document.state == "ready" for document in library.documents())
-        st.caption(f"{words.count(count, 'document is', 'documents are')} cut and embedded anew in the background.")
+        st.caption(f"{words.count(count, 'document is', 'documents are')} re-chunked in the background.")
     st.caption("You can take it back on this page.")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Leave it", key="evaluation_leave"):
@@ -53,7 +53,7 @@ def adopt(library: Library, configuration: Configuration, fields: Mapping[str, F
     """Make it the library's, and keep what was before. Raises ConfigurationError."""
     before = {key: fields[key].value for key in configuration.changes if key in fields}
     library.evaluation.adopt(configuration)
-    if cuts(configuration.changes):
+    if rechunks(configuration.changes):
         chunking.begin()
     kept = {
         "name": configuration.name, "before": before, "now": dict(configuration.changes),
@@ -67,13 +67,13 @@ def differs(configuration: Configuration, own: Mapping[str, object]) -> bool:
     return any(own.get(key) != value for key, value in configuration.changes.items())
 
 
-def cuts(changes: Mapping[str, object]) -> bool:
-    """Whether documents have to be cut anew for some changes."""
+def rechunks(changes: Mapping[str, object]) -> bool:
+    """Whether documents have to be re-chunked for some changes."""
     return any(key.startswith("chunking.") for key in changes)
 
 
 def section(library: Library) -> None:
-    """What was adopted, with the way back, and the cutting anew that follows from it."""
+    """What was adopted, with the way back, and the re-chunking that follows from it."""
     way_back(library)
     chunking.section(library)
 
@@ -106,6 +106,6 @@ def _take_back(library: Library, before: Mapping[str, object]) -> None:
     except LecternError as error:
         st.session_state[PROBLEM] = error
         return
-    if cuts(before):
+    if rechunks(before):
         chunking.begin()
     library.preferences.set(BEFORE, None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.refreshing import REFRESH_S, failure, renewed
+from pages.parts.refreshing import REFRESH_S, failure, refreshed
 from rag_core.domain import Job
 
 if TYPE_CHECKING:
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 KIND = "rechunk"
 WHY = (
-    "Documents added from now on are cut in another way than those that are here, which are found better when they are"
-    " re-chunked too. They stay searchable meanwhile."
+    "Documents added from now on are chunked in another way than those that are here, which are found better when they"
+    " are re-chunked too. They stay searchable meanwhile."
 )
 
 
 def section(library: Library) -> None:
     """Nothing, unless documents have chunks of an earlier setting or default, or are being re-chunked."""
     busy = library.jobs.busy(KIND)
-    st.fragment(renewed, run_every=REFRESH_S if busy else None)(
+    st.fragment(refreshed, run_every=REFRESH_S if busy else None)(
         lambda: _draw(library), lambda: busy != library.jobs.busy(KIND)
     )
 
@@ -70,6 +70,6 @@ def _draw(library: Library) -> None:
 def _offer(library: Library, why: str) -> None:
     with st.container(key="evaluation_chunking_left", horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(why)
-        st.button("Re-chunk", type="tertiary", key="evaluation_chunk_anew", on_click=begin)
+        st.button("Re-chunk", type="tertiary", key="evaluation_rechunk", on_click=begin)
         keep = library.maintenance.keep_chunks
         st.button("Leave them so", type="tertiary", key="evaluation_chunk_forget", on_click=keep)

@@ -209,27 +209,27 @@ class DumpStore:
             self._drop(segment)
         return len(damaged)
 
-    def succeed(self, successor: DumpStore, ready: Collection[str]) -> None:
+    def cut_over(self, target: DumpStore, ready: Collection[str]) -> None:
         """Search what another store holds of ready documents, from this instant on. Its files are taken after that."""
-        for document_id in successor.searched() - set(ready):
-            successor.hide(document_id)
-        self._search(successor._required(), successor._searchable())
+        for document_id in target.searched() - set(ready):
+            target.hide(document_id)
+        self._search(target._required(), target._searchable())
         self._forget_segments()
 
-    def take_files(self, successor: DumpStore, ids: Iterable[str]) -> None:
+    def take_files(self, target: DumpStore, ids: Iterable[str]) -> None:
         """Take the files of another store that fit this one's profile, and remove what is left of it.
 
         Raises StoreUnavailable.
         """
         try:
             for document_id in ids:
-                if self._fits(successor._path(document_id)):
-                    successor._path(document_id).replace(self._path(document_id))
-                    reach("switch.taking")
+                if self._fits(target._path(document_id)):
+                    target._path(document_id).replace(self._path(document_id))
+                    reach("cutover.taking")
             sync_folder(self._folder)
         except OSError as error:
             raise disk_failure(error) from error
-        shutil.rmtree(successor._folder, ignore_errors=True)
+        shutil.rmtree(target._folder, ignore_errors=True)
 
     def hide(self, document_id: str) -> None:
         """Search a document no longer, from this instant."""

@@ -265,7 +265,7 @@ def _nearest(chunks: Sequence[Chunk], row: TupleRow, taken: Mapping[int, object]
     return min(alike, key=lambda n: (abs(chunks[n].page - row[1]), abs(chunks[n].start - row[2])), default=None)
 
 
-def renew_vectors(connection: Connection[TupleRow], profile: Profile) -> None:
+def reembed_edits(connection: Connection[TupleRow], profile: Profile) -> None:
     """Give corrections the vectors that their chunks have now, of another profile than before."""
     connection.execute(
         "UPDATE chunk_edits e SET vector = c.vector, pieces = c.pieces, profile = %s FROM chunks c WHERE c.corrected"

@@ -82,13 +82,13 @@ def test_an_older_library_goes_on_without_context_until_it_is_embedded_anew(sett
         assert library.search(QUESTION)
         add(library, PROJECT / "data" / "samples" / "storm-report-2019.txt")
         assert library.storage.documents.profile() == old
-        successor = library.maintenance.status().successor
-        assert successor is not None
-        assert "titles and sections" in successor.wanted
+        target = library.maintenance.status().target
+        assert target is not None
+        assert "titles and sections" in target.wanted
         library.remove(library.documents()[0].id)
         assert [step.stage for step in library.maintenance.reembed()][-1] == "done"
         assert library.embedding.get().profile.in_context
-        assert library.maintenance.status().successor is None
+        assert library.maintenance.status().target is None
         assert_as_made(library)
         assert library.maintenance.verify(deep=True).findings == ()
 

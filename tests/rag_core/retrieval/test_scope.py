@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.corpora import ChunkedAnew
+from rag_core.corpora import Rechunked
 from rag_core.domain import Scope
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 
@@ -98,7 +98,7 @@ def test_what_was_covered_is_told(library: Library) -> None:
 
 def test_other_chunks_are_narrowed_alike(library: Library) -> None:
     chunking = ChunkingSettings(size=60, overlap=5)
-    corpus = ChunkedAnew(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
+    corpus = Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
     list(corpus.prepare(lambda: False))
     settings = RetrievalSettings(k=50)
     for scope in (Scope(folders=("trips",)), Scope(sections=("FARES",)), Scope(documents=("gone",))):

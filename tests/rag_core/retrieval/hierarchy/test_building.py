@@ -137,7 +137,7 @@ def test_a_document_that_is_read_again_is_summarised_again(
 ) -> None:
     document = add_text(library, "one.txt", text("ferry", 1, 3))
     list(update(storage))
-    storage.renew([document.id])
+    storage.read_again([document.id])
     assert store.summary(document.id) == ""
     list(library.resume())
     assert store.missing() == 1

@@ -31,7 +31,7 @@ def test_damaged_dumps_of_an_unfinished_re_embedding(
         assert profile is not None
         wanted = EmbeddingSettings(precision="bf16" if profile.precision == "float32" else "float32")
         with monkeypatch.context() as patch, pytest.raises(StoreUnavailable):
-            patch.setattr(Storage, "switch", _refuse)
+            patch.setattr(Storage, "cut_over", _refuse)
             list(library.maintenance.reembed(wanted))
     names = random.Random(seed() + number).sample(sorted(DAMAGES), len(shelf.items))
     for item, name in zip(shelf.items, names, strict=True):
