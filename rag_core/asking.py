@@ -169,7 +169,7 @@ class Asking:
         return self._embedding.get().encode(texts)
 
     def corpus(self, settings: Settings) -> LibraryCorpus | Rechunked:
-        """What a configuration is tried on."""
+        """What a configuration is tested on."""
         if settings.chunking.key == self._preferences.settings.chunking.key:
             return self._library
         embedder, least = self._embedding.get(), settings.storage.min_free_bytes

@@ -1,4 +1,4 @@
-"""What a configuration is tried on: the library as it is, or its documents in other chunks.
+"""What a configuration is tested on: the library as it is, or its documents in other chunks.
 
 The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document
 and its pieces beside it, so that whoever is stopped goes on where it was, and a second run finds them ready.

@@ -71,9 +71,9 @@ class Maintenance:
         return doctor.verify(self._storage, deep)
 
     def repair(self) -> Report:
-        """Compare thoroughly and make again what differs, from PostgreSQL and without embedding anything.
+        """Compare thoroughly and rebuild what differs, from PostgreSQL and without embedding anything.
 
-        Returns the comparison after that: its findings could not be mended.
+        Returns the comparison after that: its findings could not be repaired.
         """
         return doctor.repair(self._storage, doctor.verify(self._storage, deep=True))
 

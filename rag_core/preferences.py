@@ -153,4 +153,4 @@ class Preferences:
         except ValueError:
             kept = {}
         kept = translated(kept) if isinstance(kept, dict) else {}
-        return {key: kept[key] for key in settings.tried() if key in kept}
+        return {key: kept[key] for key in settings.tunable() if key in kept}

@@ -27,7 +27,7 @@ _CHANGES = {
     "language_models.use_gemini": 0, "language_models.forget_gemini": 0, "language_models.remove": 1,
     "language_models.use_server": 0, "language_models.forget_server": 0,
     "evaluation.create": 1, "evaluation.put": 1, "evaluation.drop": 1, "evaluation.rename": 1, "evaluation.delete": 1,
-    "evaluation.begin": 1, "evaluation.cancel": 1, "evaluation.delete_run": 1, "evaluation.adopt": 0,
+    "evaluation.begin": 1, "evaluation.cancel": 1, "evaluation.delete_run": 1, "evaluation.apply": 0,
 }  # fmt: skip
 _PARTS = {part for part, dot, _ in (name.partition(".") for name in _CHANGES) if dot}
 _CHARS = 500

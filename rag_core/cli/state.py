@@ -38,9 +38,9 @@ def verify(session: Session, deep: bool) -> int:
     return _show_report(session, session.library.maintenance.verify(deep))
 
 
-@command("repair", help="Make again what differs from PostgreSQL; nothing is embedded.")
+@command("repair", help="Rebuild what differs from PostgreSQL; nothing is embedded.")
 def repair(session: Session) -> int:
-    """Print what was mended, and what could not be."""
+    """Print what was repaired, and what could not be."""
     session.changes("repair")
     return _show_report(session, session.library.maintenance.repair())
 
@@ -68,10 +68,10 @@ def _show_report(session: Session, found: Report) -> int:
         return code
     for note in session.library.maintenance.notes():
         say(f"note: {note}")
-    for finding in found.mended:
-        say(f"mended: {_line(finding)}")
+    for finding in found.repaired:
+        say(f"repaired: {_line(finding)}")
     for finding in found.findings:
-        say(f"{_line(finding)} {'`repair` mends it.' if finding.repairable else finding.help}")
+        say(f"{_line(finding)} {'`repair` rebuilds it.' if finding.repairable else finding.help}")
     differ = len({finding.document_id for finding in found.findings})
     say(
         f"{found.documents} documents, {found.chunks} chunks compared in {found.took_s:.1f} s:"

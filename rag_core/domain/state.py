@@ -139,7 +139,7 @@ class Finding:
 class Report:
     """What a comparison of all stores found: nothing, or findings. `deep` ones read every text and every vector.
 
-    `mended` are the findings of the report before that a repair put right.
+    `repaired` are the findings of the report before that a repair put right.
     """
 
     documents: int
@@ -147,7 +147,7 @@ class Report:
     findings: tuple[Finding, ...]
     deep: bool
     took_s: float
-    mended: tuple[Finding, ...] = ()
+    repaired: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,7 @@ class Evaluation:
                 Run(
                     id=uuid.uuid4().hex, group=group, set_id=set_id, set_name=of.name, configuration=configuration,
                     answers=answers, state="waiting", done=0, total=len(asked), seed=seed, created_at=now,
-                    judge=judge if answers else "", settings=settings.tried(), versions=_versions(),
+                    judge=judge if answers else "", settings=settings.tunable(), versions=_versions(),
                     library=self._library_now(),
                 )
             )  # fmt: skip
@@ -315,14 +315,14 @@ class Evaluation:
         questions = self.questions(set_id)
         return questions_as_csv(questions) if form == "csv" else questions_as_jsonl(questions)
 
-    def adopt(self, configuration: Configuration) -> tuple[str, ...]:
+    def apply(self, configuration: Configuration) -> tuple[str, ...]:
         """Make a configuration's settings the library's, here and whenever it is opened. Returns what is to be known.
 
         With another chunking the documents are to be re-chunked: `Maintenance.rechunk`. Raises ConfigurationError.
         """
         settings = configuring.applied(configuration, self._host.settings())
         before = self._host.settings()
-        changed = {key: value for key, value in settings.tried().items() if value != before.tried()[key]}
+        changed = {key: value for key, value in settings.tunable().items() if value != before.tunable()[key]}
         self._host.apply(changed)
         if any(key.startswith("chunking.") for key in changed):
             return ("New documents are chunked so from now on. Those that are here have to be re-chunked.",)

@@ -35,7 +35,7 @@ class Corpus(Protocol):
 class Host:
     """The library's own doings.
 
-    `corpus` gives what a configuration is tried on; `answer` answers a question
+    `corpus` gives what a configuration is tested on; `answer` answers a question
     from the passages that a function finds, keeping nothing; `apply` makes settings the library's.
     """
 

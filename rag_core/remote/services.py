@@ -81,5 +81,5 @@ class RemoteMaintenance(Remote):
         return revived(Report, self._wire.ask("POST", f"{ROOT}/verify", query={"deep": str(deep).lower()}))
 
     def repair(self) -> Report:
-        """Make again what differs."""
+        """Rebuild what differs."""
         return revived(Report, self._wire.ask("POST", f"{ROOT}/repair"))

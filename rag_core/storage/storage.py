@@ -180,9 +180,9 @@ class Storage:
         reasons = (self.log.reason(index.name, document_id) for index in self.indexes if index.needed)
         return next(filter(None, reasons), None)
 
-    def mend_dump(self, document_id: str) -> None:
+    def rewrite_dump(self, document_id: str) -> None:
         """Write a document's dump anew from PostgreSQL. Raises StoreUnavailable or StoreCorrupt."""
-        self.index(DumpIndex).mend(document_id)
+        self.index(DumpIndex).rewrite(document_id)
 
     @contextmanager
     def following_stopped(self) -> Iterator[None]:
@@ -438,8 +438,8 @@ def _told(loaded: Loaded, searched: Collection[str]) -> tuple[str, ...]:
     """What the user should know of dumps that were not as they should be, as long as it is so."""
     lines = []
     left_out = sum(document_id not in searched for document_id in loaded.left_out)
-    if loaded.mended:
-        written = _counted(len(loaded.mended), "damaged or missing dump file was", "damaged or missing dump files were")
+    if count := len(loaded.rewritten):
+        written = _counted(count, "damaged or missing dump file was", "damaged or missing dump files were")
         lines.append(f"{written} written anew.")
     if left_out:
         lines.append(

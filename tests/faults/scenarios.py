@@ -55,7 +55,7 @@ def rebuild(library: Library, shelf: Shelf, journal: Journal) -> None:
     library.storage.settle()
 
 
-def mend(library: Library, shelf: Shelf, journal: Journal) -> None:
+def repair(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Repair a library that lost a dump, rows of Chroma and chunks of the lexical index."""
     storage = library.storage
     storage.settle()
@@ -128,7 +128,7 @@ def edit(library: Library, shelf: Shelf, journal: Journal) -> None:
 SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
     "changing": change,
     "rebuilding": rebuild,
-    "mending": mend,
+    "repairing": repair,
     "reembedding": reembed,
     "re-chunking": rechunk,
     "backing up": back_up,

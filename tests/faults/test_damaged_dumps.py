@@ -1,6 +1,6 @@
 """Dump files damaged in every way, while the library is closed and while it is open.
 
-Each damage is told of or mended on opening; a repair makes every file what it was, byte for byte, without embedding
+Each damage is told of or repaired on opening; a repair makes every file what it was, byte for byte, without embedding
 anything; and the stores agree after that. A mapped file that is shortened in place ends the process, which nothing in
 the process can prevent: what is shortened while the library is open is a new file in the old one's place.
 """
@@ -108,7 +108,7 @@ def mapped(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(("number", "mapped"), _CLOSED, indirect=["mapped"])
-def test_what_is_damaged_while_closed_is_told_and_mended(
+def test_what_is_damaged_while_closed_is_told_and_repaired(
     number: int, mapped: None, damaged: Origin, model: Embedder, tally: Tally
 ) -> None:
     strikes = _assigned(damaged, DAMAGES, number)
@@ -129,7 +129,7 @@ def test_what_is_damaged_while_closed_is_told_and_mended(
 
 
 @pytest.mark.parametrize(("number", "mapped"), _OPEN, indirect=["mapped"])
-def test_what_is_damaged_while_open_is_told_and_mended(
+def test_what_is_damaged_while_open_is_told_and_repaired(
     number: int, mapped: None, damaged: Origin, model: Embedder, tally: Tally
 ) -> None:
     with Library.open(damaged.settings) as library:
@@ -140,7 +140,7 @@ def test_what_is_damaged_while_open_is_told_and_mended(
                 _WHILE_OPEN[damage](damaged.path(document_id))
         tally.faults += len(strikes)
         told = _told(library)
-        struck = damaged.unsound()  # a search that came upon a file of other texts has mended it
+        struck = damaged.unsound()  # a search that came upon a file of other texts has repaired it
         assert struck <= told <= set(strikes), _named(strikes, struck - told)
         _repair(library, damaged)
         _judge(library, damaged, model, tally, number)
@@ -208,7 +208,7 @@ def _told(library: Library) -> set[str]:
 
 
 def _repair(library: Library, origin: Origin) -> None:
-    """Mend everything, and see that the files are what they were and that no model was loaded for it."""
+    """Repair everything, and see that the files are what they were and that no model was loaded for it."""
     assert library.maintenance.repair().findings == ()
     assert not origin.unsound()
     assert library.embedding.embedder is None

@@ -131,7 +131,7 @@ def test_a_library_that_cannot_be_opened_says_so_and_is_opened_later(kind: Mode,
 
 
 def _strike_opening(bench: Bench, nth: int, mode: Mode) -> str:
-    """Open a library that has a dump to mend. Returns what failed."""
+    """Open a library that has a dump to repair. Returns what failed."""
     bench.close()
     _damage(bench)
     disk = FailingDisk(bench.settings.data_dir, nth, mode)

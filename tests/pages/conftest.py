@@ -365,7 +365,7 @@ class FakeMaintenance:
         return LibraryStatus(
             data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",
             postgresql="PostgreSQL 18", chroma="Chroma", lexical="tantivy", models=self.library.statuses,
-            notes=("Chroma is made again.", *([self.library.target.note] if self.library.target else [])),
+            notes=("Chroma is rebuilt.", *([self.library.target.note] if self.library.target else [])),
             target=self.library.target,
         )  # fmt: skip
 
@@ -417,7 +417,7 @@ class FakeMaintenance:
     def repair(self) -> Report:
         self.library.calls.append(("repair", None))
         found = self.verify(True)
-        return replace(found, findings=(), mended=found.findings)
+        return replace(found, findings=(), repaired=found.findings)
 
 
 @pytest.fixture(autouse=True)

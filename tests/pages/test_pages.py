@@ -161,13 +161,13 @@ def test_a_chosen_model_that_is_gone_gives_way_aloud(library: FakeLibrary) -> No
     assert test.radio(key="chat_model").value == "extractive"
 
 
-def test_the_system_page_tells_what_differs_and_mends_it(library: FakeLibrary) -> None:
+def test_the_system_page_tells_what_differs_and_repairs_it(library: FakeLibrary) -> None:
     wrong = Finding("Dumps", "bridges.txt", "Bridges *and* more", "The dump file is missing.", True)
     lost = Finding("Files", "roads.txt", "", "The original file is missing.", False, "Add the same file again.")
     library.report = Report(2, 10, (wrong, lost), False, 0.2)
     test = draw("system")
     assert "1 document, 5 chunks, 2 waiting" in said(test)
-    assert "Chroma is made again" in said(test).replace("\\", "")
+    assert "Chroma is rebuilt" in said(test).replace("\\", "")
     assert [button.label for button in test.button] == ["Verify", "Verify thoroughly", "Repair", "Write backup"]
     checked(test, "system_verify")
     assert "**2 differences**" in said(test)

@@ -96,7 +96,7 @@ def test_edits_go_over_to_the_chunks_of_another_cutting_and_of_a_new_version(lib
     assert first[0].text not in texts(library.chunks(document_id))
     assert [edit.in_place for edit in library.chunk_edits.of(document_id)] == [True, True]
     check(library)
-    library.evaluation.adopt(Configuration("small", {"chunking.size": 120, "chunking.overlap": 0}))
+    library.evaluation.apply(Configuration("small", {"chunking.size": 120, "chunking.overlap": 0}))
     list(library.maintenance.rechunk())
     assert not any(chunk.corrected for chunk in library.chunks(document_id))
     edits = library.chunk_edits.of(document_id)
@@ -104,7 +104,7 @@ def test_edits_go_over_to_the_chunks_of_another_cutting_and_of_a_new_version(lib
         (False, False, True), (False, True, False),
     ]  # fmt: skip
     library.chunk_edits.undo(document_id, edits[0].page, edits[0].start, edits[0].end)
-    library.evaluation.adopt(Configuration("as before", {"chunking.size": 320, "chunking.overlap": 0}))
+    library.evaluation.apply(Configuration("as before", {"chunking.size": 320, "chunking.overlap": 0}))
     list(library.maintenance.rechunk())
     assert [edit.in_place for edit in library.chunk_edits.of(document_id)] == [True]
     assert found(library, "In which continent is the Gobi desert?", "auto")[0] == "The desert Gobi is in Asia."

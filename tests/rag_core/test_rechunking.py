@@ -33,8 +33,8 @@ def text_of(number: int) -> str:
     return "\n\n".join(f"Document {number}, paragraph {n}, tells of river {number * n}. " * 3 for n in range(6))
 
 
-def adopt(library: Library, size: int) -> None:
-    library.evaluation.adopt(Configuration(f"{size}", {"chunking.size": size, "chunking.overlap": 20}))
+def apply(library: Library, size: int) -> None:
+    library.evaluation.apply(Configuration(f"{size}", {"chunking.size": size, "chunking.overlap": 20}))
 
 
 def longest(library: Library) -> list[int]:
@@ -45,7 +45,7 @@ def longest(library: Library) -> list[int]:
 
 def test_documents_are_cut_anew_a_few_at_a_time(library: Library) -> None:
     before = longest(library)
-    adopt(library, 300)
+    apply(library, 300)
     assert longest(library) == before
     assert library.maintenance.to_rechunk() == COUNT
     assert any("20 documents have chunks of an earlier setting" in note for note in library.maintenance.notes())
@@ -70,7 +70,7 @@ def test_documents_are_cut_anew_a_few_at_a_time(library: Library) -> None:
 
 
 def test_a_stop_keeps_what_is_done_and_the_rest_goes_on(library: Library) -> None:
-    adopt(library, 200)
+    apply(library, 200)
     token = Cancellation()
     steps = []
     for step in library.maintenance.rechunk(cancellation=token):
@@ -98,14 +98,14 @@ def test_what_is_left_is_known_after_a_restart_and_can_be_left_so(
     with Library.open(own) as library:
         assert library.maintenance.to_rechunk() == 0
         add_text(library, "d1.txt", text_of(1))
-        adopt(library, 300)
+        apply(library, 300)
     with Library.open(own) as library:
         assert library.maintenance.to_rechunk() == 1
         add_text(library, "d2.txt", text_of(2))
         assert len(longest(library)) == 2
         assert list(library.maintenance.rechunk())[-1].stage == "done"
         assert all(size <= 300 for size in longest(library))
-        adopt(library, 100)
+        apply(library, 100)
         library.maintenance.keep_chunks()
         assert library.maintenance.to_rechunk() == 0
         assert all(size > 100 for size in longest(library))
@@ -159,12 +159,12 @@ def test_a_library_without_documents_has_the_default_of_the_day(older: Settings)
         assert not library.maintenance.can_rechunk()
 
 
-def test_an_adoption_in_the_middle_has_every_document_cut_by_it(library: Library) -> None:
-    adopt(library, 260)
+def test_applying_another_in_the_middle_has_every_document_cut_by_it(library: Library) -> None:
+    apply(library, 260)
     steps = library.maintenance.rechunk()
     next(steps)
     next(steps)
-    adopt(library, 160)
+    apply(library, 160)
     assert library.maintenance.to_rechunk() == COUNT
     list(steps)
     list(library.maintenance.rechunk())
@@ -172,7 +172,7 @@ def test_an_adoption_in_the_middle_has_every_document_cut_by_it(library: Library
 
 
 def test_the_rest_is_forgotten_in_the_middle(library: Library) -> None:
-    adopt(library, 240)
+    apply(library, 240)
     steps = library.maintenance.rechunk()
     next(steps)
     next(steps)
@@ -187,7 +187,7 @@ def test_a_document_whose_file_is_gone_or_damaged_keeps_its_chunks(library: Libr
     damaged, lost, removed = library.documents()[:3]
     texts = {item.id: [chunk.text for chunk in library.chunks(item.id)] for item in (damaged, lost)}
     kept = {item.id: library.storage.files.path(item.id).read_bytes() for item in (damaged, lost)}
-    adopt(library, 220)
+    apply(library, 220)
     library.storage.files.path(damaged.id).write_bytes(b"\x00\x01\x02\xff" * 10)
     library.storage.files.path(lost.id).unlink()
     library.remove(removed.id)

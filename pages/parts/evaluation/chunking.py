@@ -1,4 +1,4 @@
-"""Re-chunking the library's documents after another chunking was adopted: how far it is, and what was left."""
+"""Re-chunking the library's documents after another chunking was applied: how far it is, and what was left."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def verify(request: Request, library: Opened, deep: bool = False) -> Response:
 
 @router.post("/repair", dependencies=[ADMIN], **answers(shown(Report)))
 def repair(request: Request, library: Opened) -> Response:
-    """Make again what differs from PostgreSQL; nothing is embedded."""
+    """Rebuild what differs from PostgreSQL; nothing is embedded."""
     return told(request, plain(library.maintenance.repair()))
 
 
@@ -98,7 +98,7 @@ def settings(request: Request, library: Opened) -> Response:
 @router.patch("/settings", dependencies=[ADMIN], **answers(object_of("SettingsChanged", notes=list[str])))
 def change_settings(request: Request, library: Opened, given: dict[str, Any]) -> Response:
     """Make values the library's own, `{"retrieval.k": 10}`; `notes` say what follows."""
-    return told(request, {"notes": list(library.evaluation.adopt(Configuration("REST", given)))})
+    return told(request, {"notes": list(library.evaluation.apply(Configuration("REST", given)))})
 
 
 @router.get("/keys", dependencies=[ADMIN], **answers(object_of("Keys", keys=list[AccessKey])))

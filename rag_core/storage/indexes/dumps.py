@@ -37,7 +37,7 @@ Vectors = Callable[[str], Rows]
 class Loaded:
     """What loading did: the documents whose dump was written anew, and those whose dump could not be, with why."""
 
-    mended: list[str] = field(default_factory=list)
+    rewritten: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     reason: str = ""
 
@@ -113,9 +113,9 @@ class DumpStore:
             loaded.left_out.append(document_id)
             loaded.reason = str(error)
         else:
-            loaded.mended.append(document_id)
+            loaded.rewritten.append(document_id)
 
-    def mend(self, document_id: str, vectors: Vectors) -> None:
+    def rewrite(self, document_id: str, vectors: Vectors) -> None:
         """Write a document's dump anew and search it. Raises StoreUnavailable or StoreCorrupt."""
         self.write(document_id, *vectors(document_id))
         self.show(document_id)
@@ -190,7 +190,7 @@ class DumpStore:
                     return
             except DumpError as error:
                 _log.warning("A segment is damaged, the dumps take its place: %s", error)
-                if not self.mend_segments():
+                if not self.repair_segments():
                     raise StoreUnavailable(f"Dumps cannot be compacted: {error}") from error
             except OSError as error:
                 raise StoreUnavailable(f"Dumps cannot be compacted: {error}") from error
@@ -199,7 +199,7 @@ class DumpStore:
         """What is wrong with each segment that does not fit its checksums; reads everything."""
         return [fault for _, fault in self._segments.damaged()] if self._segments is not None else []
 
-    def mend_segments(self) -> int:
+    def repair_segments(self) -> int:
         """Search the dumps in place of the segments that are damaged. Returns how many were.
 
         Raises StoreCorrupt, StoreUnavailable.
@@ -274,7 +274,7 @@ class DumpStore:
             except KeyError:  # removed between the two
                 continue
             except DumpError as error:
-                self.mend_segments()
+                self.repair_segments()
                 raise StoreCorrupt(f"A segment cannot be used: {error}") from error
 
     def md5(self, document_id: str, row: int) -> str:

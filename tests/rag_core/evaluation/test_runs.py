@@ -421,13 +421,13 @@ def test_a_run_keeps_the_settings_it_was_begun_with(evaluation: Evaluation, set_
     steps = evaluation.carry_out()
     while next(steps).done < 1:
         pass
-    evaluation.adopt(Configuration("more", {"retrieval.k": 3, "answering.max_sentences": 2}))
+    evaluation.apply(Configuration("more", {"retrieval.k": 3, "answering.max_sentences": 2}))
     try:
         list(steps)
         (begun,) = begin(evaluation, set_id, answers=True)
         assert evaluation.run(begun).settings["retrieval.k"] == 3
     finally:
-        evaluation.adopt(Configuration("back", {"retrieval.k": 6, "answering.max_sentences": 3}))
+        evaluation.apply(Configuration("back", {"retrieval.k": 6, "answering.max_sentences": 3}))
     list(evaluation.carry_out())
     assert [len(result.found) for result in evaluation.results(run_id)] == [6] * 4
     assert all(len(result.sentences) <= 1 for result in evaluation.results(run_id))
@@ -597,24 +597,24 @@ def test_runs_are_compared_drawn_and_written_out(evaluation: Evaluation, set_id:
         assert report.problems == ()
 
 
-def test_what_was_adopted_is_there_after_a_restart_and_can_be_taken_back(settings: Settings) -> None:
+def test_what_was_applied_is_there_after_a_restart_and_can_be_taken_back(settings: Settings) -> None:
     with Library.open(settings) as library:
         plain = library.settings
         evaluation = library.evaluation
         old = {field.key: field.value for field in evaluation.fields()}
-        assert evaluation.adopt(Configuration("none", {})) == ()
-        assert evaluation.adopt(Configuration("better", {"retrieval.k": 9, "answering.mmr_lambda": 0.7})) == ()
-        assert evaluation.adopt(Configuration("cut", {"chunking.size": 400, "chunking.overlap": 50})) != ()
+        assert evaluation.apply(Configuration("none", {})) == ()
+        assert evaluation.apply(Configuration("better", {"retrieval.k": 9, "answering.mmr_lambda": 0.7})) == ()
+        assert evaluation.apply(Configuration("cut", {"chunking.size": 400, "chunking.overlap": 50})) != ()
         with pytest.raises(ConfigurationError):
-            evaluation.adopt(Configuration("wrong", {"retrieval.k": 0}))
+            evaluation.apply(Configuration("wrong", {"retrieval.k": 0}))
         with pytest.raises(ConfigurationError):
-            evaluation.adopt(Configuration("elsewhere", {"generation.gemini_endpoint": "https://example.org"}))
+            evaluation.apply(Configuration("elsewhere", {"generation.gemini_endpoint": "https://example.org"}))
     with Library.open(settings) as library:
         assert (library.settings.retrieval.k, library.settings.answering.mmr_lambda) == (9, 0.7)
         assert (library.settings.chunking.size, library.settings.chunking.overlap) == (400, 50)
         fields = {field.key: field.value for field in library.evaluation.fields()}
         assert fields["retrieval.k"] == 9
-        library.evaluation.adopt(Configuration("back", {key: old[key] for key in fields if fields[key] != old[key]}))
+        library.evaluation.apply(Configuration("back", {key: old[key] for key in fields if fields[key] != old[key]}))
         assert library.settings == plain
     with Library.open(settings) as library:
         assert library.settings == plain

@@ -96,7 +96,7 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
         assert_same(filled, library)
         assert library.preferences.get("model") == "extractive"
         assert library.preferences.get("allow_remote") is None
-        library.storage.settle()  # the index of words is made again after opening
+        library.storage.settle()  # the index of words is rebuilt after opening
         again = library.search("How does the bishop move?", k=3)
         assert [(hit.chunk_id, hit.score) for hit in again] == [(hit.chunk_id, hit.score) for hit in hits]
         profile = library.storage.documents.profile()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 BEFORE = "evaluation_before"
-PROBLEM = "evaluation_adopting_problem"
+PROBLEM = "evaluation_applying_problem"
 
 
 @st.dialog("Make it the library's?", icon=":material/check_circle:")
@@ -40,19 +40,19 @@ def form(library: Library, configuration: Configuration) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Leave it", key="evaluation_leave"):
             st.rerun()
-        if st.button("Make it the library's", type="primary", key="evaluation_adopt_confirmed"):
+        if st.button("Make it the library's", type="primary", key="evaluation_apply_confirmed"):
             try:
-                adopt(library, configuration, fields)
+                apply(library, configuration, fields)
             except LecternError as error:
                 st.markdown(f":red[:material/error:] {words.plain(str(error))} {words.plain(error.help)}")
                 return
             st.rerun()
 
 
-def adopt(library: Library, configuration: Configuration, fields: Mapping[str, Field]) -> None:
+def apply(library: Library, configuration: Configuration, fields: Mapping[str, Field]) -> None:
     """Make it the library's, and keep what was before. Raises ConfigurationError."""
     before = {key: fields[key].value for key in configuration.changes if key in fields}
-    library.evaluation.adopt(configuration)
+    library.evaluation.apply(configuration)
     if rechunks(configuration.changes):
         chunking.begin()
     kept = {
@@ -73,7 +73,7 @@ def rechunks(changes: Mapping[str, object]) -> bool:
 
 
 def section(library: Library) -> None:
-    """What was adopted, with the way back, and the re-chunking that follows from it."""
+    """What was applied, with the way back, and the re-chunking that follows from it."""
     way_back(library)
     chunking.section(library)
 
@@ -102,7 +102,7 @@ def way_back(library: Library) -> None:
 
 def _take_back(library: Library, before: Mapping[str, object]) -> None:
     try:
-        library.evaluation.adopt(Configuration("before", before))
+        library.evaluation.apply(Configuration("before", before))
     except LecternError as error:
         st.session_state[PROBLEM] = error
         return
