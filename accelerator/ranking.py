@@ -1,4 +1,4 @@
-"""From candidates of many parts to the best rows of all: one last scoring, the same for every part and engine."""
+"""From candidates of many parts to the best rows of all: one last scoring, the same for every part and backend."""
 
 from __future__ import annotations
 

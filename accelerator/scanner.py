@@ -1,8 +1,8 @@
 """Sealed segments and unsealed dumps, one query or many, the best rows.
 
 Every part finds candidates its own way: all rows that the rounding of float32, or of 8 bits, could have kept out of the
-best k. Those few are scored once more in one way for all parts and engines, so that equal vectors get equal scores
-wherever they lie, and every engine returns the same hits.
+best k. Those few are scored once more in one way for all parts and backends, so that equal vectors get equal scores
+wherever they lie, and every backend returns the same hits.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _T = TypeVar("_T")
 class Scanner:
     """What is searched: dumps, each under a key, and the segments that were compacted from them. Thread-safe.
 
-    A search sees what was there when it began, save that nothing removed meanwhile is returned. Where the engine fails,
-    the CPU takes its place, and `note` says so.
+    A search sees what was there when it began, save that nothing removed meanwhile is returned. Where the backend
+    fails, the CPU takes its place, and `note` says so.
     """
 
     def __init__(self, dimensions: int, backend: Backend | None = None) -> None:
@@ -199,7 +199,7 @@ class Scanner:
         return [item.view(within) for item in sealed], parts, fast, event
 
     def _tried(self, work: Callable[[Backend], _T]) -> _T:
-        """What the engine makes; where it fails, what the CPU makes from now on."""
+        """What the backend makes; where it fails, what the CPU makes from now on."""
         try:
             return work(self.backend)
         except BackendUnavailable as error:
@@ -207,7 +207,7 @@ class Scanner:
             return work(self.backend)
 
     def _fall_back(self, error: BackendUnavailable) -> None:
-        self.note = f"The engine {self.backend.name} failed ({error}). The CPU searches in its place."
+        self.note = f"The backend {self.backend.name} failed ({error}). The CPU searches in its place."
         _log.warning("%s", self.note)
         self.backend = CpuBackend()
 
@@ -236,7 +236,7 @@ class Scanner:
         except BackendUnavailable as error:
             self._fall_back(error)
         except OSError as error:
-            _log.warning("The engine %s keeps files of a segment that is gone: %s", self.backend.name, error)
+            _log.warning("The backend %s keeps files of a segment that is gone: %s", self.backend.name, error)
 
     def _forget(self, key: str) -> None:
         sealed = self._holder(key)

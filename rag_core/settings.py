@@ -161,7 +161,7 @@ class EmbeddingSettings(Group):
     precision: Literal["auto", "float32", "bf16", "int8"] = Field(
         default="auto", description="auto takes int8 where the processor computes it fast"
     )
-    backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="engine for the model")
+    backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="runtime of the model")
     batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
     context: bool = Field(default=True, description="embed title and section before each chunk's text")
 

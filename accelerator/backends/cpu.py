@@ -1,4 +1,4 @@
-"""The reference engine: simsimd's int8 dot products on the processor. The others are judged by it.
+"""The reference backend: simsimd's int8 dot products on the processor. The others are judged by it.
 
 Integers are summed as integers, so that the only error is that of rounding the query to 8 bits.
 """
@@ -21,7 +21,7 @@ _WORTH_ROWS = 4096
 
 
 class CpuBackend(Backend):
-    """simsimd on as many threads as asked for. Alone among the engines it can score parts of a block."""
+    """simsimd on as many threads as asked for. Alone among the backends it can score parts of a block."""
 
     name = "cpu"
 
@@ -62,7 +62,7 @@ class CpuBackend(Backend):
         return self.part(rows, query)
 
     def describe(self) -> str:
-        """The engine and its threads."""
+        """The backend and its threads."""
         return f"cpu ({self.threads} {'thread' if self.threads == 1 else 'threads'})"
 
     def _products(self, codes: NDArray[np.int8], queries: NDArray[np.int8]) -> NDArray[np.float32]:

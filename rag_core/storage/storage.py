@@ -68,10 +68,10 @@ class Storage:
         self._feeders: list[Feeder] = []
         self._listening: list[Feeder] = []
         self._compactor: Feeder | None = None
-        self._engine_chosen = False
+        self._backend_chosen = False
         self._choosing = threading.Lock()
         self._min_free_bytes = settings.storage.min_free_bytes
-        self._engine_wanted = settings.retrieval.backend
+        self._backend_wanted = settings.retrieval.backend
         self.epoch = Epoch()
         self._leaked = LeakedServers()
         self._closed = False
@@ -227,7 +227,7 @@ class Storage:
         if not self.chroma.trusted:
             self.wake(hurry=True)  # whoever asks for Chroma does not wait for the feeder's leisure
         if not self.chroma.await_judgement():
-            return 0  # its engine says why it cannot answer
+            return 0  # the index says why it cannot answer
         self.index(ChromaIndex).requeue_lost()
         if waiting := self.index(ChromaIndex).waiting():
             self.wake(hurry=True)
@@ -235,7 +235,7 @@ class Storage:
 
     def describe(self) -> dict[str, str]:
         """PostgreSQL and each index by name, in a few words. May take the time that finding a compute backend takes."""
-        self._choose_engine()
+        self._choose_backend()
         where = "embedded" if self._server else "by DATABASE_URL"
         told = {index.name: self._described(index) for index in self.indexes}
         return {"postgresql": f"{self._required().version()}, {where}", **told}
@@ -295,11 +295,11 @@ class Storage:
                 feeder.wake(hurry=hurry)
 
     def compact(self) -> None:
-        """Find out what engine is best here, the first time, and compact dumps into segments where there are enough.
+        """Find out what backend is best here, the first time, and compact dumps into segments where there are enough.
 
         Called in the background, woken by every change. Raises StoreUnavailable; what is there is searched as before.
         """
-        self._choose_engine()
+        self._choose_backend()
         self.dumps.compact(self.documents.ready_ids, self._min_free_bytes, lambda: self._closed)
 
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
@@ -396,11 +396,11 @@ class Storage:
         behind = f"{index.describe()}, {_counted(waiting.documents, 'document', 'documents')} behind"
         return behind + (f" ({waiting.reason})" if waiting.reason else "")
 
-    def _choose_engine(self) -> None:
+    def _choose_backend(self) -> None:
         with self._choosing:
-            if not self._engine_chosen:
-                self.dumps.use_engine(*choose(self._engine_wanted, self.folder / "segments"))
-                self._engine_chosen = True
+            if not self._backend_chosen:
+                self.dumps.use_backend(*choose(self._backend_wanted, self.folder / "segments"))
+                self._backend_chosen = True
 
     def _recover(self) -> Loaded:
         """Finish what was committed and map the dumps, repairing what is missing."""

@@ -54,7 +54,7 @@ class DumpStore:
         self._profile: Profile | None = None
         self._scanner: Scanner | None = None
         self._segments: Segments | None = None
-        self._engine: tuple[Backend, str] | None = None
+        self._backend: tuple[Backend, str] | None = None
         prepare_folder(folder)
 
     def use(self, profile: Profile) -> None:
@@ -62,9 +62,9 @@ class DumpStore:
         if self._profile != profile:
             self._search(profile, Scanner(profile.dimensions))
 
-    def use_engine(self, backend: Backend, why: str) -> None:
-        """Search with an engine from now on; `why` says in a few words why with this one."""
-        self._engine = (backend, why)
+    def use_backend(self, backend: Backend, why: str) -> None:
+        """Search with a backend from now on; `why` says in a few words why with this one."""
+        self._backend = (backend, why)
         if self._scanner is not None:
             self._scanner.backend = backend
 
@@ -296,19 +296,19 @@ class DumpStore:
         if self._scanner is None:
             return "dumps, nothing to search yet"
         scanner = self._scanner
-        why = f"; {self._engine[1]}" if self._engine is not None and self._engine[0] is scanner.backend else ""
+        why = f"; {self._backend[1]}" if self._backend is not None and self._backend[0] is scanner.backend else ""
         sealed = sum(map(len, scanner.sealed()))
         where = f", {sealed} of them in segments" if sealed else ""
         return f"dumps on {scanner.backend.describe()}{why}; {len(scanner)} vectors{where}"
 
     def note(self) -> str:
-        """What happened to the engine that the user should know; empty for nothing."""
+        """What happened to the backend that the user should know; empty for nothing."""
         return "" if self._scanner is None else self._scanner.note
 
     def _search(self, profile: Profile, scanner: Scanner) -> None:
         """Search with that scanner from this instant on."""
-        if self._engine is not None:
-            scanner.backend = self._engine[0]
+        if self._backend is not None:
+            scanner.backend = self._backend[0]
         self._profile, self._scanner = profile, scanner
         if self._segments_folder is not None:  # a folder each: one of another profile may be compacting still
             self._segments = Segments(self._segments_folder / profile.id, scanner, profile.id, self._path)
