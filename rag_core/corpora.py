@@ -109,7 +109,7 @@ class LibraryCorpus:
 
 
 class Rechunked:
-    """The library's documents in other chunks."""
+    """The library's documents in other chunks, whose vectors are kept in `folder`."""
 
     def __init__(
         self,
@@ -128,10 +128,10 @@ class Rechunked:
         self._labels: dict[tuple[str, int], str] = {}
         self._lexical = MemoryLexical()
         name = f"{embedder.profile.id} {chunking.key}"
-        self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
-        self._dumps = DumpStore(self._folder)
+        self.folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
+        self._dumps = DumpStore(self.folder)
         self._dumps.use(embedder.profile)
-        self._kept = KeptPieces(self._folder)
+        self._kept = KeptPieces(self.folder)
         self._pieces: dict[str, Sequence[bytes | None]] = {}
         others = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels, self._pieces)
         self._pipeline = Pipeline(others, rerankers)
@@ -150,7 +150,7 @@ class Rechunked:
         for document_id in self._dumps.held() - set(documents.ready_ids()):
             self._dumps.remove(document_id)
             self._kept.remove(document_id)
-        _keep_newest(self._folder)
+        _keep_newest(self.folder)
 
     def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
         """The hits for each question. Raises ModelUnavailable, StoreUnavailable."""
@@ -173,7 +173,7 @@ class Rechunked:
         self._labels.update(((document.id, page.number), page.label) for page in pages)
         pieces = self._kept.read(document.id, len(chunks)) if self._fits(document.id, chunks) else None
         if pieces is None:
-            if shutil.disk_usage(self._folder).free < self._min_free_bytes:
+            if shutil.disk_usage(self.folder).free < self._min_free_bytes:
                 raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
             contexts = [context_of(document.found_title, chunk.section) for chunk in chunks]
             texts = [chunk.text for chunk in chunks]

@@ -73,7 +73,7 @@ class Library:
         from rag_core.work import kinds
 
         self.storage = storage
-        self._reader = reader
+        self.reader = reader
         self._closing = threading.Event()
         self.preferences = Preferences(settings, storage)
         self.embedding = EmbeddingInUse(storage, self.preferences)
@@ -168,7 +168,7 @@ class Library:
         self.sources.join()
         self.jobs.close()
         self.recognition.close()
-        self._reader.close()
+        self.reader.close()
         self.maintenance.close()
         self.asking.close()
         self.embedding.close()
@@ -256,7 +256,7 @@ class Library:
         """
         from rag_core.page_images import page_image
 
-        return page_image(self.storage, self._reader, self.document(document_id), page, span, width_px)
+        return page_image(self.storage, self.reader, self.document(document_id), page, span, width_px)
 
     def original(self, document_id: str) -> Path:
         """The file that holds a document's own bytes; it is never changed."""

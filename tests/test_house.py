@@ -22,6 +22,7 @@ MAY_USE = {
     "evaluation": {"storage", "retrieval", "models", "answering"},
 }
 MAY_ACCELERATE = {"storage", "retrieval", "embedding"}  # embedding writes its exported models with accelerator.atomic
+MOST_OF_TESTS = 55  # private parts that tests of whole files use; it only falls
 SOURCES = [
     *PROJECT.glob("app.py"),
     *PROJECT.glob("face.py"),
@@ -72,6 +73,25 @@ def test_faces_use_the_library_and_its_services_alone() -> None:
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 used = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
                 assert not used.endswith(tuple(below)), f"{path}: {used}"
+
+
+def reaches(path: Path) -> set[str]:
+    """Private parts that a file uses and does not itself define, save by inheritance."""
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    used = [node for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")]
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    own |= {node.attr for node in used if ast.unparse(node.value) in ("self", "cls", "super()")}
+    return {node.attr for node in used if node.attr not in own and not node.attr.endswith("__")}
+
+
+def test_nobody_reaches_into_the_private_parts_of_another() -> None:
+    found = {path.name: parts for path in SOURCES if (parts := reaches(path))}
+    assert found == {  # of Python and of other packages, which offer no other way
+        "chroma.py": {"_server", "_session"}, "chroma_probe.py": {"_exit"}, "llama.py": {"_ctx", "_model"},
+        "server.py": {"_instances", "_lock"}, "torch.py": {"_int_mm"}, "worker.py": {"_exit"},
+    }  # fmt: skip
+    of_tests = sum(len(reaches(path)) for path in PROJECT.glob("tests/**/*.py"))
+    assert of_tests <= MOST_OF_TESTS, "a test uses what is public"
 
 
 def test_the_public_names() -> None:

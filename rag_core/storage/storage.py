@@ -70,7 +70,7 @@ class Storage:
         self._compactor: Feeder | None = None
         self._backend_chosen = False
         self._choosing = threading.Lock()
-        self._min_free_bytes = settings.storage.min_free_bytes
+        self.min_free_bytes = settings.storage.min_free_bytes
         self._backend_wanted = settings.retrieval.backend
         self.epoch = Epoch()
         self._leaked = LeakedServers()
@@ -300,7 +300,7 @@ class Storage:
         Called in the background, woken by every change. Raises StoreUnavailable; what is there is searched as before.
         """
         self._choose_backend()
-        self.dumps.compact(self.documents.ready_ids, self._min_free_bytes, lambda: self._closed)
+        self.dumps.compact(self.documents.ready_ids, self.min_free_bytes, lambda: self._closed)
 
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
@@ -312,7 +312,7 @@ class Storage:
         See `restore.Restore.run` for the errors.
         """
         self.stop_following()
-        Restore(self._required(), self.files).run(archive, self._min_free_bytes)
+        Restore(self._required(), self.files).run(archive, self.min_free_bytes)
 
     def close(self) -> None:
         """Close every store and let the folder go; harmless when done twice."""

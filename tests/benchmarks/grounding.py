@@ -76,10 +76,10 @@ def cases(folder: Path, halves: Sequence[str]) -> list[Case]:
 
 def _case(library: Library, row: Mapping, document: str) -> Case:
     scope = Scope(documents=(document,))
-    hits = list(library.asking._passages(row["text"], scope).hits[:_PASSAGES])
+    hits = list(library.asking.passages(row["text"], scope).hits[:_PASSAGES])
     own = next((place for place, hit in enumerate(hits) if _holds(hit, row)), None)
     if own is None:  # the search did not find it: the last passage makes room
-        found = library.asking._passages(row["anchor"], scope).hits
+        found = library.asking.passages(row["anchor"], scope).hits
         hits = [*hits[: _PASSAGES - 1], next(hit for hit in found if _holds(hit, row))]
         own = len(hits) - 1
     return Case(row, tuple(hits), own)

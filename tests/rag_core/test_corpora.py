@@ -103,7 +103,7 @@ def test_other_chunks_have_the_same_pieces(library: Library) -> None:
 @pytest.mark.parametrize("damage", [None, b"", b"PK\x03\x04 no such thing", "other"])
 def test_pieces_that_are_damaged_are_made_again(library: Library, damage: bytes | str | None) -> None:
     wanted = places(prepared(library).search(QUESTIONS, RetrievalSettings()))
-    path, other = sorted(chunked(library)._folder.glob("*.pieces"))[:2]
+    path, other = sorted(chunked(library).folder.glob("*.pieces"))[:2]
     whole = path.read_bytes()
     path.unlink()
     if damage is not None:
@@ -156,7 +156,7 @@ def test_a_stop_amid_embedding_keeps_what_is_done(library: Library) -> None:
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "folder", "other"])
 def test_a_damaged_dump_is_made_again(library: Library, damage: str) -> None:
     wanted = places(prepared(library).search(QUESTIONS, ALL))
-    folder = chunked(library)._folder
+    folder = chunked(library).folder
     path, other = sorted(folder.glob("*.dump"))[:2]
     data = bytearray(path.read_bytes())
     data[200] ^= 0x40
@@ -200,7 +200,7 @@ def test_the_chunkings_of_long_ago_are_removed_and_those_of_today_are_not(librar
     long_ago = time.time() - 3 * 24 * 3600
     for path in folder.iterdir():
         os.utime(path, (long_ago, long_ago))
-    kept = chunked(library)._folder
+    kept = chunked(library).folder
     prepared(library)
     assert kept in set(folder.iterdir())
     assert len(list(folder.iterdir())) == 4

@@ -48,7 +48,7 @@ def test_a_model_is_in_memory_while_it_answers_and_goes_with_its_file(library: L
     settings.models_dir.mkdir()
     write_tiny_gguf(settings.models_dir / "tiny.gguf")
     models = library.language_models
-    library.evaluation._host.model("gguf:tiny.gguf", settings)
+    library.asking.language_model("gguf:tiny.gguf", settings)
     assert models.files()[0].loaded
     models.remove("gguf:tiny.gguf")
     assert models.files() == ()

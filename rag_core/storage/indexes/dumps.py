@@ -126,7 +126,7 @@ class DumpStore:
 
     def write_many(self, dumps: Mapping[str, Rows]) -> None:
         """Write the dumps of many documents, synced together. Raises StoreUnavailable; some may then be written."""
-        rows = {self._path(key): (vectors, _hashes(md5)) for key, (vectors, md5) in dumps.items()}
+        rows = {self.path(key): (vectors, _hashes(md5)) for key, (vectors, md5) in dumps.items()}
         try:
             for path in rows:
                 if path.is_dir() and not path.is_symlink():  # a file cannot take a folder's place
@@ -142,7 +142,7 @@ class DumpStore:
     def open(self, document_id: str) -> Dump:
         """A document's dump, mapped anew. Raises StoreCorrupt when it cannot be used."""
         profile = self._required()
-        path = self._path(document_id)
+        path = self.path(document_id)
         try:
             return Dump.open(path, profile=profile.id, dimensions=profile.dimensions)
         except FileNotFoundError as error:
@@ -163,7 +163,7 @@ class DumpStore:
     def remove(self, document_id: str) -> None:
         """Remove a document's dump; harmless when there is none. Raises StoreUnavailable."""
         self.hide(document_id)
-        path = self._path(document_id)
+        path = self.path(document_id)
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
@@ -223,8 +223,8 @@ class DumpStore:
         """
         try:
             for document_id in ids:
-                if self._fits(target._path(document_id)):
-                    target._path(document_id).replace(self._path(document_id))
+                if self._fits(target.path(document_id)):
+                    target.path(document_id).replace(self.path(document_id))
                     reach("cutover.taking")
             sync_folder(self._folder)
         except OSError as error:
@@ -282,7 +282,7 @@ class DumpStore:
         try:
             hashed = self._searchable().hashed(document_id, row)
             if hashed is None:
-                hashed = Dump.open(self._path(document_id)).hashes[row].tobytes()
+                hashed = Dump.open(self.path(document_id)).hashes[row].tobytes()
         except (DumpError, OSError, IndexError, KeyError) as error:
             raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
         return hashed.hex()
@@ -311,7 +311,7 @@ class DumpStore:
             scanner.backend = self._backend[0]
         self._profile, self._scanner = profile, scanner
         if self._segments_folder is not None:  # a folder each: one of another profile may be compacting still
-            self._segments = Segments(self._segments_folder / profile.id, scanner, profile.id, self._path)
+            self._segments = Segments(self._segments_folder / profile.id, scanner, profile.id, self.path)
 
     def _drop(self, segment: Segment) -> None:
         """Search the dumps of a segment's documents in its place, until they are compacted again.
@@ -326,7 +326,8 @@ class DumpStore:
         for document_id in documents:
             self.show(document_id)
 
-    def _path(self, document_id: str) -> Path:
+    def path(self, document_id: str) -> Path:
+        """Where a document's dump is, or would be."""
         return self._folder / f"{document_id}{_SUFFIX}"
 
     def _fits(self, path: Path) -> bool:

@@ -120,7 +120,7 @@ def test_passages_are_those_that_answers_get_with_the_gold_they_hold(
     results = evaluation.results(run.id)
     assert [result.question for result in results] == list(QUESTIONS)
     for result in results:
-        hits = library.asking._passages(result.question.text).hits
+        hits = library.asking.passages(result.question.text).hits
         assert [(f.document_id, f.start, f.end, f.text, f.score) for f in result.found] == [
             (h.document.id, h.start, h.end, h.text, h.score) for h in hits
         ]
@@ -479,7 +479,7 @@ def test_what_goes_wrong_unexpectedly_marks_its_run_and_no_other(
         raise ZeroDivisionError("a bug")
 
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
-    host = replace(evaluation._host, answer=broken)
+    host = replace(evaluation.host, answer=broken)
     list(Evaluation(library.storage, host).carry_out([first]))
     list(evaluation.carry_out())
     assert evaluation.run(first).state == "failed"

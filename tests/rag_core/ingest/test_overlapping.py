@@ -78,7 +78,7 @@ def test_a_file_that_hangs_holds_up_no_other(library: Library, tmp_path: Path, m
     monkeypatch.setattr(Reader, "read", hanging)
     for number in range(4):
         (tmp_path / f"{number}.pdf").write_bytes(PDF.read_bytes() + b"\n%" + b"%d" % number)
-    library._reader.processes = 2
+    library.reader.processes = 2
     ready = []
     for event in library.add([tmp_path]):
         if event.stage == "ready":
@@ -97,7 +97,7 @@ def test_what_was_embedded_before_a_cut_over_is_embedded_by_the_new_model(settin
         open_embedder(settings.changed("embedding", context=False).embedding, settings.models_dir) as new,
     ):
         in_use = [old]
-        ingest = Ingest(lambda: settings, library.storage, library._reader, lambda: in_use[0])
+        ingest = Ingest(lambda: settings, library.storage, library.reader, lambda: in_use[0])
         path = tmp_path / "a.txt"
         path.write_text("The ferry leaves at nine.")
         last = _with_lock(ingest, lambda event: in_use.__setitem__(0, new), path)

@@ -158,7 +158,7 @@ def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
     vectors, _ = library.storage.documents.vectors(document.id)
     profile = library.storage.documents.profile()
     assert profile is not None
-    write_dump(library.storage.dumps._path(document.id), vectors, hashes, profile=profile.id)
+    write_dump(library.storage.dumps.path(document.id), vectors, hashes, profile=profile.id)
     found = library.asking.find("How much does the harbour crane lift?")
     assert found.trace.engine == "pgvector"
     assert any("did not fit" in note for note in found.trace.notes)

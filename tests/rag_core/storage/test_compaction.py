@@ -171,7 +171,7 @@ def test_segments_of_another_profile_go(settings: Settings, storage: Storage, fi
 
 
 def test_no_room_on_the_disk_leaves_all_as_it_is(storage: Storage) -> None:
-    storage._min_free_bytes = 2**60
+    storage.min_free_bytes = 2**60
     ids = fill(storage)
     storage.compact()
     assert not files(storage)
