@@ -21,8 +21,8 @@ IDLE_S = 3.0
 
 def drop_zone() -> None:
     """Take files; what is dropped is added at once."""
-    turn = st.session_state.setdefault("upload_turn", 0)
-    key = f"upload_files_{turn}"
+    st.session_state.setdefault("upload_turn", 0)
+    key = _drop_key()
     with st.container(key="upload_drop", gap="xsmall"):
         st.file_uploader(
             "Add documents",
@@ -75,7 +75,14 @@ def _seen(jobs: Jobs) -> tuple[bool, int]:
     return jobs.busy(KIND), jobs.ended(KIND)
 
 
+def _drop_key() -> str:
+    return f"upload_files_{st.session_state['upload_turn']}"
+
+
 def _take_files(key: str) -> None:
+    # A fragment that refreshes before the browser has drawn the emptied widget sends the files of the old one again.
+    if key != _drop_key():
+        return
     files = st.session_state.get(key) or []
     add(resources.library().jobs, [Upload(file.name, file.getvalue()) for file in files])
     # A new key empties the widget, so that the server forgets the bytes once they are added.

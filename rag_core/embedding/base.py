@@ -20,8 +20,9 @@ from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad, shar
 from rag_core.embedding.windows import Embedded, Windows
 from rag_core.errors import Cancelled, ModelUnavailable
 
-# Texts tokenised and sorted at a time: enough to find company of the same length, little enough for memory.
-_TOGETHER = 1024
+# Texts tokenised and sorted at a time: enough to find company of the same length, and few enough that a short document
+# does not wait long between those of a long one.
+_TOGETHER = 256
 _KEPT_TOKENS = 20_000  # of some eighty passages: 30 MB
 Forward = tuple[NDArray[np.float32], NDArray[np.float32]]
 

@@ -56,6 +56,11 @@ class Work:
         """What it adds to a batch that is embedded and stored, of at most `BATCH_CHUNKS`: a long one goes alone."""
         return max(len(self.chunks), BATCH_CHUNKS // BATCH_DOCUMENTS)
 
+    @property
+    def is_short(self) -> bool:
+        """Whether it is embedded beside long ones, together with other short ones."""
+        return self.whole and not self.known and self.size <= BATCH_CHUNKS
+
     def keys(self, profile: Profile) -> list[tuple[str, str, str]]:
         """What the vectors of its chunks depend on: the model, what is embedded before each chunk, its text."""
         title = self.parsed.found_title
