@@ -22,7 +22,7 @@ from rag_core.domain import (
     Hit,
     Message,
     Page,
-    PagePicture,
+    PageImage,
     Piece,
     Question,
     Scope,
@@ -246,17 +246,17 @@ class Library:
 
         return [table for page in self.pages(document_id) for table in tables_of(page)]
 
-    def picture(
+    def page_image(
         self, document_id: str, page: int, *, span: tuple[int, int] | None = None, width_px: int = 1000
-    ) -> PagePicture:
+    ) -> PageImage:
         """A page as PNG, and the boxes of a span of its text, in fractions of its size. One whose text was recognised
         stands upright, whichever way it came.
 
         Raises UnsupportedDocument for documents that have no pages to draw.
         """
-        from rag_core.page_images import page_image
+        from rag_core.page_images import draw
 
-        return page_image(self.storage, self.reader, self.document(document_id), page, span, width_px)
+        return draw(self.storage, self.reader, self.document(document_id), page, span, width_px)
 
     def original(self, document_id: str) -> Path:
         """The file that holds a document's own bytes; it is never changed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rag_core.domain import Document, PagePicture
+from rag_core.domain import Document, PageImage
 from rag_core.errors import UnsupportedDocument
 from rag_core.reading import Reader
 from rag_core.reading.ocr import span_boxes
@@ -12,13 +12,13 @@ from rag_core.recognition import recognised_text
 from rag_core.storage import Storage
 
 
-def page_image(
+def draw(
     storage: Storage, reader: Reader, document: Document, number: int, span: tuple[int, int] | None, width_px: int
-) -> PagePicture:
+) -> PageImage:
     """A page as PNG; the boxes are fractions of its size. Raises UnsupportedDocument where nothing can be drawn."""
     if not document.has_pictures:
         raise UnsupportedDocument(
-            "Only the pages of PDF documents and images have pictures.", help="Read the page's text."
+            "Only the pages of PDF documents and images can be drawn.", help="Read the page's text."
         )
     recognised = recognised_text(storage, document.id, number)
     marked = None if recognised else span

@@ -34,7 +34,7 @@ from rag_core.domain import (
     Message,
     ModelStatus,
     Page,
-    PagePicture,
+    PageImage,
     Piece,
     Progress,
     Question,
@@ -187,9 +187,9 @@ class FakeLibrary:
     def tables(self, document_id: str) -> list[Table]:
         return [Table(2, 0, 9, "Table 1: Bridges", (("Name", "Year"), ("Tolsund", "1901")))]
 
-    def picture(self, document_id: str, page: int, **wanted: Any) -> PagePicture:
-        self.calls.append(("picture", (document_id, page, wanted.get("span"))))
-        return PagePicture(b"png", 10, 14)
+    def page_image(self, document_id: str, page: int, **wanted: Any) -> PageImage:
+        self.calls.append(("page_image", (document_id, page, wanted.get("span"))))
+        return PageImage(b"png", 10, 14)
 
     def add(
         self,

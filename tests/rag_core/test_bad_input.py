@@ -233,7 +233,7 @@ def test_an_encrypted_pdf_asks_for_its_password_and_opens_with_it(library: Libra
     *_, last = library.retry(last.document.id, password="geheim")
     assert last.stage == "ready"
     assert last.document is not None
-    assert library.picture(last.document.id, 1).png
+    assert library.page_image(last.document.id, 1).png
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_ids_that_name_nothing(asked: Library, odd: str) -> None:
     for call in (
         lambda: library.document(odd),
         lambda: library.page(odd, 1),
-        lambda: library.picture(odd, 1),
+        lambda: library.page_image(odd, 1),
         lambda: list(library.retry(odd)),
     ):
         with pytest.raises(KeyError):
@@ -505,7 +505,7 @@ def test_bytes_that_are_gone_cost_the_picture_alone(library: Library, settings: 
     assert last.document is not None
     (settings.data_dir / "files" / last.document.id).unlink()
     with pytest.raises(UnreadableDocument) as refused:
-        library.picture(last.document.id, 1)
+        library.page_image(last.document.id, 1)
     assert refused.value.help
     assert library.search("timetable")
     library.remove(last.document.id)

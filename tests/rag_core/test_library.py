@@ -290,7 +290,7 @@ def test_a_pdf_page_is_drawn_with_the_boxes_of_a_passage(library: Library) -> No
     *_, last = library.add([pdf])
     assert last.document is not None
     hit = library.search("timetable")[0]
-    picture = library.picture(last.document.id, hit.page, span=(hit.start, hit.end))
+    picture = library.page_image(last.document.id, hit.page, span=(hit.start, hit.end))
     assert picture.png.startswith(b"\x89PNG")
     assert picture.boxes
     assert all(0 <= b.left < b.right <= 1 and 0 <= b.top < b.bottom <= 1 for b in picture.boxes)

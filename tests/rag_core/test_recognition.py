@@ -50,7 +50,7 @@ def document(library: Library, name: str) -> Document:
 
 def marked(box: Box, library: Library, found: Document, page: int, span: tuple[int, int]) -> bool:
     """Whether what a picture of the page marks lies within a box, give or take a letter."""
-    (drawn,) = library.picture(found.id, page, span=span).boxes
+    (drawn,) = library.page_image(found.id, page, span=span).boxes
     return box.left - 0.02 <= drawn.left < drawn.right <= box.right + 0.02 and abs(drawn.top - box.top) < 0.01
 
 
@@ -77,7 +77,7 @@ def test_a_page_on_its_side_is_read_and_shown_upright(library: Library) -> None:
     page = library.page(scan.id, 3)
     assert page.text.split("\n") == HARBOUR
     assert page.turned == 270
-    picture = library.picture(scan.id, 3, span=(0, 30))
+    picture = library.page_image(scan.id, 3, span=(0, 30))
     assert picture.height_px > picture.width_px
     assert picture.boxes[0].top < 0.12 < picture.boxes[0].right
 
@@ -86,7 +86,7 @@ def test_an_image_is_a_document_with_a_picture(library: Library) -> None:
     bees = document(library, "bees.png")
     assert (bees.media_type, bees.chunk_count, bees.page_count) == ("image/png", 1, 1)
     assert "five hours" in library.ask("How long do bees sleep in flowers?").text
-    assert library.picture(bees.id, 1, width_px=500).width_px == 500
+    assert library.page_image(bees.id, 1, width_px=500).width_px == 500
 
 
 def test_old_chunks_answer_until_the_new_ones_do_and_a_backup_holds_what_was_read(
@@ -105,7 +105,7 @@ def test_old_chunks_answer_until_the_new_ones_do_and_a_backup_holds_what_was_rea
     Library.restore(tmp_path / "all.backup", other)
     with Library.open(other) as restored:
         assert restored.page(added.document.id, 2).recogniser == "rapidocr"
-        assert restored.picture(added.document.id, 2, span=(0, 9)).boxes
+        assert restored.page_image(added.document.id, 2, span=(0, 9)).boxes
     library.remove(added.document.id)
 
 

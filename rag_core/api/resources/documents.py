@@ -208,7 +208,7 @@ def picture(
     found = document_of(library, document_id, caller_of(request))
     if not 1 <= number <= max(found.page_count, 1):
         raise Refused(404, "There is no page of that number.")
-    drawn = library.picture(document_id, number, width_px=width)
+    drawn = library.page_image(document_id, number, width_px=width)
     headers = {"ETag": f'"{document_id}-{number}-{width}"', "Cache-Control": "private, max-age=3600"}
     return Response(drawn.png, media_type="image/png", headers=headers)
 
