@@ -14,7 +14,7 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError
 from rag_core.storage import Storage
 from rag_core.storage.postgres.database import storable
-from rag_core.storage.postgres.edits import Place, Written
+from rag_core.storage.postgres.edits import ChunkSpan, Written
 from rag_core.text.context import context_of
 
 LONGEST_CHARS = 20_000
@@ -79,7 +79,7 @@ class ChunkEdits:
         else:
             self._write(document, place, edit.original, edit.section)
 
-    def _write(self, document: Document, place: Place, text: str, section: str) -> None:
+    def _write(self, document: Document, place: ChunkSpan, text: str, section: str) -> None:
         with self._turn:
             written = self._embedded(document, text, section)
             self._finish(document.id, self._storage.documents.edits.correct(document.id, place, written))
@@ -115,5 +115,5 @@ class ChunkEdits:
         return document
 
 
-def _place(chunk: Chunk | ChunkEdit) -> Place:
+def _place(chunk: Chunk | ChunkEdit) -> ChunkSpan:
     return chunk.page, chunk.start, chunk.end

@@ -153,7 +153,7 @@ class Reembedding:
         return hashlib.md5(hashes.encode(), usedforsecurity=False).hexdigest() == digest
 
     def _cut_over(self) -> int:
-        """Take along what came in meanwhile and cut over, while nothing is committed or carried. Returns the chunks."""
+        """Take along what came in meanwhile and cut over, while nothing is committed or synced. Returns the chunks."""
         with ExitStack() as held:
             held.enter_context(self._storage.following_stopped())
             held.enter_context(self._turn)
