@@ -1,4 +1,4 @@
-"""From candidates of many parts to the best rows of all: one last scoring, the same for every part and engine."""
+"""From candidates of many parts to the best rows of all: one last scoring, the same for every part and backend."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from accelerator.dump import UNIT_TOLERANCE
 from accelerator.errors import DumpCorrupt
-from accelerator.gathered import Part
+from accelerator.parts import Part
 from accelerator.segment import Segment
 
 # No product of two vectors of unit length is greater, however it was rounded.

@@ -1,8 +1,8 @@
-"""Sealed segments and fresh dumps, one query or many, the best rows.
+"""Sealed segments and unsealed dumps, one query or many, the best rows.
 
 Every part finds candidates its own way: all rows that the rounding of float32, or of 8 bits, could have kept out of the
-best k. Those few are scored once more in one way for all parts and engines, so that equal vectors get equal scores
-wherever they lie, and every engine returns the same hits.
+best k. Those few are scored once more in one way for all parts and backends, so that equal vectors get equal scores
+wherever they lie, and every backend returns the same hits.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from accelerator.backends.base import Backend, BackendUnavailable
 from accelerator.backends.cpu import CpuBackend
 from accelerator.dump import Dump, Layout
 from accelerator.errors import DumpMismatch
-from accelerator.fresh import Fresh
-from accelerator.gathered import Part
+from accelerator.parts import Part
 from accelerator.products import inner
 from accelerator.ranking import Found, Match, kth, merged
 from accelerator.sealed import Sealed, View
 from accelerator.segment import Segment
 from accelerator.selection import Selection
+from accelerator.unsealed import Unsealed
 
 _log = logging.getLogger(__name__)
 Mode = Literal["auto", "exact", "fast"]
@@ -37,10 +37,10 @@ _T = TypeVar("_T")
 
 
 class Scanner:
-    """What is searched: dumps, each under a key, and the segments that were gathered from them. Thread-safe.
+    """What is searched: dumps, each under a key, and the segments that were compacted from them. Thread-safe.
 
-    A search sees what was there when it began, save that nothing removed meanwhile is returned. Where the engine fails,
-    the CPU takes its place, and `note` says so.
+    A search sees what was there when it began, save that nothing removed meanwhile is returned. Where the backend
+    fails, the CPU takes its place, and `note` says so.
     """
 
     def __init__(self, dimensions: int, backend: Backend | None = None) -> None:
@@ -48,7 +48,7 @@ class Scanner:
         self.backend = backend or CpuBackend()
         self.note = ""
         self._lock = threading.Lock()
-        self._fresh = Fresh(dimensions)
+        self._unsealed = Unsealed(dimensions)
         self._sealed: tuple[Sealed, ...] = ()
         # When each key was last removed or replaced, counted in such events.
         self._gone: dict[str, int] = {}
@@ -60,7 +60,7 @@ class Scanner:
             raise DumpMismatch(f"{dump.path} has {dump.dimensions} dimensions, not {self.dimensions}")
         with self._lock:
             self._forget(key)
-            self._fresh.add(key, dump)
+            self._unsealed.add(key, dump)
 
     def attach(self, segment: Segment, keys: Collection[str] | None = None) -> None:
         """Search a segment's rows of some keys, of all for None, in place of what was searched under these keys.
@@ -75,17 +75,17 @@ class Scanner:
                 self._forget(key)
             self._sealed = (*self._sealed, sealed)
 
-    def replace(self, old: Collection[Segment], segment: Segment, fresh: Mapping[str, Layout]) -> None:
-        """Search a segment in place of those it was gathered from, and of dumps, given with their headers.
+    def replace(self, old: Collection[Segment], segment: Segment, unsealed: Mapping[str, Layout]) -> None:
+        """Search a segment in place of those it was compacted from, and of dumps, given with their headers.
 
-        What was removed or replaced since the gathering began stays so.
+        What was removed or replaced since the compaction began stays so.
         """
         with self._lock:
-            layouts = self._fresh.layouts()
+            layouts = self._unsealed.layouts()
             kept = {key for sealed in self._sealed if sealed.segment in old for key in sealed}
-            taken = {key for key, layout in fresh.items() if layouts.get(key) == layout}
+            taken = {key for key, layout in unsealed.items() if layouts.get(key) == layout}
             for key in taken:
-                self._fresh.remove(key)
+                self._unsealed.remove(key)
             others = (sealed for sealed in self._sealed if sealed.segment not in old)
             self._sealed = (*others, Sealed(segment, kept | taken))
         for item in old:
@@ -109,20 +109,20 @@ class Scanner:
         """The segments and what is found in them."""
         return self._sealed
 
-    def fresh(self) -> dict[str, Layout]:
+    def unsealed(self) -> dict[str, Layout]:
         """The dumps that no segment holds, each with its header."""
         with self._lock:
-            return self._fresh.layouts()
+            return self._unsealed.layouts()
 
     def keys(self) -> set[str]:
         """The keys of all dumps, those without rows too."""
         with self._lock:
-            return {*self._fresh.keys(), *(key for sealed in self._sealed for key in sealed)}
+            return {*self._unsealed.keys(), *(key for sealed in self._sealed for key in sealed)}
 
     def __len__(self) -> int:
         """Rows that a search looks at."""
         with self._lock:
-            return len(self._fresh) + sum(map(len, self._sealed))
+            return len(self._unsealed) + sum(map(len, self._sealed))
 
     def search(
         self, query: NDArray[np.float32], k: int, *, mode: Mode = "auto", within: Selection | None = None
@@ -163,7 +163,7 @@ class Scanner:
             for number, match in enumerate(matches):
                 sealed = self._holder(match.key)
                 if sealed is None:
-                    rows[number] = self._fresh.row(match.key, match.row)
+                    rows[number] = self._unsealed.row(match.key, match.row)
                 else:
                     rows[number] = sealed.segment.rows[sealed.place(match.key, match.row)]
         return rows
@@ -194,12 +194,12 @@ class Scanner:
 
     def _snapshot(self, within: Selection | None, mode: Mode) -> tuple[list[View], list[Part], bool, int]:
         with self._lock:
-            sealed, parts, event = self._sealed, self._fresh.parts(within), self._events
+            sealed, parts, event = self._sealed, self._unsealed.parts(within), self._events
         fast = mode == "fast" or (mode == "auto" and sum(len(item.segment) for item in sealed) >= FAST_ROWS)
         return [item.view(within) for item in sealed], parts, fast, event
 
     def _tried(self, work: Callable[[Backend], _T]) -> _T:
-        """What the engine makes; where it fails, what the CPU makes from now on."""
+        """What the backend makes; where it fails, what the CPU makes from now on."""
         try:
             return work(self.backend)
         except BackendUnavailable as error:
@@ -207,7 +207,7 @@ class Scanner:
             return work(self.backend)
 
     def _fall_back(self, error: BackendUnavailable) -> None:
-        self.note = f"The engine {self.backend.name} failed ({error}). The CPU searches in its place."
+        self.note = f"The backend {self.backend.name} failed ({error}). The CPU searches in its place."
         _log.warning("%s", self.note)
         self.backend = CpuBackend()
 
@@ -236,14 +236,14 @@ class Scanner:
         except BackendUnavailable as error:
             self._fall_back(error)
         except OSError as error:
-            _log.warning("The engine %s keeps files of a segment that is gone: %s", self.backend.name, error)
+            _log.warning("The backend %s keeps files of a segment that is gone: %s", self.backend.name, error)
 
     def _forget(self, key: str) -> None:
         sealed = self._holder(key)
         if sealed is not None:
             sealed.forget(key)
-        elif key in self._fresh:
-            self._fresh.remove(key)
+        elif key in self._unsealed:
+            self._unsealed.remove(key)
         else:
             return
         self._events += 1

@@ -4,7 +4,7 @@ Rows are turned so that the leading dimensions, the head, tell rows apart best; 
 head of every row, and of the rest only what can still be among the best. Rows of a cluster lie together.
 
     section      type        what
-    keys         u1          JSON: [[key, generation], ...] of the dumps it was gathered from
+    keys         u1          JSON: [[key, generation], ...] of the dumps it was compacted from
     key_starts   u4 (K+1)    where each key's rows begin in `places`
     places       u4 (n)      where the rows of the keys lie, in the order of their dumps
     origins      u4 (n, 2)   the key's number and the row's in its dump, of each row here

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from accelerator.backends.base import Backend
 from accelerator.backends.cpu import CpuBackend
+from accelerator.buffers import BUFFERS
 from accelerator.errors import DumpCorrupt
 from accelerator.products import inner
 from accelerator.quantise import LONGEST, RoundedVector
-from accelerator.scratch import SCRATCH
 from accelerator.segment import Segment
 
 Floats = NDArray[np.float32]
@@ -189,7 +189,7 @@ class _Staged:
         """The candidates, and whatever else can reach the floor."""
         segment, scale = self._segment, self._head.scale or 1.0
         error = segment.head_error * self._head.length + LONGEST * self._head.error
-        most: Floats = SCRATCH.array("most", scores.shape, np.float32)
+        most: Floats = BUFFERS.array("most", scores.shape, np.float32)
         np.multiply(segment.tails, np.float32(self._tail.length / scale), out=most)
         most += scores
         left = _reaching(most, (least - error - float(_SLACK)) / scale)
@@ -215,7 +215,7 @@ class _Staged:
 def _ranges(begin: Places, end: Places) -> Places:
     """All places of some ranges, none of which is empty, one after the other."""
     before = np.cumsum(end - begin)
-    places: Places = SCRATCH.array("places", (int(before[-1]),), np.intp)
+    places: Places = BUFFERS.array("places", (int(before[-1]),), np.intp)
     places[:] = 1
     places[0] = begin[0]
     places[before[:-1]] = begin[1:] - end[:-1] + 1
@@ -223,7 +223,7 @@ def _ranges(begin: Places, end: Places) -> Places:
 
 
 def _reaching(scores: Floats, least: float) -> Places:
-    reaching = SCRATCH.array("reaching", scores.shape, np.bool_)
+    reaching = BUFFERS.array("reaching", scores.shape, np.bool_)
     np.greater_equal(scores, _at_least(least), out=reaching)
     return np.flatnonzero(reaching)
 

@@ -1,10 +1,10 @@
-"""A folder of segments, the manifest that names them, and what is gathered when.
+"""A folder of segments, the manifest that names them, and what is compacted when.
 
 The manifest is JSON behind its own checksum, replaced by rename: the segments in use and, of each, the keys that are
 found in it no longer (tombstones). A file that it does not name was never finished, or is done with. All of it is
-derived from the dumps: what cannot be used is dropped, and gathered anew.
+derived from the dumps: what cannot be used is dropped, and compacted again.
 
-Small segments are gathered into greater ones, each with what is no more than twice its own size, so that a row is
+Small segments are compacted into greater ones, each with what is no more than twice its own size, so that a row is
 written again only as often as the library doubles.
 """
 
@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from accelerator.atomic import remove_leftovers, write_atomically
+from accelerator.compaction import CompactionStopped, Source, compact
 from accelerator.dump import Dump, Layout
 from accelerator.errors import DumpError
 from accelerator.faults import reach
-from accelerator.gathering import GatheringStopped, Source, gather
 from accelerator.scanner import Scanner
 from accelerator.sealed import Sealed
 from accelerator.segment import Segment
@@ -33,9 +33,9 @@ _log = logging.getLogger(__name__)
 _MANIFEST = "manifest.json"
 _SUFFIX = ".segment"
 _VERSION = 1
-# So many fresh rows are worth a segment; a search of them takes a fraction of a millisecond.
-GATHER_ROWS = 4096
-# Gathered at once: what is read into memory of small dumps stays below some 200 megabytes.
+# So many unsealed rows are worth a segment; a search of them takes a fraction of a millisecond.
+COMPACT_ROWS = 4096
+# Compacted at once: what is read into memory of small dumps stays below some 200 megabytes.
 _MOST_FRESH_ROWS = 65_536
 _MOST_ROWS = 2**20
 # A segment of which this share was removed is written anew.
@@ -54,7 +54,7 @@ def _never() -> bool:
 
 @dataclass(slots=True)
 class _Batch:
-    """What one gathering takes: older segments, and fresh dumps with their headers."""
+    """What one compaction takes: older segments, and unsealed dumps with their headers."""
 
     old: list[Sealed]
     layouts: dict[str, Layout] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class _Batch:
 class Segments:
     """The segments of one scanner. Generations tell one dump of a key from a later one; `dump_path` says where it is.
 
-    Thread-safe; one gathering runs at a time.
+    Thread-safe; one compaction runs at a time.
     """
 
     def __init__(self, folder: Path, scanner: Scanner, profile: str, dump_path: Callable[[str], Path]) -> None:
@@ -79,7 +79,7 @@ class Segments:
         self._files: dict[Segment, str] = {}
         self._next = 1
         self._lock = threading.Lock()
-        self._gathering = threading.Lock()
+        self._compacting = threading.Lock()
 
     def load(self, wanted: Mapping[str, int]) -> set[str]:
         """Map the segments and search what they hold of the wanted keys, in their wanted generations.
@@ -96,19 +96,19 @@ class Segments:
             return {key for sealed in self._scanner.sealed() for key in sealed}
 
     def due(self) -> bool:
-        """Whether there is enough to gather."""
-        fresh = sum(layout.entries for layout in self._scanner.fresh().values() if _is_gatherable(layout))
-        return fresh >= GATHER_ROWS or any(map(_is_wasted, self._scanner.sealed()))
+        """Whether there is enough to compact."""
+        unsealed = sum(layout.entries for layout in self._scanner.unsealed().values() if _can_compact(layout))
+        return unsealed >= COMPACT_ROWS or any(map(_is_wasted, self._scanner.sealed()))
 
-    def gather(self, generations: Generations, *, free_bytes: int = _NO_LIMIT, stopped: Stopped = _never) -> bool:
-        """Gather fresh dumps and small segments into one segment and search that in their place.
+    def compact(self, generations: Generations, *, free_bytes: int = _NO_LIMIT, stopped: Stopped = _never) -> bool:
+        """Compact unsealed dumps and small segments into one segment and search that in their place.
 
         generations: asked for each key's generation; keys that it does not name are left alone, as are dumps that
         cannot be read. Nothing is begun that needs more than `free_bytes`. Returns whether a segment was made, which
         it was not when `stopped` said so. Raises DumpCorrupt (a segment is damaged: drop it), OSError; all is searched
         then as before.
         """
-        with self._gathering:
+        with self._compacting:
             batch = self._batch(generations())
             if not (batch.sources or batch.old) or batch.size_bytes(self._scanner.dimensions) > free_bytes:
                 return False
@@ -116,15 +116,15 @@ class Segments:
             path = self._folder / f"{self._next:08}{_SUFFIX}"
             if batch.sources:
                 try:
-                    gather(path, batch.sources, profile=self._profile, stopped=stopped)
-                except GatheringStopped:
+                    compact(path, batch.sources, profile=self._profile, stopped=stopped)
+                except CompactionStopped:
                     return False
-                reach("gathering.written")
+                reach("compaction.written")
             with self._lock:
                 self._exchange(batch, path if batch.sources else None)
             return True
 
-    def bury(self, keys: Collection[str]) -> None:
+    def tombstone(self, keys: Collection[str]) -> None:
         """Have removed keys stay so whatever is asked for at the next load. Raises OSError."""
         with self._lock:
             gone = set(keys)
@@ -150,12 +150,12 @@ class Segments:
             return keys
 
     def _batch(self, generations: Mapping[str, int]) -> _Batch:
-        """Fresh dumps and, from the smallest on, segments at most twice as large as all before them."""
-        fresh = self._scanner.fresh()
+        """Unsealed dumps and, from the smallest on, segments at most twice as large as all before them."""
+        unsealed = self._scanner.unsealed()
         batch, rows = _Batch([]), 0
-        for key, layout in fresh.items():
+        for key, layout in unsealed.items():
             fits = rows + layout.entries <= max(_MOST_FRESH_ROWS, layout.entries)
-            if key in generations and fits and _is_gatherable(layout):
+            if key in generations and fits and _can_compact(layout):
                 source = _source(key, generations[key], self._dump_path(key), layout)
                 if source is not None:
                     batch.sources.append(source)
@@ -182,7 +182,7 @@ class Segments:
         for segment in old:
             self._files.pop(segment, None)
         self._write_manifest()
-        reach("gathering.named")
+        reach("compaction.named")
         self._clear()
 
     def _manifest(self) -> list[tuple[str, set[str]]]:
@@ -198,14 +198,14 @@ class Segments:
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError) as error:
-            _log.warning("The manifest of the segments cannot be used, they are gathered anew: %s", error)
+            _log.warning("The manifest of the segments cannot be used, they are compacted again: %s", error)
             return []
 
     def _load_one(self, name: str, wanted: Mapping[str, int], removed: Collection[str]) -> None:
         try:
             segment = Segment.open(self._folder / name, profile=self._profile, dimensions=self._scanner.dimensions)
         except (OSError, ValueError) as error:  # DumpError, or a name that no file can have
-            _log.warning("A segment cannot be used and is gathered anew: %s", error)
+            _log.warning("A segment cannot be used and is compacted again: %s", error)
             return
         dated = zip(segment.keys, segment.generations, strict=True)
         keys = {key for key, generation in dated if key not in removed and wanted.get(key) == generation}
@@ -232,7 +232,7 @@ class Segments:
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _is_gatherable(layout: Layout) -> bool:
+def _can_compact(layout: Layout) -> bool:
     """Whether a segment can hold it. One without rows costs a search nothing where it is."""
     return layout.entries > 0 and layout.hash_bytes == _HASH_BYTES
 
@@ -242,16 +242,16 @@ def _is_wasted(sealed: Sealed) -> bool:
 
 
 def _source(key: str, generation: int, path: Path, layout: Layout) -> Source | None:
-    """A fresh dump read whole; None where it cannot be used, or is another by now."""
+    """An unsealed dump read whole; None where it cannot be used, or is another by now."""
     try:
         dump = Dump.open(path)
         if dump.layout != layout:
             return None
         dump.verify()
     except (DumpError, OSError) as error:
-        _log.warning("A dump is not gathered: %s", error)
+        _log.warning("A dump is not compacted: %s", error)
         return None
-    if layout.entries < GATHER_ROWS:  # thousands of maps at once would each hold a descriptor
+    if layout.entries < COMPACT_ROWS:  # thousands of maps at once would each hold a descriptor
         return Source(key, generation, dump.vectors.copy(), dump.hashes.copy(), dump.normalised)
     return Source(key, generation, dump.vectors, dump.hashes, dump.normalised)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts import resources
 from pages.parts.evaluation import (
     address,
-    adopting,
+    applying,
     configurations,
     history,
     opened,
@@ -55,8 +55,8 @@ def draw(library: Library) -> None:
         sets.first() if documents else sets.nothing()
         return
     sets.chooser(found, chosen)
-    if not results.ready(shown):  # with a result it stands beside the buttons that adopt
-        adopting.section(library)
+    if not results.ready(shown):  # with a result it stands beside the buttons that apply
+        applying.section(library)
     running.starter(library, chosen, configurations.section(library))
     running.progress(library)
     results.section(library, shown)

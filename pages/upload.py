@@ -44,7 +44,7 @@ def main() -> None:
         adding.progress(jobs)
         places.progress(library)
         recognising.progress(library)
-        for note in library.notes():
+        for note in library.maintenance.notes():
             st.caption(f":material/info: {words.plain(note)}")
         if clusters.asked_for():  # from the map; behind a hundred rows it would not be seen
             clusters.draw(library)

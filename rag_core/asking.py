@@ -14,13 +14,13 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
-from rag_core.choices import Choices
-from rag_core.corpora import ChunkedAnew, LibraryCorpus
+from rag_core.corpora import LibraryCorpus, Rechunked
 from rag_core.domain import Answer, Message, Piece, Scope
 from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
+from rag_core.preferences import Preferences
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
@@ -34,14 +34,14 @@ _log = logging.getLogger(__name__)
 
 
 class Asking:
-    """Searches and answers for one library. Thread-safe."""
+    """Searches and answers for one library. Thread-safe. `library` is what is searched."""
 
-    def __init__(self, storage: Storage, choices: Choices, embedding: EmbeddingInUse) -> None:
+    def __init__(self, storage: Storage, preferences: Preferences, embedding: EmbeddingInUse) -> None:
         self._storage = storage
-        self._choices = choices
+        self._preferences = preferences
         self._embedding = embedding
-        self._rerankers = Rerankers(choices.settings.models_dir)
-        self._library = LibraryCorpus(storage, embedding.get, self._rerankers)
+        self._rerankers = Rerankers(preferences.settings.models_dir)
+        self.library = LibraryCorpus(storage, embedding.get, self._rerankers)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
         self._instructions = Instructions(lambda texts: self._embedding.get().encode(texts))
@@ -52,7 +52,7 @@ class Asking:
         self._embedding.reader()
         self._answers().warm()
         self._instructions.warm()
-        self._rerankers.warm(self._choices.settings.retrieval.rerank)
+        self._rerankers.warm(self._preferences.settings.retrieval.rerank)
 
     def loaded(self) -> tuple[str, ...]:
         """Ids of the language models in memory."""
@@ -83,13 +83,17 @@ class Asking:
     def search(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """The same as `find` for a question that a person wrote. Raises InvalidQuestion."""
         asked = self._checked(question)
-        understood = self._library.understood(asked, scope)
+        understood = self.library.understood(asked, scope)
         found = self.find(understood, scope, **wanted)
         return found if understood == asked else replace(found, trace=replace(found.trace, query=understood))
 
     def find(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """Search with the settings for retrieval, save for what is `wanted` and not None."""
-        return self._searched(question, for_search(self._choices.settings, **wanted), scope)
+        return self._searched(question, for_search(self._preferences.settings, **wanted), scope)
+
+    def passages(self, question: str, scope: Scope | None = None) -> Retrieval:
+        """The passages that an answer is written from."""
+        return self._searched(question, for_passages(self._preferences.settings), scope)
 
     def stream(
         self,
@@ -107,16 +111,17 @@ class Asking:
 
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
-        asked = replace(asked, text=self._library.understood(asked.text, asked.scope))
-        model = model or self._choices.model
+        asked = replace(asked, text=self.library.understood(asked.text, asked.scope))
+        model = model or self._preferences.model
         token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.
         pieces = self._answers().stream(
-            asked.text, history=asked.history, model=model, cancelled=token.is_set, settings=self._choices.effective,
-            retriever=LecternRetriever(find=lambda text: self._passages(text, asked.scope)),
+            asked.text, history=asked.history, model=model, cancelled=token.is_set,
+            settings=self._preferences.effective,
+            retriever=LecternRetriever(find=lambda text: self.passages(text, asked.scope)),
             # Of another scope, what the model was told before may be outside of it.
             message_id=lambda: message, goes_on=asked.changed is None,
-            contents=self._library.contents(asked.scope), agent=agent,
+            contents=self.library.contents(asked.scope), agent=agent,
         )  # fmt: skip
         conversation, message = self._storage.conversations.ask(conversation, question, asked.changed, replaces)
         written: list[str] = []
@@ -153,26 +158,26 @@ class Asking:
         """Answer piece by piece and keep nothing; see `Library.reply`."""
         from rag_core.retrieval.langchain import LecternRetriever
 
-        text = self._library.understood(self._checked(question), scope)
-        model = model or self._choices.model
+        text = self.library.understood(self._checked(question), scope)
+        model = model or self._preferences.model
         now = datetime.now(UTC)
         past = [Message("", asked, now, _unfinished(asked, said, "", "", model)) for asked, said in history]
         yield from self._answers().stream(
             text, history=past, model=model, cancelled=(cancellation or Cancellation()).is_set,
-            settings=self._choices.effective, goes_on=False, contents=self._library.contents(scope or Scope()),
-            retriever=LecternRetriever(find=lambda query: self._passages(query, scope)),
+            settings=self._preferences.effective, goes_on=False, contents=self.library.contents(scope or Scope()),
+            retriever=LecternRetriever(find=lambda query: self.passages(query, scope)),
         )  # fmt: skip
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
         return self._embedding.get().encode(texts)
 
-    def corpus(self, settings: Settings) -> LibraryCorpus | ChunkedAnew:
-        """What a configuration is tried on."""
-        if settings.chunking.key == self._choices.settings.chunking.key:
-            return self._library
+    def corpus(self, settings: Settings) -> LibraryCorpus | Rechunked:
+        """What a configuration is tested on."""
+        if settings.chunking.key == self._preferences.settings.chunking.key:
+            return self.library
         embedder, least = self._embedding.get(), settings.storage.min_free_bytes
-        return ChunkedAnew(self._storage, embedder, settings.chunking, least, self._rerankers)
+        return Rechunked(self._storage, embedder, settings.chunking, least, self._rerankers)
 
     def answer(
         self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]
@@ -191,21 +196,18 @@ class Asking:
 
     def quoted(self, question: str, scope: Scope) -> Answer:
         """The extractive model's answer as the library is now, kept nowhere. Raises as `answer` does."""
-        settings = self._choices.settings.changed("generation", model=EXTRACTIVE)
-        return self.answer(question, settings, lambda text: self._passages(text, scope), lambda: False)
+        settings = self._preferences.settings.changed("generation", model=EXTRACTIVE)
+        return self.answer(question, settings, lambda text: self.passages(text, scope), lambda: False)
 
     def language_model(self, model_id: str, settings: Settings) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
 
     def _checked(self, question: str) -> str:
-        return check_question(question, self._choices.settings.answering.max_question_chars)
-
-    def _passages(self, question: str, scope: Scope | None = None) -> Retrieval:
-        return self._searched(question, for_passages(self._choices.settings), scope)
+        return check_question(question, self._preferences.settings.answering.max_question_chars)
 
     def _searched(self, question: str, settings: RetrievalSettings, scope: Scope | None = None) -> Retrieval:
-        return self._library.search([question], settings, scope or Scope())[0]
+        return self.library.search([question], settings, scope or Scope())[0]
 
     def _answers(self) -> Answerer:
         from rag_core.retrieval.langchain import LecternRetriever
@@ -213,8 +215,8 @@ class Asking:
         with self._lock:
             if self._answerer is None:
                 self._answerer = Answerer(
-                    self._choices.settings,
-                    make_retriever=lambda: LecternRetriever(find=self._passages),
+                    self._preferences.settings,
+                    make_retriever=lambda: LecternRetriever(find=self.passages),
                     encode=lambda texts: self._embedding.get().encode_queries(texts),
                     encoder=Encoder(
                         tokens=lambda texts: self._embedding.get().encode_tokens(texts),
@@ -224,7 +226,7 @@ class Asking:
             return self._answerer
 
     def _keep(self, answer: Answer) -> None:
-        mode, k = answer.trace.engine or "none", self._choices.settings.retrieval.k
+        mode, k = answer.trace.engine or "none", self._preferences.settings.retrieval.k
         try:
             self._storage.conversations.answer(answer.message_id, answer, mode, k)
         except StoreUnavailable as error:

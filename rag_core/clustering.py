@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 
+from rag_core.cancellation import Cancellation
 from rag_core.domain import ChunkCluster, ClusterTree, DocumentCluster, Progress
 from rag_core.errors import ModelUnavailable
 from rag_core.models import ChatModel, prompted
@@ -43,25 +44,27 @@ class Clustering:
             for _ in self.update():
                 pass
 
-    def update(self, stopped: Callable[[], bool] = lambda: False, *, anew: bool = False) -> Iterator[Progress]:
-        """Bring everything up to date, step by step; from the beginning if `anew`.
+    def update(self, *, anew: bool = False, cancellation: Cancellation | None = None) -> Iterator[Progress]:
+        """Summarise and cluster what is due, as happens in the background; everything if `anew`.
 
-        The last step is "done" or "cancelled". A second update waits for the first. Raises StoreUnavailable.
+        The last step is "done" or "cancelled"; whoever is stopped or killed goes on with the next call. A second update
+        waits for the first. Raises StoreUnavailable, ConfigurationError (UMAP is not installed).
         """
         from rag_core.retrieval.hierarchy.building import update
         from rag_core.retrieval.hierarchy.clustering import Plan
 
+        token = cancellation or Cancellation()
         with self._turn:
             if anew:
                 self._storage.hierarchy.clear()
             plan = Plan(method=self._hierarchy.method, reduction=self._hierarchy.reduction)
             write = None if self._hierarchy.summaries == EXTRACTIVE else self._written
             yield from update(
-                self._storage, plan, write=write, stopped=lambda: stopped() or self._closing.is_set()
+                self._storage, plan, write=write, stopped=lambda: token.is_set() or self._closing.is_set()
             )  # fmt: skip
 
     def tree(self) -> ClusterTree:
-        """Clusters of documents. Raises StoreUnavailable."""
+        """Documents in clusters, named by their words; `of_document` goes on from there. Raises StoreUnavailable."""
         ids, groups = self._storage.hierarchy.document_groups()
         clusters = []
         for group in groups:
@@ -70,9 +73,13 @@ class Clustering:
         return ClusterTree(tuple(clusters), self._storage.hierarchy.missing())
 
     def of_document(self, document_id: str) -> tuple[ChunkCluster, ...]:
-        """Clusters of a document's chunks, the largest first; none before it was clustered."""
+        """The chunks of a document in clusters, the largest first; none while it waits for them."""
         groups = self._storage.hierarchy.chunk_groups(document_id)
         return tuple(ChunkCluster(group.terms, tuple(map(int, group.members))) for group in groups)
+
+    def summary(self, document_id: str) -> str:
+        """A document's summary, extracted or written by the model of the settings; empty while it waits for one."""
+        return self._storage.hierarchy.summary(document_id)
 
     def close(self) -> None:
         """Stop after the document that is being clustered."""

@@ -1,4 +1,4 @@
-"""What a configuration is tried on: the library as it is, or its documents cut into other chunks.
+"""What a configuration is tested on: the library as it is, or its documents in other chunks.
 
 The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document
 and its pieces beside it, so that whoever is stopped goes on where it was, and a second run finds them ready.
@@ -108,8 +108,8 @@ class LibraryCorpus:
         return self._storage.documents.spans(ids)
 
 
-class ChunkedAnew:
-    """The library's documents in other chunks."""
+class Rechunked:
+    """The library's documents in other chunks, whose vectors are kept in `folder`."""
 
     def __init__(
         self,
@@ -128,16 +128,16 @@ class ChunkedAnew:
         self._labels: dict[tuple[str, int], str] = {}
         self._lexical = MemoryLexical()
         name = f"{embedder.profile.id} {chunking.key}"
-        self._folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
-        self._dumps = DumpStore(self._folder)
+        self.folder = storage.folder / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:16]
+        self._dumps = DumpStore(self.folder)
         self._dumps.use(embedder.profile)
-        self._kept = KeptPieces(self._folder)
+        self._kept = KeptPieces(self.folder)
         self._pieces: dict[str, Sequence[bytes | None]] = {}
         others = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels, self._pieces)
         self._pipeline = Pipeline(others, rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
-        """Cut and embed the documents that are not yet, telling documents done and in all.
+        """Chunk and embed the documents that are not yet, telling documents done and in all.
 
         Raises Cancelled, LimitExceeded (the disk), ModelUnavailable, StoreUnavailable.
         """
@@ -150,7 +150,7 @@ class ChunkedAnew:
         for document_id in self._dumps.held() - set(documents.ready_ids()):
             self._dumps.remove(document_id)
             self._kept.remove(document_id)
-        _keep_newest(self._folder)
+        _keep_newest(self.folder)
 
     def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
         """The hits for each question. Raises ModelUnavailable, StoreUnavailable."""
@@ -173,7 +173,7 @@ class ChunkedAnew:
         self._labels.update(((document.id, page.number), page.label) for page in pages)
         pieces = self._kept.read(document.id, len(chunks)) if self._fits(document.id, chunks) else None
         if pieces is None:
-            if shutil.disk_usage(self._folder).free < self._min_free_bytes:
+            if shutil.disk_usage(self.folder).free < self._min_free_bytes:
                 raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
             contexts = [context_of(document.found_title, chunk.section) for chunk in chunks]
             texts = [chunk.text for chunk in chunks]
@@ -243,7 +243,7 @@ class OtherChunks(Indexes):
         return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in there}
 
     def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
-        """Those that were not removed since they were cut."""
+        """Those that were not removed since they were chunked."""
         return self._storage.documents.ready(ids)
 
     def meant(self, questions: Sequence[str]) -> list[Meant]:

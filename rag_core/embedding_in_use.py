@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from rag_core.choices import Choices
 from rag_core.embedding import Embedder, Reader, open_embedder, open_reader
+from rag_core.preferences import Preferences
 from rag_core.reembedding import open_for
 from rag_core.storage import Storage
 
@@ -16,9 +16,9 @@ class EmbeddingInUse:
     `embedder` is None until it is needed.
     """
 
-    def __init__(self, storage: Storage, choices: Choices) -> None:
+    def __init__(self, storage: Storage, preferences: Preferences) -> None:
         self._storage = storage
-        self._choices = choices
+        self._preferences = preferences
         self._lock = threading.Lock()
         self._noted = ""
         self.embedder: Embedder | None = None
@@ -29,7 +29,7 @@ class EmbeddingInUse:
         """The model. Raises ModelUnavailable."""
         with self._lock:
             if self.embedder is None:
-                settings = self._choices.settings
+                settings = self._preferences.settings
                 profile = self._storage.documents.profile()
                 if profile is None:
                     self.embedder = open_embedder(settings.embedding, settings.models_dir)
@@ -42,7 +42,7 @@ class EmbeddingInUse:
         """The trained reader. Raises ModelUnavailable."""
         with self._opening_reader:
             if self._reader is None:
-                settings = self._choices.settings
+                settings = self._preferences.settings
                 self._reader = open_reader(settings.embedding, settings.models_dir)
             return self._reader
 
@@ -54,11 +54,11 @@ class EmbeddingInUse:
             self._noted = embedder.profile.id
         return embedder
 
-    def adopt(self, embedder: Embedder) -> None:
+    def use(self, embedder: Embedder) -> None:
         """Embed with another model from now on. The old one goes when the last of its users is done."""
         with self._lock:
             self.embedder = embedder
-        self._choices.embed_with(embedder.model, embedder.profile)
+        self._preferences.embed_with(embedder.model, embedder.profile)
 
     def close(self) -> None:
         """Let the models go."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,7 +33,7 @@ _LONGEST = 2000
 Stats = Mapping[str, tuple[int, int]]
 
 
-class Following:
+class FollowedSources:
     """Follows the sources of one library. Thread-safe; a folder is looked at by one at a time."""
 
     def __init__(self, storage: Storage, ingest: Ingest, settings: Settings) -> None:
@@ -51,8 +51,21 @@ class Following:
         if any(one.kind == "folder" for one in storage.sources.followed()):
             self._start()
 
-    def watch(self, folder: Path, tags: Collection[str]) -> FollowedSource:
-        """See `Library.watch`."""
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """The endings of the files that are taken from folders, as ".pdf"; others are judged when they are named."""
+        return SUFFIXES
+
+    def followed(self) -> list[FollowedSource]:
+        """Watched folders, with what keeps them from being followed, and addresses that were added."""
+        return self._storage.sources.followed()
+
+    def watch(self, folder: str | Path, *, tags: Iterable[str] = ()) -> FollowedSource:
+        """Follow a folder from now on, also after a restart: additions, changes, renames and removals.
+
+        Its documents get `tags`. Raises SourceUnavailable, ConfigurationError for one within another that is watched,
+        ValueError for a tag that is none.
+        """
         path = Path(folder).expanduser()
         if not path.is_dir():
             raise SourceUnavailable(f"There is no folder {path}.", help="Check its name and your right to read it.")
@@ -70,9 +83,9 @@ class Following:
         self._start()
         return next(one for one in self._folders() if one.location == place)
 
-    def unwatch(self, place: str, remove: bool) -> None:
-        """See `Library.unwatch`."""
-        place = _place(place)
+    def unwatch(self, location: str, *, remove: bool = False) -> None:
+        """Follow a folder no longer. Its documents stay, unless `remove`. Raises KeyError for one that is not."""
+        place = _place(location)
         known = list(self._storage.sources.led_by(place))
         if not self._storage.sources.unfollow(place):
             raise KeyError(place)
@@ -81,9 +94,15 @@ class Following:
             self._unwanted.add(place)  # also what a look that is under way brings in still
             self._storage.forget_sources(known)
 
-    def update(self, wanted: Collection[str] | None, cancellation: Cancellation | None) -> Iterator[AddEvent]:
-        """See `Library.update`."""
-        places = None if wanted is None else {_place(one) for one in wanted}
+    def update(
+        self, locations: Iterable[str] | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
+        """Look again at addresses, files and watched folders that were added, or at these; fetch only what changed.
+
+        A newer version takes the old one's place when it is ready. What is gone from the web, or was one file, stays
+        and is told of as failed; what is gone from a watched folder goes. What the user removed is not brought back.
+        """
+        places = None if locations is None else {_place(one) for one in locations}
         chosen = [one for one in self._storage.sources.followed() if places is None or one.location in places]
         known = self._storage.sources.below("") if places is None else self._storage.sources.at(list(places))
         files = [one for one in known.values() if one.visit.kind == "file" and not one.visit.root]
@@ -193,10 +212,10 @@ class Following:
 
     def _settled(self, place: str, files: Stats) -> dict[str, tuple[int, int]]:
         """The files that nobody seems to be writing: not changed lately, or as they were at the last look."""
-        fresh_ns = int((time.time() - _SETTLED_S) * 1e9)
+        recent_ns = int((time.time() - _SETTLED_S) * 1e9)
         before = self._unsettled.get(place, {})
-        unsettled = {name: stat for name, stat in files.items() if stat[1] > fresh_ns and before.get(name) != stat}
-        self._unsettled[place] = {name: stat for name, stat in files.items() if stat[1] > fresh_ns}
+        unsettled = {name: stat for name, stat in files.items() if stat[1] > recent_ns and before.get(name) != stat}
+        self._unsettled[place] = {name: stat for name, stat in files.items() if stat[1] > recent_ns}
         return {name: stat for name, stat in files.items() if name not in unsettled}
 
     def _note(self, folder: FollowedSource, problem: str, device: int) -> None:

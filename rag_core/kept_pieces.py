@@ -1,4 +1,4 @@
-"""The vectors of chunks' pieces beside the dumps of a chunking that is tried, a file for each document."""
+"""The vectors of chunks' pieces beside the dumps of a chunking that is tested, a file for each document."""
 
 from __future__ import annotations
 

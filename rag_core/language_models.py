@@ -11,12 +11,13 @@ from pathlib import Path
 import psutil
 
 from rag_core.cancellation import Cancellation
-from rag_core.choices import Choices
-from rag_core.domain import Machine, ModelFile, ModelServer, Progress, SuggestedModel, UnfinishedDownload
+from rag_core.domain import Machine, ModelFile, ModelServer, ModelStatus, Progress, SuggestedModel, UnfinishedDownload
 from rag_core.errors import ModelUnavailable, StoreUnavailable
+from rag_core.models import model_statuses
 from rag_core.models.downloads import Downloads
 from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_path, llama_missing
 from rag_core.models.gguf_header import Header, read_header
+from rag_core.preferences import Preferences
 
 _WORTH_HAVING = Path(__file__).parent / "models" / "worth_having.json"
 _COMPUTING_BYTES = 300_000_000  # what llama.cpp allocates besides weights and cache, at its usual batch
@@ -29,10 +30,27 @@ class LanguageModels:
     `loaded()` names the models in memory, `unload(id)` takes one out of it.
     """
 
-    def __init__(self, choices: Choices, loaded: Callable[[], tuple[str, ...]], unload: Callable[[str], None]) -> None:
-        self._choices = choices
+    def __init__(
+        self, preferences: Preferences, loaded: Callable[[], tuple[str, ...]], unload: Callable[[str], None]
+    ) -> None:
+        self._preferences = preferences
         self._loaded = loaded
         self._unload = unload
+
+    def statuses(self) -> tuple[ModelStatus, ...]:
+        """Every model that can be chosen, with what is missing where one is not ready."""
+        return model_statuses(self._preferences.effective)
+
+    def use_gemini(self, key: str, *, keep: bool) -> None:
+        """Take a Gemini key and the user's word that passages may leave the machine.
+
+        With `keep` both outlive this process: the key in `.env`, the word in the library. Raises ConfigurationError.
+        """
+        self._preferences.use_gemini(key, keep=keep)
+
+    def forget_gemini(self) -> None:
+        """Forget the key and take back the word that passages may leave the machine."""
+        self._preferences.forget_gemini()
 
     def machine(self) -> Machine:
         """What models have to run on."""
@@ -92,7 +110,7 @@ class LanguageModels:
         """The server of models that is set; one without an address where there is none."""
         from rag_core.models.openai_compatible import permitted
 
-        settings = self._choices.effective
+        settings = self._preferences.effective
         server = settings.server
         if not server.address:
             return ModelServer()
@@ -110,15 +128,15 @@ class LanguageModels:
         """
         from rag_core.models.openai_compatible import list_models
 
-        return list_models(self._choices.with_server(address, key, (), agreed=agreed))
+        return list_models(self._preferences.with_server(address, key, (), agreed=agreed))
 
     def use_server(self, address: str, key: str, models: tuple[str, ...], *, agreed: bool, keep: bool) -> None:
         """Let models of a server answer. `keep`: also after this process, by `.env`. Raises LecternError."""
-        self._choices.use_server(address, key, models, agreed=agreed, keep=keep)
+        self._preferences.use_server(address, key, models, agreed=agreed, keep=keep)
 
     def forget_server(self) -> None:
         """Forget the server and its key. Raises ConfigurationError."""
-        self._choices.forget_server()
+        self._preferences.forget_server()
 
     @property
     def folder(self) -> Path:
@@ -127,10 +145,10 @@ class LanguageModels:
 
     @property
     def _folder(self) -> Path:
-        return self._choices.settings.models_dir
+        return self._preferences.settings.models_dir
 
     def _downloads(self) -> Downloads:
-        settings = self._choices.settings
+        settings = self._preferences.settings
         return Downloads(self._folder, hub=settings.hub_url, min_free_bytes=settings.storage.min_free_bytes)
 
     def _file(self, path: Path, loaded: tuple[str, ...]) -> ModelFile:
@@ -142,7 +160,7 @@ class LanguageModels:
             header = _header(path, told.st_size, told.st_mtime_ns)
         except ModelUnavailable as error:
             return replace(found, problem=f"{error} {error.help}".strip())
-        tokens = min(self._choices.settings.generation.context_tokens, header.context_tokens or 1 << 30)
+        tokens = min(self._preferences.settings.generation.context_tokens, header.context_tokens or 1 << 30)
         needs = told.st_size + tokens * header.cache_bytes_per_token + _COMPUTING_BYTES
         return replace(
             found, title=header.name, architecture=header.architecture, quantisation=header.quantisation,

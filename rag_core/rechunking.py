@@ -1,4 +1,4 @@
-"""Cutting a library's documents anew, after its chunking was changed: each is read again from its kept bytes.
+"""Re-chunking a library's documents, after its chunking was changed: each is read again from its kept bytes.
 
 A few at a time, which are found again once they are ready; all others are found as before. What is left is noted in the
 library, so that whoever is stopped or killed goes on there.
@@ -35,7 +35,7 @@ class _Noted:
 
 
 def begin(storage: Storage, chunking: str = "") -> None:
-    """Note that every ready document is to be cut anew by a chunking, told by its settings' `key`."""
+    """Note that every ready document is to be re-chunked by a chunking, told by its settings' `key`."""
     ids = tuple(sorted(storage.documents.ready_ids()))
     settle(storage, chunking)
     with _noting:
@@ -54,14 +54,14 @@ def look(storage: Storage, chunking: str) -> None:
 
 
 def offered(storage: Storage, chunking: str) -> bool:
-    """Whether the settings cut otherwise than the library's documents were cut, and nobody has decided about it."""
+    """Whether the library's documents were chunked otherwise than the settings say, and nobody has decided about it."""
     kept = storage.conversations.preference(_CHUNKING)
     differs = _FIRST not in chunking if kept is None else kept != chunking
     return differs and not left(storage) and bool(storage.documents.ready_ids())
 
 
 def left(storage: Storage) -> int:
-    """How many documents are to be cut anew still."""
+    """How many documents are to be re-chunked still."""
     return len(_noted(storage).ids)
 
 
@@ -71,7 +71,7 @@ def note(storage: Storage) -> tuple[str, ...]:
     if not count:
         return ()
     have = "1 document has" if count == 1 else f"{count} documents have"
-    return (f"{have} chunks of an earlier setting: cut them anew on the Evaluation page, or leave them so.",)
+    return (f"{have} chunks of an earlier setting: re-chunk them on the Evaluation page, or leave them so.",)
 
 
 def forget(storage: Storage) -> None:
@@ -80,8 +80,8 @@ def forget(storage: Storage) -> None:
         _note(storage, _Noted("", ()))
 
 
-def cut_anew(storage: Storage, ingest: Ingest, token: Cancellation, closing: Callable[[], bool]) -> Iterator[Progress]:
-    """Cut what is left, telling documents done and in all. The last step is "done" or "cancelled".
+def rechunk(storage: Storage, ingest: Ingest, token: Cancellation, closing: Callable[[], bool]) -> Iterator[Progress]:
+    """Re-chunk what is left, telling documents done and in all. The last step is "done" or "cancelled".
 
     A document whose file is gone or was changed keeps its chunks; the last step's note says how many. What is asked
     for meanwhile is done as well. Raises StoreUnavailable.
@@ -97,7 +97,7 @@ def cut_anew(storage: Storage, ingest: Ingest, token: Cancellation, closing: Cal
         ready = storage.documents.ready(part)
         sound = {item.id: item.title for item in ready.values() if _is_sound(storage.files.path(item.id), item.id)}
         kept += len(ready) - len(sound)
-        storage.renew(list(sound))
+        storage.read_again(list(sound))
         failed += sum(event.stage == "failed" for event in ingest.resume(sound))
         _take_off(storage, noted.chunking, part)
     told = []
@@ -118,7 +118,7 @@ def _is_sound(path: Path, document_id: str) -> bool:
 
 
 def _take_off(storage: Storage, chunking: str, done: Collection[str]) -> None:
-    """Documents were cut. Where another chunking was asked for amid that, they are to be cut once more."""
+    """Documents were re-chunked. Where another chunking was asked for amid that, they are due once more."""
     with _noting:
         noted = _noted(storage)
         if noted.chunking == chunking:

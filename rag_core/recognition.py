@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 
+from rag_core.cancellation import Cancellation
 from rag_core.domain import Page, Progress
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.ingest import Ingest
@@ -46,16 +47,18 @@ class Recognising:
         except ModelUnavailable as error:
             self._missing = f"{error} {error.help}"
 
-    def run(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
-        """Recognise what waits, telling pages done and in all. The last step is "done" or "cancelled".
+    def run(self, *, cancellation: Cancellation | None = None) -> Iterator[Progress]:
+        """Recognise the pages whose text is a picture, as happens in the background, telling pages done and in all.
 
-        A page that cannot be recognised is noted, and the rest goes on. A second run waits for the first. Raises
-        ModelUnavailable where the recogniser is missing, StoreUnavailable.
+        The last step is "done" or "cancelled"; whoever is stopped or killed goes on with the next call. A page that
+        cannot be recognised is noted, and the rest goes on. A second run waits for the first. Raises ModelUnavailable
+        where the recogniser of the settings is missing, StoreUnavailable.
         """
+        token = cancellation or Cancellation()
         with self._turn:
             done = 0
             self._put_in_place()
-            while (page := self._next()) and not (stopped() or self._closing.is_set()):
+            while (page := self._next()) and not (token.is_set() or self._closing.is_set()):
                 yield Progress("recognising", done, done + self.left(), page.title)
                 if not self._recognise(page):
                     break

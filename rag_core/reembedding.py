@@ -1,7 +1,7 @@
-"""Embedding a library anew with another model, from the stored texts, while the old vectors answer.
+"""Re-embedding a library with another model, from the stored texts, while the old vectors answer.
 
-New vectors gather in PostgreSQL in committed batches and new dumps beside the old ones, so that whoever is stopped or
-killed goes on where it was. The switch is one transaction; whatever was added or removed until then is taken along.
+New vectors are kept in PostgreSQL in committed batches and new dumps beside the old ones, so that whoever is stopped or
+killed goes on where it was. The cutover is one transaction; whatever was added or removed until then is taken along.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
-from rag_core.domain import Profile, Progress, Successor
+from rag_core.domain import Profile, Progress, TargetProfile
 from rag_core.embedding import PACKAGED, Embedder, open_profile
 from rag_core.errors import Cancelled, LimitExceeded, ModelUnavailable, StoreCorrupt
 from rag_core.settings import EmbeddingSettings, Settings
@@ -31,7 +31,7 @@ _WAYS = "on the System page, or with python -m rag_core reembed"
 class Reembedding:
     """One run. Its steps are told as they are done; whoever stops iterating stops it, and a later run goes on.
 
-    `turn` is held while the library switches: it keeps documents from being committed. `adopted` is called in that
+    `turn` is held while the library cuts over: it keeps documents from being committed. `applied` is called in that
     very instant, when questions must be embedded with the new model.
     """
 
@@ -41,7 +41,7 @@ class Reembedding:
         embedder: Embedder,
         *,
         turn: AbstractContextManager[object],
-        adopted: Callable[[], None],
+        applied: Callable[[], None],
         stopped: Callable[[], bool],
         min_free_bytes: int,
     ) -> None:
@@ -49,7 +49,7 @@ class Reembedding:
         self._vectors = storage.new_vectors
         self._embedder = embedder
         self._turn = turn
-        self._adopted = adopted
+        self._applied = applied
         self._stopped = stopped
         self._min_free_bytes = min_free_bytes
         self._dumps: DumpStore
@@ -61,15 +61,15 @@ class Reembedding:
         return self._embedder.profile
 
     def steps(self) -> Iterator[Progress]:
-        """Embed, write dumps, switch. The last step is "done", or "cancelled" with what is kept.
+        """Embed, write dumps, cut over. The last step is "done", or "cancelled" with what is kept.
 
         Raises LimitExceeded (the disk), ModelUnavailable, StoreUnavailable.
         """
         present = self._storage.documents.profile()
         if present in (None, self.profile):
-            self._storage.abandon_successor()
-            self._adopted()
-            yield Progress("done", note="Nothing was to be embedded anew.")
+            self._storage.discard_target()
+            self._applied()
+            yield Progress("done", note="Nothing was to be re-embedded.")
             return
         self._begin()
         try:
@@ -79,21 +79,21 @@ class Reembedding:
             done, total = self._vectors.counts()
             yield Progress("cancelled", done, total, "What was embedded is kept; the next time goes on from there.")
             return
-        yield Progress("switching")
-        chunks = self._switch()
+        yield Progress("cutting over")
+        chunks = self._cut_over()
         yield Progress("done", chunks, chunks)
 
     def _begin(self) -> None:
         self._vectors.keep_only(self.profile)
         done, total = self._vectors.counts()
         if not done:
-            self._storage.abandon_successor()
-        self._dumps = self._storage.successor(self.profile)
+            self._storage.discard_target()
+        self._dumps = self._storage.target_dumps(self.profile)
         needed = (total - done) * self.profile.dimensions * _FLOAT_BYTES * _COPIES
         free = shutil.disk_usage(self._storage.folder).free
         if free - needed < self._min_free_bytes:
             raise LimitExceeded(
-                f"Embedding anew needs about {needed / 2**20:.0f} MB; {free / 2**20:.0f} MB are free.",
+                f"Re-embedding needs about {needed / 2**20:.0f} MB; {free / 2**20:.0f} MB are free.",
                 help="Make room on the disk and start it again. Searching goes on.",
             )
 
@@ -116,7 +116,7 @@ class Reembedding:
 
     def _embed_batch(self, texts: list[Text], stopped: Callable[[], bool]) -> None:
         if stopped():
-            raise Cancelled("Embedding anew was stopped.")
+            raise Cancelled("Re-embedding was stopped.")
         contexts = [context_of(text.title, text.section) for text in texts]
         rows, pieces = self._embedder.encode_with_pieces([text.text for text in texts], contexts, cancelled=stopped)
         for document_id in {text.document_id for text in texts}:
@@ -131,7 +131,7 @@ class Reembedding:
         lacking = [key for key, digest in wanted.items() if self._written.get(key) != digest]
         for done, document_id in enumerate(lacking):
             if stopped():
-                raise Cancelled("Embedding anew was stopped.")
+                raise Cancelled("Re-embedding was stopped.")
             if done % _BATCH == 0:
                 yield Progress("writing", done, len(lacking))
             try:
@@ -152,8 +152,8 @@ class Reembedding:
             return False
         return hashlib.md5(hashes.encode(), usedforsecurity=False).hexdigest() == digest
 
-    def _switch(self) -> int:
-        """Take along what came in meanwhile and switch, while nothing is committed or carried. Returns the chunks."""
+    def _cut_over(self) -> int:
+        """Take along what came in meanwhile and cut over, while nothing is committed or synced. Returns the chunks."""
         with ExitStack() as held:
             held.enter_context(self._storage.following_stopped())
             held.enter_context(self._turn)
@@ -163,7 +163,7 @@ class Reembedding:
             for _ in self._write_dumps(_never):
                 pass
             chunks = self._vectors.counts()[1]
-            self._storage.switch(self.profile, self._dumps, self._adopted)
+            self._storage.cut_over(self.profile, self._dumps, self._applied)
         self._storage.wake()
         return chunks
 
@@ -179,12 +179,12 @@ def open_for(profile: Profile, noted: str, settings: Settings) -> Embedder:
     except ModelUnavailable as error:
         raise ModelUnavailable(
             f"This library was made with {_named(profile)}, which cannot be loaded: {error}.",
-            help="Put that model back in its place, or have the library embedded anew with the model of the settings:"
+            help="Put that model back in its place, or have the library re-embedded with the model of the settings:"
             f" {_WAYS}",
         ) from error
 
 
-def target(storage: Storage, wanted: EmbeddingSettings) -> EmbeddingSettings:
+def target_settings(storage: Storage, wanted: EmbeddingSettings) -> EmbeddingSettings:
     """What to embed with when nobody says so: the settings' model if it is another one, else an interrupted run's."""
     profile = storage.documents.profile()
     unfinished = storage.new_vectors.unfinished()
@@ -198,7 +198,7 @@ def target(storage: Storage, wanted: EmbeddingSettings) -> EmbeddingSettings:
     return wanted.model_copy(update={"precision": profile.precision})
 
 
-def successor(storage: Storage, wanted: EmbeddingSettings) -> Successor | None:
+def target_profile(storage: Storage, wanted: EmbeddingSettings) -> TargetProfile | None:
     """The model that is to take the present one's place: that of the settings, or of an unfinished run."""
     profile = storage.documents.profile()
     unfinished = storage.new_vectors.unfinished()
@@ -209,16 +209,16 @@ def successor(storage: Storage, wanted: EmbeddingSettings) -> Successor | None:
     if unfinished is not None and (not _is_another(wanted, profile) or not _is_another(wanted, unfinished[0])):
         name = _told(unfinished[0].name, unfinished[0].precision, unfinished[0].in_context)
         note = (
-            f"The library is being embedded anew with {name}: {done} of {total} chunks are done. If that was"
+            f"The library is being re-embedded with {name}: {done} of {total} chunks are done. If that was"
             f" interrupted, it goes on from there: {_WAYS}"
         )
-        return Successor(present, name, done, total, begun=True, note=note)
+        return TargetProfile(present, name, done, total, begun=True, note=note)
     name = _told(_short(wanted.model), wanted.precision, wanted.context)
     note = (
         f"The settings ask for the embedding model {name}; this library was made with {present}, which goes on"
-        f" answering until it is embedded anew: {_WAYS}"
+        f" answering until it is re-embedded: {_WAYS}"
     )
-    return Successor(present, name, 0, total, begun=False, note=note)
+    return TargetProfile(present, name, 0, total, begun=False, note=note)
 
 
 def _is_another(wanted: EmbeddingSettings, profile: Profile) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from rag_core.domain import Answer, Message, Scope
+from rag_core.domain import Answer, Document, Message, Scope
 from rag_core.errors import InvalidQuestion
-from rag_core.retrieval.mentions import read
+from rag_core.retrieval.mentions import either, named, read
 from rag_core.storage import Storage
 
 
@@ -53,6 +53,18 @@ def scoped(
     changed = scope if mentions.scope is None else mentions.scope
     kept = storage.conversations.scope(conversation) if changed is None and conversation else Scope()
     return Scoped(mentions.text, kept if changed is None else changed, changed, history, _notes(mentions.unknown))
+
+
+def scope_named(names: Iterable[str], documents: Iterable[Document]) -> Scope:
+    """Documents and tags by what a person calls them, as after `@`. Raises KeyError for a name that fits none."""
+    ready = [document for document in documents if document.state == "ready"]
+    scopes = []
+    for name in names:
+        scope = named(name, ready)
+        if scope is None:
+            raise KeyError(name)
+        scopes.append(scope)
+    return either(scopes, ready)
 
 
 def _notes(unknown: Sequence[str]) -> tuple[str, ...]:

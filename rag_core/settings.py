@@ -34,9 +34,9 @@ DATA_DIR = data_dir()
 """Where libraries and models are kept by default."""
 
 
-# What a run of an evaluation may change and a library may adopt. Never where a remote model's key and passages go.
-_TRIED = ("retrieval", "answering", "chunking", "generation")
-_NEVER_TRIED = ("generation.gemini_endpoint",)
+# What a run of an evaluation may change and a library may apply. Never where a remote model's key and passages go.
+_TUNABLE = ("retrieval", "answering", "chunking", "generation")
+_NOT_TUNABLE = ("generation.gemini_endpoint",)
 
 
 class Group(BaseModel):
@@ -161,7 +161,7 @@ class EmbeddingSettings(Group):
     precision: Literal["auto", "float32", "bf16", "int8"] = Field(
         default="auto", description="auto takes int8 where the processor computes it fast"
     )
-    backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="engine for the model")
+    backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="runtime of the model")
     batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
     context: bool = Field(default=True, description="embed title and section before each chunk's text")
 
@@ -386,11 +386,11 @@ class Settings(BaseSettings):
             settings = settings.changed(group, **changes)
         return settings
 
-    def tried(self) -> dict[str, Any]:
-        """What a run may change and a library may adopt, by its name with a dot: no keys, no addresses."""
-        groups = {group: getattr(self, group).model_dump(mode="json") for group in _TRIED}
+    def tunable(self) -> dict[str, Any]:
+        """What a run may change and a library may apply, by its name with a dot: no keys, no addresses."""
+        groups = {group: getattr(self, group).model_dump(mode="json") for group in _TUNABLE}
         flat = {f"{group}.{name}": value for group, values in groups.items() for name, value in values.items()}
-        return {key: value for key, value in flat.items() if key not in _NEVER_TRIED}
+        return {key: value for key, value in flat.items() if key not in _NOT_TUNABLE}
 
     def with_key(self, key: str | None) -> Settings:
         """The same settings with another Gemini key."""

@@ -47,7 +47,7 @@ class Visiting(Kind):
     def _events(self, job: Job, token: Cancellation) -> Iterator[AddEvent]:
         if job.params:
             return self._library.add([WebAddress(job.name, **job.params)], cancellation=token)
-        return self._library.update([job.name], cancellation=token)
+        return self._library.sources.update([job.name], cancellation=token)
 
 
 class _StopsAt(Cancellation):

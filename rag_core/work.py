@@ -18,23 +18,25 @@ from rag_core.visiting import Visiting
 
 if TYPE_CHECKING:
     from rag_core.library import Library
+    from rag_core.maintenance import Maintenance
 
 _ENDS: Mapping[str, JobState] = {"ready": "done", "failed": "failed", "cancelled": "cancelled"}
 
 
 def kinds(library: Library) -> tuple[Kind, ...]:
     """Every kind. Checks, backups and what makes the vectors anew are done one at a time, each in its lane."""
+    upkeep = library.maintenance
     return (
         Adding(library),
         Visiting(library),
         Evaluating(library),
         Drafting(library),
-        Plain("verify", "checking", Report, lambda job, _: library.verify(bool(job.params.get("deep")))),
-        Plain("repair", "checking", Report, lambda *_: library.repair()),
-        Plain("backup", "backing up", BackupReport, lambda job, _: _backup(library, job)),
-        Plain("reembed", "remaking", Progress, lambda _, token: library.reembed(cancellation=token), resumes=True),
-        Plain("discard", "remaking", Progress, lambda *_: _discard(library)),
-        Plain("rechunk", "rechunking", Progress, lambda _, token: library.chunk_anew(cancellation=token), resumes=True),
+        Plain("verify", "checking", Report, lambda job, _: upkeep.verify(bool(job.params.get("deep")))),
+        Plain("repair", "checking", Report, lambda *_: upkeep.repair()),
+        Plain("backup", "backing up", BackupReport, lambda job, _: _backup(upkeep, job)),
+        Plain("reembed", "remaking", Progress, lambda _, token: upkeep.reembed(cancellation=token), resumes=True),
+        Plain("discard", "remaking", Progress, lambda *_: _discard(upkeep)),
+        Plain("rechunk", "rechunking", Progress, lambda _, token: upkeep.rechunk(cancellation=token), resumes=True),
         Plain("download", "downloading", Progress, lambda job, token: _download(library, job, token)),
     )
 
@@ -212,16 +214,16 @@ def _sources(run: Run) -> list[Keyed]:
     return [Keyed(job.id, run.private(job.id) or Path(job.params["path"])) for job in run.jobs]
 
 
-def _backup(library: Library, job: Job) -> BackupReport:
+def _backup(upkeep: Maintenance, job: Job) -> BackupReport:
     try:
-        return library.backup(job.params["path"], replace=bool(job.params.get("replace")))
+        return upkeep.backup(job.params["path"], replace=bool(job.params.get("replace")))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise ConfigurationError(f"It cannot be written there: {reason}.", help="Name another file.") from error
 
 
-def _discard(library: Library) -> Progress:
-    library.forget_reembedding()
+def _discard(upkeep: Maintenance) -> Progress:
+    upkeep.discard_reembedding()
     return Progress("forgotten")
 
 

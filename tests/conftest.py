@@ -12,7 +12,7 @@ import pytest
 
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Document
-from rag_core.embedding import openvino_engine
+from rag_core.embedding import openvino_runtime
 from rag_core.settings import StorageSettings
 from rag_core.storage.embedded.server import EmbeddedServer
 from rag_core.storage.postgres.database import Database
@@ -43,7 +43,7 @@ def clean_environment() -> Iterator[None]:
 def compiled_once() -> Iterator[None]:
     """A model is compiled once for all the libraries of this process: that takes half a second of both cores."""
     compiled: dict[tuple[object, ...], object] = {}
-    compile_anew = openvino_engine._compile
+    compile_anew = openvino_runtime._compile
 
     def compile_once(path: Path, *how: object) -> object:
         files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in sorted(path.parent.iterdir())]
@@ -53,7 +53,7 @@ def compiled_once() -> Iterator[None]:
         return compiled[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(openvino_engine, "_compile", compile_once)
+        patch.setattr(openvino_runtime, "_compile", compile_once)
         yield
 
 

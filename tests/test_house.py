@@ -22,6 +22,7 @@ MAY_USE = {
     "evaluation": {"storage", "retrieval", "models", "answering"},
 }
 MAY_ACCELERATE = {"storage", "retrieval", "embedding"}  # embedding writes its exported models with accelerator.atomic
+MOST_OF_TESTS = 55  # private parts that tests of whole files use; it only falls
 SOURCES = [
     *PROJECT.glob("app.py"),
     *PROJECT.glob("face.py"),
@@ -60,6 +61,39 @@ def test_imports_go_one_way(path: Path) -> None:
             assert top != "rag_core" or rest[0] in below, f"{room[1]} stands below every stage"
 
 
+def test_faces_use_the_library_and_its_services_alone() -> None:
+    below = [
+        f"{library}.{part}"
+        for library in ("library", "library()")
+        for part in ("storage", "embedding", "asking", "ingest")
+    ]
+    for path in SOURCES:
+        room = path.relative_to(PROJECT).parts
+        if room[0] in ("pages", "app.py", "face.py") or room[:2] in (("rag_core", "api"), ("rag_core", "cli")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                used = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+                assert not used.endswith(tuple(below)), f"{path}: {used}"
+
+
+def reaches(path: Path) -> set[str]:
+    """Private parts that a file uses and does not itself define, save by inheritance."""
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    used = [node for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")]
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    own |= {node.attr for node in used if ast.unparse(node.value) in ("self", "cls", "super()")}
+    return {node.attr for node in used if node.attr not in own and not node.attr.endswith("__")}
+
+
+def test_nobody_reaches_into_the_private_parts_of_another() -> None:
+    found = {path.name: parts for path in SOURCES if (parts := reaches(path))}
+    assert found == {  # of Python and of other packages, which offer no other way
+        "chroma.py": {"_server", "_session"}, "chroma_probe.py": {"_exit"}, "llama.py": {"_ctx", "_model"},
+        "server.py": {"_instances", "_lock"}, "torch.py": {"_int_mm"}, "worker.py": {"_exit"},
+    }  # fmt: skip
+    of_tests = sum(len(reaches(path)) for path in PROJECT.glob("tests/**/*.py"))
+    assert of_tests <= MOST_OF_TESTS, "a test uses what is public"
+
+
 def test_the_public_names() -> None:
     assert sorted(rag_core.__all__) == [
         "AddEvent", "Answer", "Cancellation", "Citation", "Conversation", "Document", "Hit", "LecternError", "Library",
@@ -67,20 +101,10 @@ def test_the_public_names() -> None:
     ]  # fmt: skip
     public = {name for name in vars(rag_core.Library) if not name.startswith("_")}
     assert public == {
-        "open", "close", "add", "resume", "retry", "documents", "document", "chunks", "neighbours", "page", "pages",
-        "picture", "remove", "search", "ask", "stream", "conversations", "messages", "rename_conversation",
-        "delete_conversation", "models", "language_models", "use_gemini", "forget_gemini", "preference",
-        "set_preference", "status",
-        "notes", "warm_up", "verify", "repair", "backup", "backup_beside", "restore", "reembed",
-        "forget_reembedding", "accept", "rate", "evaluation", "chunk_anew",
-        "forget_chunking", "chunking_left", "chunking_offered", "settings", "retrieve", "rename_document",
-        "tag_documents", "tags", "scope", "set_scope", "scope_of",
-        "clusters", "clusters_of", "summary", "update_clusters", "recognise", "to_recognise",
-        "connect", "original", "reply", "embed", "access", "folder",
-        "update", "watch", "unwatch", "followed", "suffixes", "is_closing",
-        "intake", "suggestions", "bring_back", "pin_conversation", "export_conversation",
-        "insights", "correct_chunk", "leave_out_chunk", "chunk_edits", "undo_chunk_edit",
-        "tables", "set_aside", "take_back",
+        "open", "connect", "restore", "backup_beside", "close", "is_closing", "warm_up", "settings", "folder",
+        "add", "accept", "resume", "retry", "remove", "intake",
+        "documents", "document", "chunks", "page", "pages", "page_image", "tables", "original",
+        "search", "retrieve", "ask", "stream", "reply", "embed", "suggestions", "scope_of", "conversations", "messages",
     }  # fmt: skip
 
 

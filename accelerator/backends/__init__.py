@@ -1,1 +1,1 @@
-"""Engines that score vectors: one base class, one file for each."""
+"""Backends that score vectors: one base class, one file for each."""

@@ -1,7 +1,7 @@
-"""What every engine of the scanner does: score one block of a sealed segment.
+"""What every backend of the scanner does: score one block of a sealed segment.
 
-A score finds candidates and no more: the scanner widens by the engine's own error, reads the candidates' float32 rows
-and scores those last, the same for all. So every engine returns the same hits.
+A score finds candidates and no more: the scanner widens by the backend's own error, reads the candidates' float32 rows
+and scores those last, the same for all. So every backend returns the same hits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 
 class BackendUnavailable(RuntimeError):
-    """An engine that cannot run here, or no longer; the message says why. The CPU takes its place."""
+    """A backend that cannot run here, or no longer; the message says why. The CPU takes its place."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +24,7 @@ class Block:
 
     Row i is about `head[i] * head_scales[i]` followed by `tail[i] * tail_scales[i]`. head: int8 (n, h), the dimensions
     that tell rows apart best. tail: int8 (n, d - h), which may have no columns. Scales: float32 (n,). digest: names the
-    block's content, for what an engine derives from it.
+    block's content, for what a backend derives from it.
     """
 
     digest: str
@@ -43,7 +43,7 @@ class Block:
 
 
 class Backend(ABC):
-    """An engine. Thread-safe."""
+    """A backend. Thread-safe."""
 
     name: ClassVar[str]
 
@@ -53,10 +53,10 @@ class Backend(ABC):
 
         queries: float32 (m, d), of unit length, in the block's rotated dimensions, m at least 1. The error bounds how
         far a score is off the inner product of the whole query with the row that the block holds. Raises
-        BackendUnavailable when the engine fails.
+        BackendUnavailable when the backend fails.
         """
 
-    def forget(self, digest: str) -> None:  # noqa: B027  engines that keep nothing have nothing to forget
+    def forget(self, digest: str) -> None:  # noqa: B027  backends that keep nothing have nothing to forget
         """Let go of what was derived from a block that is searched no longer. An unknown one is no error."""
 
     def describe(self) -> str:

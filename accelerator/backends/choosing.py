@@ -1,4 +1,4 @@
-"""Which engine searches here, and why: asked for by name, or chosen; and how many threads the CPU is worth."""
+"""Which backend searches here, and why: asked for by name, or chosen; and how many threads the CPU is worth."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ _PLAIN_BYTES, _MOST_PLAIN_BYTES = 2**23, 2**25
 
 
 def choose(name: str, folder: Path) -> tuple[Backend, str]:
-    """The engine of that name, and in a few words why it is this one. `folder` keeps what it makes for itself.
+    """The backend of that name, and in a few words why it is this one. `folder` keeps what it makes for itself.
 
     auto takes the Neural Engine on Apple's processors, or a CUDA card where there is one, if it passes a trial on this
-    machine, and else the CPU. An engine that cannot run is replaced by the CPU, and the words say why. Takes up to some
+    machine, and else the CPU. A backend that cannot run is replaced by the CPU, and the words say why. Takes up to some
     seconds, the first time. Raises ValueError for a name that is not known.
     """
     if name not in NAMES:
         raise ValueError(f"{name} is not among {', '.join(NAMES)}")
     wanted = _likely() if name == "auto" else name
     try:
-        engine = None if wanted == "cpu" else _coreml(folder / "coreml") if wanted == "coreml" else _torch()
-        if engine is not None:
-            return (engine, "as set") if name != "auto" else _tried(engine, folder)
+        backend = None if wanted == "cpu" else _coreml(folder / "coreml") if wanted == "coreml" else _torch()
+        if backend is not None:
+            return (backend, "as set") if name != "auto" else _tried(backend, folder)
     except BackendUnavailable as error:
         return processor(folder), f"{wanted} cannot run: {error}"
     return processor(folder), "no Neural Engine or CUDA card here" if name == "auto" else "as set"
 
 
-def _tried(engine: Backend, folder: Path) -> tuple[Backend, str]:
+def _tried(backend: Backend, folder: Path) -> tuple[Backend, str]:
     judge = processor(folder)
-    passed, words = tried(engine, judge, folder)
-    return (engine, words) if passed else (judge, words)
+    passed, words = tried(backend, judge, folder)
+    return (backend, words) if passed else (judge, words)
 
 
 def processor(folder: Path) -> CpuBackend:

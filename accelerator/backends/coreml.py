@@ -1,8 +1,8 @@
-"""The engine on Apple's Neural Engine, by Core ML: blocks baked into compiled programs.
+"""The backend on Apple's Neural Engine, by Core ML: blocks baked into compiled programs.
 
 Made and compiled when a block is first scored, kept in a folder, loaded once in each process. Before its scores are
 believed, a block's programs must be placed on the Neural Engine by Core ML's own plan, where the system tells it, and
-must score some rows of the block as near to the truth as the engine claims.
+must score some rows of the block as near to the truth as the backend claims.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class CoreMLBackend(Backend):
 
     @classmethod
     def open(cls, folder: Path) -> CoreMLBackend:
-        """The engine with its compiled programs in `folder`, as the folder's sole owner.
+        """The backend with its compiled programs in `folder`, as the folder's sole owner.
 
         Raises BackendUnavailable where Core ML cannot predict, and OSError.
         """
@@ -91,7 +91,7 @@ class CoreMLBackend(Backend):
             self._places.pop(digest, None)
 
     def describe(self) -> str:
-        """The engine, and whether its place is known."""
+        """The backend, and whether its place is known."""
         return "coreml (Neural Engine)" if self._told else "coreml (Neural Engine asked for; this macOS tells no plan)"
 
     @contextmanager

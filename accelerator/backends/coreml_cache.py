@@ -1,7 +1,7 @@
 """Compiled programs on disk, each in a folder named by what it holds.
 
 A compiled model must stay at one path, or every process compiles it again for the Neural Engine. Derived from segments,
-so that anything damaged is removed and made again.
+so that anything damaged is removed and rebuilt.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Apple's side: compile a program, say where it will run, load it, predict. On macOS only.
 
-The rest of the engine reaches Core ML through `Runtime` alone, so that it runs elsewhere with an interpreter in its
+The rest of the backend reaches Core ML through `Runtime` alone, so that it runs elsewhere with an interpreter in its
 place.
 """
 

@@ -1,4 +1,4 @@
-"""The reference engine: simsimd's int8 dot products on the processor. The others are judged by it.
+"""The reference backend: simsimd's int8 dot products on the processor. The others are judged by it.
 
 Integers are summed as integers, so that the only error is that of rounding the query to 8 bits.
 """
@@ -10,9 +10,9 @@ import simsimd
 from numpy.typing import NDArray
 
 from accelerator.backends.base import Backend, Block
+from accelerator.buffers import BUFFERS
 from accelerator.halves import HALVES
 from accelerator.quantise import round_queries
-from accelerator.scratch import SCRATCH
 
 # Starting threads costs more than they save where less is to be read.
 _WORTH_BYTES = 2**23
@@ -21,7 +21,7 @@ _WORTH_ROWS = 4096
 
 
 class CpuBackend(Backend):
-    """simsimd on as many threads as asked for. Alone among the engines it can score parts of a block."""
+    """simsimd on as many threads as asked for. Alone among the backends it can score parts of a block."""
 
     name = "cpu"
 
@@ -50,7 +50,7 @@ class CpuBackend(Backend):
         self, codes: NDArray[np.int8], places: NDArray[np.intp], query: NDArray[np.int8]
     ) -> NDArray[np.float32]:
         """The same of the rows at some places, int8 (n, w) and (m,): float32 (m,)."""
-        rows: NDArray[np.int8] = SCRATCH.array("codes", (len(places), codes.shape[1]), np.int8)
+        rows: NDArray[np.int8] = BUFFERS.array("codes", (len(places), codes.shape[1]), np.int8)
         half = len(places) // 2
         if self.threads == 1 or half < _WORTH_ROWS:
             np.take(codes, places, axis=0, out=rows, mode="clip")
@@ -62,7 +62,7 @@ class CpuBackend(Backend):
         return self.part(rows, query)
 
     def describe(self) -> str:
-        """The engine and its threads."""
+        """The backend and its threads."""
         return f"cpu ({self.threads} {'thread' if self.threads == 1 else 'threads'})"
 
     def _products(self, codes: NDArray[np.int8], queries: NDArray[np.int8]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""The engine on graphics processors, by PyTorch: CUDA, and MPS on Macs.
+"""The backend on graphics processors, by PyTorch: CUDA, and MPS on Macs.
 
 A block's int8 codes are copied to the device when it is first scored and stay there until it is forgotten. Sums are
 exact, in integers on CUDA and in float32 elsewhere, which holds every sum of up to 1,040 products of two int8, so the
@@ -60,7 +60,7 @@ class TorchBackend(Backend):
 
     @classmethod
     def best(cls) -> TorchBackend:
-        """The engine on this machine's graphics processor. Raises BackendUnavailable where PyTorch knows none."""
+        """The backend on this machine's graphics processor. Raises BackendUnavailable where PyTorch knows none."""
         with _translated():
             import torch
 
@@ -98,7 +98,7 @@ class TorchBackend(Backend):
         return f"torch ({known})"
 
     def _scored(self, block: Block, queries: RoundedQueries) -> Tensor:
-        """The scores on the device. The order of the arithmetic is the CPU engine's."""
+        """The scores on the device. The order of the arithmetic is the CPU backend's."""
         held = self._held(block)
         scores, tails = self._integer_sums(held, queries) if self._integers else self._float_sums(held, queries)
         scores *= held.head_scales

@@ -1,6 +1,6 @@
-"""The trial of an engine on this machine: the same hits as the processor on a sample, and faster.
+"""The trial of a backend on this machine: the same hits as the processor on a sample, and faster.
 
-It is made at first use and again after an update of the system, the engine or its library, and kept.
+It is made at first use and again after an update of the system, the backend or its library, and kept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LIBRARIES = {"coreml": "coremltools", "torch": "torch"}
 
 
 def tried(backend: Backend, judge: CpuBackend, folder: Path) -> tuple[bool, str]:
-    """Whether an engine is to be taken instead of the processor, and why, in a few words.
+    """Whether a backend is to be taken instead of the processor, and why, in a few words.
 
     `folder` keeps the outcome for this machine, system and version.
     """
@@ -79,7 +79,7 @@ def _try(backend: Backend, judge: CpuBackend) -> tuple[bool, str]:
 
 
 def _off(backend: Backend, block: Block, queries: NDArray[np.float32]) -> int:
-    """For how many queries a true hit is not among those that the engine's scores and errors leave."""
+    """For how many queries a true hit is not among those that the backend's scores and errors leave."""
     rows = np.hstack([block.head * block.head_scales[:, None], block.tail * block.tail_scales[:, None]])
     scores, errors = backend.scores(block, queries)
     wrong = 0

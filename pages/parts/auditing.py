@@ -18,15 +18,18 @@ logger = logging.getLogger(__name__)
 # What changes data, below the library's own name, and how many of its values the audit may show: ids and names, never
 # a key, a password or a text.
 _CHANGES = {
-    "remove": 1, "rename_document": 1, "tag_documents": 0, "retry": 1, "watch": 1, "unwatch": 1, "bring_back": 0,
-    "rename_conversation": 1, "delete_conversation": 1, "pin_conversation": 1, "rate": 1, "set_preference": 1,
-    "use_gemini": 0, "forget_gemini": 0, "forget_reembedding": 0, "forget_chunking": 0,
+    "remove": 1, "retry": 1, "sources.watch": 1, "sources.unwatch": 1,
+    "catalogue.rename": 1, "catalogue.tag": 0, "catalogue.set_aside": 0, "catalogue.take_back": 0,
+    "chunk_edits.correct": 1, "chunk_edits.leave_out": 1, "chunk_edits.undo": 1,
+    "history.rename": 1, "history.delete": 1, "history.pin": 1, "history.rate": 1, "history.bring_back": 0,
+    "preferences.set": 1, "maintenance.discard_reembedding": 0, "maintenance.keep_chunks": 0,
     "jobs.submit": 2, "jobs.submit_all": 1, "jobs.cancel": 1, "jobs.retry": 1,
-    "language_models.use_server": 0, "language_models.forget_server": 0, "language_models.remove": 1,
+    "language_models.use_gemini": 0, "language_models.forget_gemini": 0, "language_models.remove": 1,
+    "language_models.use_server": 0, "language_models.forget_server": 0,
     "evaluation.create": 1, "evaluation.put": 1, "evaluation.drop": 1, "evaluation.rename": 1, "evaluation.delete": 1,
-    "evaluation.begin": 1, "evaluation.cancel": 1, "evaluation.delete_run": 1, "evaluation.adopt": 0,
+    "evaluation.begin": 1, "evaluation.cancel": 1, "evaluation.delete_run": 1, "evaluation.apply": 0,
 }  # fmt: skip
-_PARTS = ("jobs", "language_models", "evaluation")
+_PARTS = {part for part, dot, _ in (name.partition(".") for name in _CHANGES) if dot}
 _CHARS = 500
 
 

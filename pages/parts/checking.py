@@ -84,17 +84,17 @@ def _report(report: Report) -> None:
         count = words.count(len(report.findings), "difference")
         st.markdown(f":orange[:material/warning:] **{count}** :gray[{looked}]")
         _table(report.findings)
-    if report.mended:
-        st.markdown(f":green[:material/build:] **{words.count(len(report.mended), 'difference')} repaired**")
-        _table(report.mended, mended=True)
+    if report.repaired:
+        st.markdown(f":green[:material/build:] **{words.count(len(report.repaired), 'difference')} repaired**")
+        _table(report.repaired, repaired=True)
 
 
-def _table(findings: tuple[Finding, ...], *, mended: bool = False) -> None:
+def _table(findings: tuple[Finding, ...], *, repaired: bool = False) -> None:
     shown = findings[:SHOWN]
     rows = {
         "Store": [words.plain(item.store) for item in shown],
         "Document": [words.plain(item.title or item.document_id[:10]) or "all" for item in shown],
-        "What differs": [_sentence(item.message) + ("" if mended else _remedy(item)) for item in shown],
+        "What differs": [_sentence(item.message) + ("" if repaired else _remedy(item)) for item in shown],
     }
     st.table(rows, border="horizontal", hide_index=True)
     if len(findings) > SHOWN:

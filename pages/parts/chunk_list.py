@@ -22,7 +22,7 @@ _ASTRAY = "The document was cut or came in otherwise since: no chunk has the tex
 def draw(library: Library, document: Document, page: int) -> None:
     """The chunks of this page, those that are left out in their places, and corrections that fit no chunk."""
     chunks = [chunk for chunk in library.chunks(document.id) if chunk.page == page]
-    edits = library.chunk_edits(document.id)
+    edits = library.chunk_edits.of(document.id)
     corrected = {(edit.page, edit.start, edit.end): edit for edit in edits if edit.in_place and not edit.left_out}
     out = [edit for edit in edits if edit.in_place and edit.left_out and edit.page == page]
     rows = [_row(chunk, corrected.get((chunk.page, chunk.start, chunk.end))) for chunk in chunks]
@@ -104,13 +104,13 @@ def _change(act: Callable[[str], None], document_id: str) -> None:
 
 def _correct(document_id: str) -> None:
     wanted = st.session_state["upload_chunks"]["correct"]
-    resources.library().correct_chunk(f"{document_id}:{wanted['index']}", wanted["text"])
+    resources.library().chunk_edits.correct(f"{document_id}:{wanted['index']}", wanted["text"])
 
 
 def _leave(document_id: str) -> None:
-    resources.library().leave_out_chunk(f"{document_id}:{st.session_state['upload_chunks']['leave']}")
+    resources.library().chunk_edits.leave_out(f"{document_id}:{st.session_state['upload_chunks']['leave']}")
 
 
 def _undo(document_id: str) -> None:
     _, page, start, end = st.session_state["upload_chunks"]["undo"]
-    resources.library().undo_chunk_edit(document_id, page, start, end)
+    resources.library().chunk_edits.undo(document_id, page, start, end)

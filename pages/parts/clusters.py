@@ -22,7 +22,7 @@ _EXCERPT_CHARS = 160
 def draw(library: Library) -> None:
     """The tree, closed until someone opens it; nothing while the library has no clusters."""
     try:
-        tree = library.clusters()
+        tree = library.clusters.tree()
         if not tree.clusters:
             return
         with st.expander("Clusters", asked_for(), icon=":material/account_tree:", key="upload_clusters"):
@@ -91,7 +91,7 @@ def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> N
         st.markdown("**This document is no longer in the library.**")
         return
     st.markdown(f"**{words.plain(document.title)}**")
-    clusters = library.clusters_of(document_id)
+    clusters = library.clusters.of_document(document_id)
     if len(path) == 2 or int(path[2]) >= len(clusters):
         for number, cluster in enumerate(clusters):
             _step(f"{named(cluster.terms)} · {words.count(len(cluster.chunks), 'chunk')}", number)

@@ -81,7 +81,7 @@ def _menu(conversation: Conversation) -> None:
 def _picked(conversation_id: str) -> None:
     act = st.session_state["chat_menu"]
     if act in ("pin", "unpin"):
-        resources.library().pin_conversation(conversation_id, act == "pin")
+        resources.library().history.pin(conversation_id, act == "pin")
     elif act:
         st.session_state["chat_dialog"] = (act, conversation_id)
 
@@ -107,7 +107,7 @@ def _rename(conversation: Conversation) -> None:
 
 def _keep_title(conversation_id: str) -> None:
     if title := " ".join(st.session_state["chat_title"].split()):
-        resources.library().rename_conversation(conversation_id, title)
+        resources.library().history.rename(conversation_id, title)
         _close()
 
 
@@ -117,10 +117,10 @@ def _export(library: Library, conversation: Conversation) -> None:
     name = re.sub(r"[^\w-]+", "-", conversation.title).strip("-") or "conversation"
     for form, (label, icon) in FORMS.items():
         st.download_button(
-            label, partial(library.export_conversation, conversation.id, form), name + SUFFIXES[form],
+            label, partial(library.history.export, conversation.id, form), name + SUFFIXES[form],
             icon=icon, key=f"chat_export_{form}", on_click="ignore", width="stretch",
         )  # fmt: skip
-    text = library.export_conversation(conversation.id, "markdown").decode()
+    text = library.history.export(conversation.id, "markdown").decode()
     component("copying")(key="chat_copy", data={"text": text, "label": "Copy all of it"})
 
 
@@ -136,6 +136,6 @@ def _delete(conversation: Conversation) -> None:
 
 def _delete_it(conversation_id: str) -> None:
     resources.questions().stop(conversation_id)
-    resources.library().delete_conversation(conversation_id)
+    resources.library().history.delete(conversation_id)
     conversations.show(None)
     _close()

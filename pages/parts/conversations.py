@@ -55,7 +55,7 @@ def scope(library: Library, conversation: str | None) -> Scope:
     asking = resources.questions().of(conversation)
     if asking is not None and asking.scope is not None and not asking.finished:
         return asking.scope  # it may not be kept yet
-    return library.scope(conversation)
+    return library.history.scope(conversation)
 
 
 def narrow(conversation: str | None, scope: Scope) -> None:
@@ -64,7 +64,7 @@ def narrow(conversation: str | None, scope: Scope) -> None:
         st.session_state["chat_scope"] = scope
         return
     try:
-        resources.library().set_scope(conversation, scope)
+        resources.library().history.set_scope(conversation, scope)
     except LecternError as error:
         st.toast(f"Your choice was not kept: {words.plain(str(error))}", icon=":material/error:")
 

@@ -49,7 +49,7 @@ def _draw(library: Library) -> None:
                 f"Download one below, or put a .gguf file into {words.plain(str(library.language_models.folder))}."
             )
         return
-    chosen = library.preference(models.PREFERENCE)
+    chosen = library.preferences.get(models.PREFERENCE)
     with st.container(key="models_files", gap="small"):
         for number, file in enumerate(files):
             _row(library, file, number, chosen=file.id == chosen)
@@ -86,14 +86,14 @@ def described(file: ModelFile) -> str:
 
 
 def _use(model_id: str) -> None:
-    resources.library().set_preference(models.PREFERENCE, model_id)
+    resources.library().preferences.set(models.PREFERENCE, model_id)
 
 
 def _remove(model_id: str) -> None:
     library = resources.library()
     try:
         library.language_models.remove(model_id)
-        if library.preference(models.PREFERENCE) == model_id:
-            library.set_preference(models.PREFERENCE, None)
+        if library.preferences.get(models.PREFERENCE) == model_id:
+            library.preferences.set(models.PREFERENCE, None)
     except LecternError as error:
         st.session_state[f"models_problem_{model_id}"] = f"{error} {error.help}"

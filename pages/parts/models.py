@@ -21,9 +21,9 @@ AGENT = "agent"
 
 def choose(library: Library) -> ModelStatus:
     """Draw the choice and return the model that answers; one that is no longer ready gives way, and that is said."""
-    statuses = library.models()
+    statuses = library.language_models.statuses()
     ready = [status for status in statuses if status.ready]
-    wanted = library.preference(PREFERENCE) or ready[0].id
+    wanted = library.preferences.get(PREFERENCE) or ready[0].id
     chosen = next((status for status in ready if status.id == wanted), ready[0])
     st.session_state["chat_model"] = chosen.id
     with st.container(key="chat_models", gap="small"):
@@ -44,7 +44,7 @@ def choose(library: Library) -> ModelStatus:
 
 def agent(library: Library) -> None:
     """The choice whether an agent answers; kept for the library."""
-    kept = library.preference(AGENT)
+    kept = library.preferences.get(AGENT)
     st.session_state["chat_agent"] = library.settings.answering.agent if kept is None else kept == "on"
     st.toggle(
         "Agent", key="chat_agent", on_change=_keep_agent,
@@ -53,7 +53,7 @@ def agent(library: Library) -> None:
 
 
 def _keep_agent() -> None:
-    resources.library().set_preference(AGENT, "on" if st.session_state["chat_agent"] else "off")
+    resources.library().preferences.set(AGENT, "on" if st.session_state["chat_agent"] else "off")
 
 
 def remote_line(chosen: ModelStatus, leaving: str = "your question and the passages found for it") -> None:
@@ -70,9 +70,9 @@ def default(library: Library) -> None:
 
 
 def _default(library: Library) -> None:
-    statuses = library.models()
+    statuses = library.language_models.statuses()
     ready = [status for status in statuses if status.ready]
-    wanted = library.preference(PREFERENCE) or ready[0].id
+    wanted = library.preferences.get(PREFERENCE) or ready[0].id
     chosen = next((status for status in ready if status.id == wanted), ready[0])
     st.session_state["models_default"] = chosen.id
     st.radio(
@@ -95,7 +95,7 @@ def _default(library: Library) -> None:
 
 def gemini(library: Library, prefix: str = "models") -> None:
     """Whether Gemini can be asked, and the way to use it or to forget its key."""
-    status = next((status for status in library.models() if status.id == "gemini"), None)
+    status = next((status for status in library.language_models.statuses() if status.id == "gemini"), None)
     if status is not None and status.ready:
         st.caption("Gemini has a key, and you confirmed that passages leave this machine.")
         st.button("Forget the key", key=f"{prefix}_gemini_forget", on_click=_forget)
@@ -105,7 +105,7 @@ def gemini(library: Library, prefix: str = "models") -> None:
 
 
 def _keep(key: str) -> None:
-    resources.library().set_preference(PREFERENCE, st.session_state[key])
+    resources.library().preferences.set(PREFERENCE, st.session_state[key])
 
 
 def _more(library: Library, statuses: Sequence[ModelStatus]) -> None:
@@ -140,11 +140,11 @@ def _use(prefix: str) -> None:
         return
     library = resources.library()
     try:
-        library.use_gemini(key, keep=state[f"{prefix}_gemini_keep"])
-        library.set_preference(PREFERENCE, "gemini")
+        library.language_models.use_gemini(key, keep=state[f"{prefix}_gemini_keep"])
+        library.preferences.set(PREFERENCE, "gemini")
     except LecternError as error:
         state[f"{prefix}_gemini_refusal"] = f":red[{words.plain(str(error))}] {words.plain(error.help)}"
 
 
 def _forget() -> None:
-    resources.library().forget_gemini()
+    resources.library().language_models.forget_gemini()

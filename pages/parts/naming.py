@@ -47,7 +47,7 @@ def rename(wanted: Mapping[str, Any] | None) -> None:
     if not wanted:
         return
     try:
-        resources.library().rename_document(wanted["id"], wanted["title"])
+        resources.library().catalogue.rename(wanted["id"], wanted["title"])
     except KeyError:
         st.session_state["upload_problem"] = "This document is no longer in the library."
     except LecternError as error:
@@ -59,7 +59,7 @@ def tag(wanted: Mapping[str, Any] | None) -> None:
     if not wanted:
         return
     try:
-        resources.library().tag_documents(wanted["ids"], add=wanted.get("add", ()), remove=wanted.get("remove", ()))
+        resources.library().catalogue.tag(wanted["ids"], add=wanted.get("add", ()), remove=wanted.get("remove", ()))
     except ValueError as error:
         st.session_state["upload_problem"] = str(error)
     except LecternError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.parts import words
-from rag_core.domain import Citation, Document, Page, PagePicture, ScoreKind
+from rag_core.domain import Citation, Document, Page, PageImage, ScoreKind
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS, warning_of
 
@@ -131,7 +131,7 @@ def _page_words(label: str, page: int, pages: int) -> str:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _picture(
     _library: Library, document_id: str, page: int, span: tuple[int, int] | None, recogniser: str
-) -> PagePicture:
+) -> PageImage:
     """Kept for a while, since one passage is drawn anew with every step on the page. Bytes never change under an id,
     and which way up a page stands only once text recognition has read it."""
-    return _library.picture(document_id, page, span=span, width_px=WIDTH_PX)
+    return _library.page_image(document_id, page, span=span, width_px=WIDTH_PX)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import adding, naming, resources, words
-from pages.parts.refreshing import failure, renewed
+from pages.parts.refreshing import failure, refreshed
 from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
@@ -23,7 +23,7 @@ BUSY_S, IDLE_S = 0.5, 3.0
 
 def ways(library: Library) -> None:
     """A row of them, below the drop zone."""
-    followed = [one for one in library.followed() if one.kind == "folder" or one.documents]
+    followed = [one for one in library.sources.followed() if one.kind == "folder" or one.documents]
     with st.container(key="upload_ways", horizontal=True, gap="small"):
         with st.popover("Web address", icon=":material/language:"):
             _address()
@@ -40,7 +40,7 @@ def ways(library: Library) -> None:
 def progress(library: Library) -> None:
     """The addresses being fetched, and how the last ones ended; the page with them when documents came or went."""
     seen = _seen(library)
-    st.fragment(renewed, run_every=BUSY_S if seen[0] else IDLE_S)(
+    st.fragment(refreshed, run_every=BUSY_S if seen[0] else IDLE_S)(
         lambda: _lines(library.jobs), lambda: seen != _seen(library)
     )
 
@@ -146,7 +146,7 @@ def _update(location: str) -> None:
 def _take(key: str) -> None:
     files = st.session_state.get(key) or []
     library = resources.library()
-    wanted = [file for file in files if PurePath(file.name).suffix.lower() in library.suffixes]
+    wanted = [file for file in files if PurePath(file.name).suffix.lower() in library.sources.suffixes]
     adding.add(library.jobs, [Upload(file.name, file.getvalue()) for file in wanted])
     # A new key empties the widget, so that the server forgets the bytes once they are added.
     st.session_state["upload_folder_turn"] += 1
@@ -157,7 +157,7 @@ def _watch() -> None:
     if folder:
         try:
             library = resources.library()
-            library.jobs.submit(KIND, library.watch(folder).location)
+            library.jobs.submit(KIND, library.sources.watch(folder).location)
         except LecternError as error:
             naming.tell(error)
         else:
@@ -166,7 +166,7 @@ def _watch() -> None:
 
 def _leave(location: str) -> None:
     try:
-        resources.library().unwatch(location)
+        resources.library().sources.unwatch(location)
     except KeyError:  # another session did so already
         return
     except LecternError as error:

@@ -66,7 +66,7 @@ def notes(library: Library, document: Document) -> list[Row]:
         if page.error:
             rows.append(_note(f"Page {page.number} could not be read: {page.error}", page.number))
         rows += [_note(_hidden(page, span), page.number, (span.start, span.end)) for span in page.hidden]
-    for edit in library.chunk_edits(document.id):
+    for edit in library.chunk_edits.of(document.id):
         if not edit.in_place:
             rows.append(_note("A correction fits no chunk any more: see Chunks.", edit.page))
     return rows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.refreshing import renewed
+from pages.parts.refreshing import refreshed
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -17,8 +17,8 @@ REFRESH_S = 3.0
 
 def progress(library: Library) -> None:
     """A line while pages are left; it refreshes by itself, and the page with it once none is."""
-    if library.to_recognise():
-        st.fragment(renewed, run_every=REFRESH_S)(lambda: _line(library), lambda: not library.to_recognise())
+    if library.recognition.left():
+        st.fragment(refreshed, run_every=REFRESH_S)(lambda: _line(library), lambda: not library.recognition.left())
 
 
 def left_words(pages: int) -> str:
@@ -27,5 +27,5 @@ def left_words(pages: int) -> str:
 
 
 def _line(library: Library) -> None:
-    if left := library.to_recognise():
+    if left := library.recognition.left():
         st.caption(f":material/document_scanner: {left_words(left)} Documents can be asked about meanwhile.")

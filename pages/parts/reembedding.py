@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts import words
 from pages.parts.refreshing import failure, watched
-from rag_core.domain import Job, Progress, Successor
+from rag_core.domain import Job, Progress, TargetProfile
 from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
@@ -27,17 +27,17 @@ def begin(library: Library, kind: str) -> None:
     library.jobs.submit(kind)
 
 
-def explain(successor: Successor) -> str:
+def explain(target: TargetProfile) -> str:
     """Why, as Markdown."""
-    present, wanted = (f"**{words.plain(name)}**" for name in (successor.present, successor.wanted))
-    if successor.begun:
+    present, wanted = (f"**{words.plain(name)}**" for name in (target.present, target.wanted))
+    if target.begun:
         return (
-            f"{successor.done:,} of {words.count(successor.total, 'chunk')} are embedded with {wanted}, and kept. "
+            f"{target.done:,} of {words.count(target.total, 'chunk')} are embedded with {wanted}, and kept. "
             f"{present} answers until all of them are."
         )
     return (
         f"The settings ask for {wanted}; this library was made with {present}, which goes on answering. "
-        f"Its {words.count(successor.total, 'chunk')} can be re-embedded from the stored texts while you search and "
+        f"Its {words.count(target.total, 'chunk')} can be re-embedded from the stored texts while you search and "
         "chat. You can stop it at any time; it goes on from there."
     )
 
@@ -46,33 +46,33 @@ def _draw(library: Library) -> None:
     job = library.jobs.last(KIND, DISCARD)
     working = job is not None and not job.finished
     try:
-        successor = None if working else library.status().successor
+        target = None if working else library.maintenance.status().target
     except LecternError:  # it is said above, where the facts are
-        successor = None
-    if successor is None and job is None:
+        target = None
+    if target is None and job is None:
         return
     st.markdown("## Another embedding model")
-    with st.container(key="system_renewal", gap="small"):
+    with st.container(key="system_reembedding", gap="small"):
         if job is not None and working:
             _working(library, job)
             return
-        if successor is not None:
-            st.markdown(explain(successor))
-            _buttons(library, successor)
+        if target is not None:
+            st.markdown(explain(target))
+            _buttons(library, target)
         if job is not None and job.error is not None:
             failure(job.error)
         elif job is not None and job.result is not None:
             _outcome(job, job.result)
 
 
-def _buttons(library: Library, successor: Successor) -> None:
-    with st.container(key="system_renewal_buttons", horizontal=True, gap="small"):
-        label = "Resume" if successor.begun else "Re-embed"
+def _buttons(library: Library, target: TargetProfile) -> None:
+    with st.container(key="system_reembedding_buttons", horizontal=True, gap="small"):
+        label = "Resume" if target.begun else "Re-embed"
         st.button(
             label, icon=":material/model_training:", type="primary", key="system_reembed",
             on_click=begin, args=(library, KIND),
         )  # fmt: skip
-        if successor.begun:
+        if target.begun:
             tip = "Throws away the new vectors made so far. What the library holds stays as it is."
             st.button(
                 "Discard", icon=":material/delete:", key="system_forget", help=tip,
@@ -82,7 +82,7 @@ def _buttons(library: Library, successor: Successor) -> None:
 
 def _working(library: Library, job: Job) -> None:
     share, text = measure(job)
-    with st.container(key="system_renewal_line", horizontal=True, vertical_alignment="center", wrap=False):
+    with st.container(key="system_reembedding_line", horizontal=True, vertical_alignment="center", wrap=False):
         st.progress(share, text=text)
         st.button(
             "Stop", icon=":material/stop_circle:", key="system_stop", type="tertiary",
@@ -106,12 +106,12 @@ def measure(job: Job) -> tuple[float, str]:
         return 0.9 * part, f"Embedding {step.done:,} of {words.count(step.total, 'chunk')}{left}"
     if step.stage == "writing":
         return 0.9 + 0.07 * part, f"Writing {step.done:,} of {words.count(step.total, 'dump file')}"
-    return 0.97, "Switching"
+    return 0.97, "Cutting over"
 
 
 def _last(job: Job) -> bool:
     """Whether it is too late to stop."""
-    return job.kind != KIND or job.progress.stage in ("switching", "done")
+    return job.kind != KIND or job.progress.stage in ("cutting over", "done")
 
 
 def _outcome(job: Job, end: Progress) -> None:

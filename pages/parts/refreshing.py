@@ -21,7 +21,7 @@ def watched(draw: Callable[[], None]) -> None:
     st.fragment(draw, run_every=REFRESH_S)()
 
 
-def renewed(draw: Callable[[], None], changed: Callable[[], bool]) -> None:
+def refreshed(draw: Callable[[], None], changed: Callable[[], bool]) -> None:
     """Draw a part of a page, then the whole page anew where something changed that nobody clicked for.
 
     In this order: `st.rerun` asks for the page that is drawn now, in place of a click on another page that waits to be

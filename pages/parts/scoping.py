@@ -42,7 +42,7 @@ def choose(
     edition = _edition(page, scope)
     filters: dict[str, tuple[str, Sequence[Any], Callable[[Any], str]]] = {
         "documents": ("Documents", list(titles), lambda key: titles.get(key, "A removed document")),
-        "tags": ("Tags", [tag for tag, _ in library.tags()], str),
+        "tags": ("Tags", [tag for tag, _ in library.catalogue.tags()], str),
         "years": ("Years", _years(documents), str),
         "sections": ("Sections", _sections(documents, scope), str),
         "folders": ("Folders", _folders(documents), str),

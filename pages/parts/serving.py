@@ -90,7 +90,7 @@ def _use() -> None:
     try:
         library.language_models.use_server(address, key, names, agreed=agreed, keep=state["models_server_keep"])
         if names:
-            library.set_preference(models.PREFERENCE, f"server:{names[0]}")
+            library.preferences.set(models.PREFERENCE, f"server:{names[0]}")
     except LecternError as error:
         state["models_server_problem"] = f"{error} {error.help}"
         return

@@ -106,7 +106,7 @@ def _away() -> None:
     library = resources.library()
     try:
         others = [item.id for item in library.documents() if item.id in wanted and item.state != "ready"]
-        gone = library.set_aside(wanted - set(others), undo_s=UNDO_S)
+        gone = library.catalogue.set_aside(wanted - set(others), undo_s=UNDO_S)
         for document_id in others:
             library.remove(document_id)
     except LecternError as error:
@@ -128,7 +128,7 @@ def _undoing() -> None:
 def _take_back() -> None:
     gone, _, _ = st.session_state.pop("upload_away")
     try:
-        back = resources.library().take_back(gone)
+        back = resources.library().catalogue.take_back(gone)
     except LecternError as error:
         naming.tell(error)
         return

@@ -25,7 +25,7 @@ def facts(library: Library) -> None:
 
 def _facts(library: Library) -> None:
     try:
-        status = library.status()
+        status = library.maintenance.status()
     except LecternError as error:
         failure(error)
         return
@@ -39,7 +39,7 @@ def _facts(library: Library) -> None:
                 st.caption(label, width=140)
                 st.markdown(value, width="stretch")
     for note in status.notes:
-        if status.successor is None or note != status.successor.note:  # it has a part of the page for itself
+        if status.target is None or note != status.target.note:  # it has a part of the page for itself
             st.caption(f":material/info: {words.plain(note)}")
 
 

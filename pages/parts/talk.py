@@ -157,9 +157,9 @@ def _rater(key: str, message: Message) -> Callable[[], None]:
         mark, reason = clicked.get("rate"), clicked.get("reason")
         with _told("Your mark was not kept"):
             if mark is not None:
-                resources.library().rate(message.id, exchange.RATINGS[mark])
+                resources.library().history.rate(message.id, exchange.RATINGS[mark])
             elif reason is not None:
-                resources.library().rate(message.id, message.rating, reason)
+                resources.library().history.rate(message.id, message.rating, reason)
         st.session_state["chat_whole_page"] = True
 
     return rate
@@ -175,7 +175,7 @@ def _editor(key: str, message_id: str) -> Callable[[], None]:
 
 def _bring_back(message_id: str) -> None:
     with _told("The earlier question was not brought back"):
-        resources.library().bring_back(message_id)
+        resources.library().history.bring_back(message_id)
     st.session_state.pop("chat_passage", None)
     st.session_state["chat_whole_page"] = True
 

@@ -52,7 +52,7 @@ class Thumbnails:
 
     def _draw(self, place: Place) -> None:
         try:
-            png: bytes | None = self._library().picture(*place, width_px=WIDTH_PX).png
+            png: bytes | None = self._library().page_image(*place, width_px=WIDTH_PX).png
         except (LecternError, KeyError):  # what cannot be drawn has no picture; opening the page says why
             png = None
         with self._lock:

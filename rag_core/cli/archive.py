@@ -23,7 +23,7 @@ def backup(session: Session, file: str, replace: bool) -> None:
 
     try:
         with Library.open(session.settings) as library:
-            made = library.backup(file, replace=replace)
+            made = library.maintenance.backup(file, replace=replace)
     except LibraryInUse:
         made = Library.backup_beside(file, session.settings, replace=replace)
     _report(session, made, "Written and read back")

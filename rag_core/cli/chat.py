@@ -112,7 +112,7 @@ class Talk:
         if rest:
             self._model = rest
         else:
-            for one in self._session.library.models():
+            for one in self._session.library.language_models.statuses():
                 say(f"  {one.id}" + ("" if one.ready else f" (not ready: {one.reason})"))
         return True
 

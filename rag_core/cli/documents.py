@@ -60,7 +60,7 @@ def rename(session: Session, document: str, title: str | None) -> int:
     session.changes("rename", document)
     found = _named(session, [document])
     for one in found:
-        session.library.rename_document(one.id, title)
+        session.library.catalogue.rename(one.id, title)
         now = session.library.document(one.id).title
         report(session.as_json, {"renamed": one.id, "title": now}, f"{one.title} is called {now}.")
     return 0 if found else 1
@@ -78,7 +78,7 @@ def tag(session: Session, documents: tuple[str, ...], add: tuple[str, ...], remo
         session.changes("tag", *documents)
     found = _named(session, documents)
     try:
-        session.library.tag_documents([d.id for d in found], add=add, remove=remove)
+        session.library.catalogue.tag([d.id for d in found], add=add, remove=remove)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     for document in found:
@@ -86,7 +86,7 @@ def tag(session: Session, documents: tuple[str, ...], add: tuple[str, ...], remo
         values = {"id": document.id, "tags": list(tags)}
         report(session.as_json, values, f"{document.title}: {', '.join(tags) or 'no tags'}")
     if not documents:
-        for name, count in session.library.tags():
+        for name, count in session.library.catalogue.tags():
             report(session.as_json, {"tag": name, "documents": count}, f"{count:6}  {name}")
     return 0 if len(found) == len(documents) else 1
 

@@ -41,7 +41,7 @@ def write(session: Session, conversation_id: str, form: Any, output: str | None)
     form = form or _SUFFIXES.get(Path(output or "").suffix.lower(), "markdown")
     if output is None and form == "pdf" and is_terminal():
         raise click.UsageError("A PDF goes to a file: --output FILE.")
-    data = session.library.export_conversation(conversation_id, form)
+    data = session.library.history.export(conversation_id, form)
     if output is None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

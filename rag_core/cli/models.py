@@ -38,7 +38,7 @@ def _list(session: Session) -> None:
     from rag_core.plain import plain
 
     files = {file.id: file for file in session.library.language_models.files()}
-    for status in session.library.models():
+    for status in session.library.language_models.statuses():
         file = files.get(status.id)
         values = {**plain(status), "file": plain(file) if file else None}
         ready = "ready" if status.ready else f"not ready. {status.reason}"

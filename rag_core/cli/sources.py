@@ -74,19 +74,19 @@ def watch(
     """Watch a folder, leave it, or list those that are watched."""
     library = session.library
     if folder is None:
-        for one in library.followed():
+        for one in library.sources.followed():
             if one.kind == "folder":
                 _tell(session, one)
         return 0
     session.changes("watch", *(["--stop"] * stop), *(["--remove"] * remove), folder)
     if stop:
         try:
-            library.unwatch(folder, remove=remove)
+            library.sources.unwatch(folder, remove=remove)
         except KeyError as error:
             raise click.UsageError(f"{folder} is not watched.") from error
         return 0
     try:
-        watched = library.watch(folder, tags=tags)
+        watched = library.sources.watch(folder, tags=tags)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     code = _updated(session, [watched.location])
@@ -107,14 +107,14 @@ def _shown(events: Iterable[AddEvent], show: Callable[[AddEvent], None]) -> int:
 
 def _updated(session: Session, locations: Iterable[str]) -> int:
     with adding(session.as_json) as show:
-        return 1 if _shown(session.library.update([*locations] or None), show) else 0
+        return 1 if _shown(session.library.sources.update([*locations] or None), show) else 0
 
 
 def _recognise(session: Session) -> None:
     """Read pages whose text is a picture before this process, whose background it otherwise is, ends."""
-    if session.library.to_recognise():
+    if session.wire is None and session.library.recognition.left():  # a server does so by itself
         with steps(session.as_json, unit=" pages") as show:
-            for step in session.library.recognise():
+            for step in session.library.recognition.run():
                 show(step)
 
 

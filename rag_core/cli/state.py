@@ -18,7 +18,7 @@ def status(session: Session) -> None:
     """Print it."""
     from rag_core.plain import plain
 
-    now = session.library.status()
+    now = session.library.maintenance.status()
     if session.as_json:
         emit(plain(now))
         return
@@ -35,17 +35,17 @@ def status(session: Session) -> None:
 @click.option("--deep", is_flag=True, help="read every text, vector and file")
 def verify(session: Session, deep: bool) -> int:
     """Print what differs."""
-    return _show_report(session, session.library.verify(deep))
+    return _show_report(session, session.library.maintenance.verify(deep))
 
 
-@command("repair", help="Make again what differs from PostgreSQL; nothing is embedded.")
+@command("repair", help="Rebuild what differs from PostgreSQL; nothing is embedded.")
 def repair(session: Session) -> int:
-    """Print what was mended, and what could not be."""
+    """Print what was repaired, and what could not be."""
     session.changes("repair")
-    return _show_report(session, session.library.repair())
+    return _show_report(session, session.library.maintenance.repair())
 
 
-@command("reembed", help="Embed every document anew with another model; the old one answers meanwhile.")
+@command("reembed", help="Re-embed every document with another model; the old one answers meanwhile.")
 @click.option("--model", help="packaged model, or a folder; without it that of the settings")
 @click.option("--precision", type=click.Choice(["auto", "float32", "bf16", "int8"]), help="precision of the model")
 def reembed(session: Session, model: str | None, precision: str | None) -> None:
@@ -55,7 +55,7 @@ def reembed(session: Session, model: str | None, precision: str | None) -> None:
     wanted = {name: value for name, value in (("model", model), ("precision", precision)) if value is not None}
     chosen = library.settings.changed("embedding", **wanted).embedding if wanted else None
     with steps(session.as_json, unit=" chunks") as show:
-        for step in library.reembed(chosen):
+        for step in library.maintenance.reembed(chosen):
             show(step)
 
 
@@ -66,12 +66,12 @@ def _show_report(session: Session, found: Report) -> int:
     if session.as_json:
         emit(plain(found))
         return code
-    for note in session.library.notes():
+    for note in session.library.maintenance.notes():
         say(f"note: {note}")
-    for finding in found.mended:
-        say(f"mended: {_line(finding)}")
+    for finding in found.repaired:
+        say(f"repaired: {_line(finding)}")
     for finding in found.findings:
-        say(f"{_line(finding)} {'`repair` mends it.' if finding.repairable else finding.help}")
+        say(f"{_line(finding)} {'`repair` rebuilds it.' if finding.repairable else finding.help}")
     differ = len({finding.document_id for finding in found.findings})
     say(
         f"{found.documents} documents, {found.chunks} chunks compared in {found.took_s:.1f} s:"

@@ -278,7 +278,7 @@ class AddEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class PagePicture:
+class PageImage:
     """A page drawn as PNG, with the boxes of the passage asked for, in fractions of its size."""
 
     png: bytes = field(repr=False)

@@ -84,7 +84,7 @@ class ModelServer:
 
 
 @dataclass(frozen=True, slots=True)
-class Successor:
+class TargetProfile:
     """The embedding model that is to take the place of the one in use. `done` of `total` chunks have its vectors.
 
     `begun` says whether some of them were made already; `note` tells all of it in one line.
@@ -102,7 +102,7 @@ class Successor:
 class LibraryStatus:
     """How the library is: counts, profile, engine and what is worth saying, one line each.
 
-    `successor` is there where the library is to be embedded anew; its note is among the notes.
+    `target` is there where the library is to be re-embedded; its note is among the notes.
     """
 
     data_dir: str
@@ -117,7 +117,7 @@ class LibraryStatus:
     lexical: str
     models: tuple[ModelStatus, ...]
     notes: tuple[str, ...] = ()
-    successor: Successor | None = None
+    target: TargetProfile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Finding:
 class Report:
     """What a comparison of all stores found: nothing, or findings. `deep` ones read every text and every vector.
 
-    `mended` are the findings of the report before that a repair put right.
+    `repaired` are the findings of the report before that a repair put right.
     """
 
     documents: int
@@ -147,7 +147,7 @@ class Report:
     findings: tuple[Finding, ...]
     deep: bool
     took_s: float
-    mended: tuple[Finding, ...] = ()
+    repaired: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

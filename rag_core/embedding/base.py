@@ -1,4 +1,4 @@
-"""What every embedding engine shares: an engine's author writes `_forward`, the rest is here."""
+"""What every embedding runtime shares: a runtime's author writes `_forward`, the rest is here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Forward = tuple[NDArray[np.float32], NDArray[np.float32]]
 class Embedder(ABC):
     """A model that makes vectors of texts. Thread-safe.
 
-    profile: what stamps the vectors. model: the setting by which it is found. engine: for people, such as
+    profile: what stamps the vectors. model: the setting by which it is found. runtime: for people, such as
     "openvino int8". notes: what was replaced and why.
     """
 
@@ -47,7 +47,7 @@ class Embedder(ABC):
     ) -> None:
         self.profile: Profile = source.profile(precision)
         self.model = source.model
-        self.engine = f"{self.kind} {precision}"
+        self.runtime = f"{self.kind} {precision}"
         self.notes = tuple(notes)
         self._source = source
         self._batch_size = batch_size
@@ -221,7 +221,7 @@ class Embedder(ABC):
     def _units(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
-            raise ModelUnavailable(f"The embedding model gives vectors that cannot be used ({self.engine})")
+            raise ModelUnavailable(f"The embedding model gives vectors that cannot be used ({self.runtime})")
         units: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
         return units
 

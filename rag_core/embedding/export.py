@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from accelerator.atomic import work_path
 from rag_core.embedding.calibration import calibration_texts
 from rag_core.embedding.exported import publish
-from rag_core.embedding.openvino_engine import MODEL_FILE
+from rag_core.embedding.openvino_runtime import MODEL_FILE
 from rag_core.embedding.quiet import keep_quiet
 from rag_core.embedding.source import ModelSource, find_source
 from rag_core.embedding.tokens import TokenCounter, pad

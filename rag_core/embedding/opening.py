@@ -1,4 +1,4 @@
-"""Which engine and precision a machine gets, and what is said when it is not the first choice."""
+"""Which runtime and precision a machine gets, and what is said when it is not the first choice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NEEDS = {
 def open_embedder(settings: EmbeddingSettings, models_dir: Path) -> Embedder:
     """Load the embedding model, exporting it first where it never was (10 to 20 s, once).
 
-    The fastest engine that works here is taken; `notes` of what is returned say which ones did not, and why. Raises
+    The fastest runtime that works here is taken; `notes` of what is returned say which ones did not, and why. Raises
     ModelUnavailable.
     """
     keep_quiet()
@@ -69,7 +69,7 @@ def open_profile(profile: Profile, models: Sequence[str], settings: EmbeddingSet
 
 
 def _choices(settings: EmbeddingSettings) -> Iterator[tuple[str, str]]:
-    """Engines with precisions, best first. Only OpenVINO has other precisions than float32."""
+    """Runtimes with precisions, best first. Only OpenVINO has other precisions than float32."""
     automatic = settings.precision == "auto"
     if settings.backend in ("auto", "openvino"):
         if automatic and has_fast_int8():
@@ -88,16 +88,16 @@ def _open(
         if find_spec(package) is None:
             raise ModelUnavailable(f"{package} is not installed", help=f"Run: pip install {package}")
     if kind == "openvino":
-        from rag_core.embedding.openvino_engine import OpenVinoEmbedder, capabilities
+        from rag_core.embedding.openvino_runtime import OpenVinoEmbedder, capabilities
 
         if precision == "int8" and "INT8" not in capabilities():
-            raise ModelUnavailable("OpenVINO has no 8-bit engine for this processor")
+            raise ModelUnavailable("OpenVINO has no 8-bit runtime for this processor")
         folder = exported_model(source, precision, models_dir)
         return OpenVinoEmbedder(source, precision, folder, batch_size=settings.batch_size, notes=notes)
     if kind == "onnx":
-        from rag_core.embedding.onnx_engine import OnnxEmbedder
+        from rag_core.embedding.onnx_runtime import OnnxEmbedder
 
         return OnnxEmbedder(source, precision, batch_size=settings.batch_size, notes=notes)
-    from rag_core.embedding.torch_engine import TorchEmbedder
+    from rag_core.embedding.torch_runtime import TorchEmbedder
 
     return TorchEmbedder(source, precision, batch_size=settings.batch_size, notes=notes)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rag_core.embedding.source import ModelSource
 from rag_core.errors import ModelUnavailable
 
-# Engines prepare themselves anew for each length they meet; a few padded tokens cost less.
+# Runtimes prepare themselves anew for each length they meet; a few padded tokens cost less.
 _SHORT_STEP, _LONG_STEP, _LONG = 8, 16, 64
 # At this width alone, which is that of the packaged model's heads, OpenVINO 2026.4 in 8 bits is wrong on an Intel
 # processor with AMX: cosine .88 with float32 in the mean, .76 at worst, where other widths have .997.

@@ -44,7 +44,7 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
     """
     changes = translated(configuration.changes)
     for key in changes:
-        if key not in settings.tried():
+        if key not in settings.tunable():
             raise ConfigurationError(
                 f"“{configuration.name}” changes {key}, which a run cannot change.",
                 help=f"What it can: {', '.join(LABELS)}. Another embedding model is set by `reembed`.",

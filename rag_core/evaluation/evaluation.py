@@ -62,7 +62,7 @@ class Evaluation:
         self._storage = storage
         self._sets = storage.question_sets
         self._runs = storage.evaluation_runs
-        self._host = host
+        self.host = host
         self._turn = threading.Lock()
 
     def metrics(self) -> tuple[Metric, ...]:
@@ -159,7 +159,7 @@ class Evaluation:
         if model is None or model == "extractive":
             yield from draft_from(documents, pages, count, seed=seed, cancelled=token.is_set)
         else:
-            opened = self._host.model(model, self._host.settings())
+            opened = self.host.model(model, self.host.settings())
             yield from draft_by_model(opened, documents, pages, count, seed=seed, cancelled=token.is_set)
 
     def asked(self) -> list[Question]:
@@ -172,11 +172,11 @@ class Evaluation:
 
     def fields(self) -> tuple[Field, ...]:
         """The settings that a configuration may change, with the library's own values."""
-        return configuring.fields(self._host.settings(), self._host.models())
+        return configuring.fields(self.host.settings(), self.host.models())
 
     def check_configuration(self, configuration: Configuration) -> None:
         """Raises ConfigurationError for one that cannot be tried, with the reason."""
-        configuring.applied(configuration, self._host.settings())
+        configuring.applied(configuration, self.host.settings())
 
     def begin(
         self,
@@ -199,13 +199,13 @@ class Evaluation:
         group, now = uuid.uuid4().hex, datetime.now(UTC)
         runs = []
         for configuration in configurations:
-            settings = configuring.applied(configuration, self._host.settings())
+            settings = configuring.applied(configuration, self.host.settings())
             self._check_models(answers, settings.generation.model, judge)
             runs.append(
                 Run(
                     id=uuid.uuid4().hex, group=group, set_id=set_id, set_name=of.name, configuration=configuration,
                     answers=answers, state="waiting", done=0, total=len(asked), seed=seed, created_at=now,
-                    judge=judge if answers else "", settings=settings.tried(), versions=_versions(),
+                    judge=judge if answers else "", settings=settings.tunable(), versions=_versions(),
                     library=self._library_now(),
                 )
             )  # fmt: skip
@@ -225,7 +225,7 @@ class Evaluation:
         """
         token = cancellation or Cancellation()
         while not self._turn.acquire(timeout=_POLL_S):
-            if self._host.closing():
+            if self.host.closing():
                 return
             if token.is_set():
                 for run_id in run_ids or ():
@@ -236,7 +236,7 @@ class Evaluation:
         try:
             yield from self._all_carried(run_ids, token)
         except Exception:
-            if not self._host.closing():  # or its stores and models were closed under it: the next owner goes on
+            if not self.host.closing():  # or its stores and models were closed under it: the next owner goes on
                 raise
         finally:
             self._turn.release()
@@ -315,24 +315,24 @@ class Evaluation:
         questions = self.questions(set_id)
         return questions_as_csv(questions) if form == "csv" else questions_as_jsonl(questions)
 
-    def adopt(self, configuration: Configuration) -> tuple[str, ...]:
+    def apply(self, configuration: Configuration) -> tuple[str, ...]:
         """Make a configuration's settings the library's, here and whenever it is opened. Returns what is to be known.
 
-        With another chunking the documents are to be cut anew: `Library.chunk_anew`. Raises ConfigurationError.
+        With another chunking the documents are to be re-chunked: `Maintenance.rechunk`. Raises ConfigurationError.
         """
-        settings = configuring.applied(configuration, self._host.settings())
-        before = self._host.settings()
-        changed = {key: value for key, value in settings.tried().items() if value != before.tried()[key]}
-        self._host.adopt(changed)
+        settings = configuring.applied(configuration, self.host.settings())
+        before = self.host.settings()
+        changed = {key: value for key, value in settings.tunable().items() if value != before.tunable()[key]}
+        self.host.apply(changed)
         if any(key.startswith("chunking.") for key in changed):
-            return ("New documents are cut so from now on. Those that are here have to be cut anew.",)
+            return ("New documents are chunked so from now on. Those that are here have to be re-chunked.",)
         return ()
 
     def _all_carried(self, run_ids: Sequence[str] | None, token: Cancellation) -> Iterator[Progress]:
         for run_id in run_ids or ():
             self._runs.enter(run_id, "waiting")
         done: set[str] = set()
-        while not self._host.closing() and (runs := self._next(run_ids, done)):
+        while not self.host.closing() and (runs := self._next(run_ids, done)):
             done.update(run.id for run in runs)
             yield from in_turns([self._carried(run, token) for run in runs])
 
@@ -353,7 +353,7 @@ class Evaluation:
             return
         self._runs.enter(run.id, "running")
         runner = Runner(
-            self._host, run, self._locator(), self._storage.documents.pages,
+            self.host, run, self._locator(), self._storage.documents.pages,
             lambda kept: self._runs.keep(run.id, kept), token,
         )  # fmt: skip
         state: RunState = "done"
@@ -364,16 +364,16 @@ class Evaluation:
         try:
             yield from runner.steps(left)
         except Cancelled:
-            if self._host.closing():
+            if self.host.closing():
                 return  # the next owner goes on with it
             state = "cancelled"
         except LecternError as problem:
-            if self._host.closing():
+            if self.host.closing():
                 return
             state, error = "failed", f"{problem} {problem.help}".strip()
         except Exception as problem:  # noqa: BLE001  it is logged, and the run marked
             _log.exception("A run ended unexpectedly")
-            if self._host.closing():
+            if self.host.closing():
                 return
             # One that is not marked would come back at every start, before all others.
             state, error = "failed", f"It ended unexpectedly: {problem!r}. The log says more."
@@ -394,7 +394,7 @@ class Evaluation:
         return Locator(documents, self._storage.documents.pages)
 
     def _check_models(self, answers: bool, model: str, judge: str) -> None:
-        statuses = {status.id: status for status in self._host.models()}
+        statuses = {status.id: status for status in self.host.models()}
         if judge == "extractive":
             raise ModelUnavailable("The extractive model quotes, it cannot judge.", help="Choose a language model.")
         for name in (model, judge) if answers else ():

@@ -35,8 +35,8 @@ class Corpus(Protocol):
 class Host:
     """The library's own doings.
 
-    `corpus` gives what a configuration is tried on; `answer` answers a question
-    from the passages that a function finds, keeping nothing; `adopt` makes settings the library's.
+    `corpus` gives what a configuration is tested on; `answer` answers a question
+    from the passages that a function finds, keeping nothing; `apply` makes settings the library's.
     """
 
     settings: Callable[[], Settings]
@@ -45,5 +45,5 @@ class Host:
     corpus: Callable[[Settings], Corpus]
     answer: Callable[[str, Settings, Callable[[str], Retrieval], Stopped], Answer]
     model: Callable[[str, Settings], ChatModel]
-    adopt: Callable[[Mapping[str, object]], None]
+    apply: Callable[[Mapping[str, object]], None]
     closing: Stopped

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_core.domain import Page, PagePicture
+from rag_core.domain import Page, PageImage
 from rag_core.errors import LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
 
@@ -57,10 +57,10 @@ class ImageDocument(OpenDocument):
         """An image says nothing about itself that is of use."""
         return Details(notes=("Of an animation the first picture alone is read.",) if self._is_animation else ())
 
-    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PagePicture:
+    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
         """Draw a page, never larger than it is. Raises UnreadableDocument, LimitExceeded."""
         image = self._drawn(number, width_px, MAX_SHOWN_PIXELS)
-        return PagePicture(_png(image), image.width, image.height)
+        return PageImage(_png(image), image.width, image.height)
 
     def image(self, number: int, longest_px: int) -> Image:
         """A page as RGB, upright as its camera was held, shrunk to `longest_px` at most. Raises as `picture` does."""
@@ -74,7 +74,7 @@ class ImageDocument(OpenDocument):
             return _drawn(frame, *most)
 
 
-def turned(picture: PagePicture, degrees: int) -> PagePicture:
+def turned(picture: PageImage, degrees: int) -> PageImage:
     """A picture of a page turned clockwise by 0, 90, 180 or 270 degrees, without its boxes."""
     from PIL import Image
 
@@ -82,7 +82,7 @@ def turned(picture: PagePicture, degrees: int) -> PagePicture:
         return picture
     with Image.open(io.BytesIO(picture.png), formats=["PNG"]) as image:
         upright = image.rotate(-degrees, expand=True)
-        return PagePicture(_png(upright), upright.width, upright.height)
+        return PageImage(_png(upright), upright.width, upright.height)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from rag_core.domain import Box, Page, PagePicture
+from rag_core.domain import Box, Page, PageImage
 from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_again
@@ -68,7 +68,7 @@ class PdfDocument(OpenDocument):
         names = ", ".join(_attached(self._pdf.raw))
         return replace(details, notes=(*details.notes, f"Attachments are not read: {names}.")) if names else details
 
-    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PagePicture:
+    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
         """Draw the page as shown: cropped, rotated, with annotations. Raises UnreadableDocument for a damaged page."""
         if not 1 <= number <= self.page_count:
             raise UnreadableDocument(f"The document has no page {number}.", help="Choose another page.")
@@ -81,7 +81,7 @@ class PdfDocument(OpenDocument):
                         boxes = _marks(textpage, self._reading(page, textpage), span, text, Geometry.of(page))
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(f"Page {number} cannot be drawn ({_reason(error)}).") from error
-        return PagePicture(png, width, height, boxes)
+        return PageImage(png, width, height, boxes)
 
     def close(self) -> None:
         """Close the file."""

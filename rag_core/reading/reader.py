@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_core.domain import Page, PagePicture, ParsedDocument
+from rag_core.domain import Page, PageImage, ParsedDocument
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
 from rag_core.reading import wire
 from rag_core.reading.assemble import assemble, require_text
@@ -116,7 +116,7 @@ class Reader:
         text: str | None = None,
         password: str | None = None,
         turned: int = 0,
-    ) -> PagePicture:
+    ) -> PageImage:
         """Draw a page as PNG, with the boxes of `span` (characters of the page's text) beside it.
 
         text: the page's text as it was stored, which an earlier version may have read otherwise. turned: degrees

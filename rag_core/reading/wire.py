@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from rag_core import errors
-from rag_core.domain import Box, HiddenText, Line, Page, PagePicture
+from rag_core.domain import Box, HiddenText, Line, Page, PageImage
 from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument
 from rag_core.reading.base import Details, Face, Heading, RawPage
 
@@ -99,17 +99,17 @@ def details_in(message: Message) -> Details:
     )
 
 
-def picture_out(picture: PagePicture) -> Message:
+def picture_out(picture: PageImage) -> Message:
     """Turn a picture into plain values, its bytes in base64."""
     boxes = [(box.left, box.top, box.right, box.bottom) for box in picture.boxes]
     png = base64.b64encode(picture.png).decode("ascii")
     return {"png": png, "size": [picture.width_px, picture.height_px], "boxes": boxes}
 
 
-def picture_in(message: Message) -> PagePicture:
+def picture_in(message: Message) -> PageImage:
     """Turn plain values back into a picture."""
     width, height = message["size"]
-    return PagePicture(base64.b64decode(message["png"]), width, height, tuple(Box(*box) for box in message["boxes"]))
+    return PageImage(base64.b64decode(message["png"]), width, height, tuple(Box(*box) for box in message["boxes"]))
 
 
 def error_out(error: LecternError) -> Message:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import (
@@ -16,12 +16,9 @@ from rag_core.domain import (
     Conversation,
     Document,
     Hit,
-    LibraryStatus,
     Message,
-    ModelStatus,
     Page,
     Piece,
-    Report,
     Scope,
     Searched,
     Trace,
@@ -30,12 +27,19 @@ from rag_core.domain import (
 from rag_core.errors import LecternError, ModelUnavailable, UnreadableDocument
 from rag_core.plain import plain
 from rag_core.remote.revived import revived
+from rag_core.remote.services import (
+    ROOT,
+    Remote,
+    RemoteCatalogue,
+    RemoteHistory,
+    RemoteLanguageModels,
+    RemoteMaintenance,
+)
 from rag_core.remote.wire import Wire
 
 if TYPE_CHECKING:
     from rag_core.sources import Source
 
-_ROOT = "/api/v1"
 _MOST = 1000
 
 
@@ -47,21 +51,18 @@ class Found:
     trace: Trace
 
 
-class RemoteLibrary:
+class RemoteLibrary(Remote):
     """See `Library` for what the methods do. All raise what the server tells, and StoreUnavailable where it is silent.
 
     What only an open library can do raises LecternError.
     """
 
     def __init__(self, url: str, key: str = "", *, wire: Wire | None = None) -> None:
-        self._wire = wire or Wire(url, key)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise LecternError(
-            f"The server {self._wire.url} does not offer this ({name}).", help="Close the application, then try again."
-        )
+        super().__init__(wire or Wire(url, key))
+        self.catalogue = RemoteCatalogue(self._wire)
+        self.history = RemoteHistory(self._wire)
+        self.language_models = RemoteLanguageModels(self._wire)
+        self.maintenance = RemoteMaintenance(self._wire)
 
     def __enter__(self) -> RemoteLibrary:
         return self
@@ -100,71 +101,53 @@ class RemoteLibrary:
         """Nothing: the server finishes by itself what was accepted."""
         return iter(())
 
-    def to_recognise(self) -> int:
-        """None: the server recognises texts by itself."""
-        return 0
-
     def retry(
         self, document_id: str, *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
         """Have a failed document read again; tells how it ended."""
-        told = self._wire.ask("POST", f"{_ROOT}/documents/{document_id}/retry", {"password": password})
+        told = self._wire.ask("POST", f"{ROOT}/documents/{document_id}/retry", {"password": password})
         return (self._event(one) for one in told["results"])
 
     def documents(self) -> list[Document]:
         """Every document in whatever state, newest first."""
         found: list[Document] = []
         while True:
-            told = self._wire.ask("GET", f"{_ROOT}/documents", query={"limit": _MOST, "offset": len(found)})
+            told = self._wire.ask("GET", f"{ROOT}/documents", query={"limit": _MOST, "offset": len(found)})
             found += [revived(Document, one) for one in told["documents"]]
             if len(found) >= told["total"] or not told["documents"]:
                 return found
 
     def document(self, document_id: str) -> Document:
         """One document."""
-        return revived(Document, self._wire.ask("GET", f"{_ROOT}/documents/{document_id}"))
+        return revived(Document, self._wire.ask("GET", f"{ROOT}/documents/{document_id}"))
 
     def chunks(self, document_id: str, *, first: int = 0, limit: int | None = None) -> list[Chunk]:
         """Chunks of a document in order, from index `first` on."""
         query = {"first": first, "limit": min(limit or _MOST, _MOST)}
-        told = self._wire.ask("GET", f"{_ROOT}/documents/{document_id}/chunks", query=query)
+        told = self._wire.ask("GET", f"{ROOT}/documents/{document_id}/chunks", query=query)
         return [revived(Chunk, one) for one in told["chunks"]]
 
     def page(self, document_id: str, number: int) -> Page:
         """One page as text."""
-        return revived(Page, self._wire.ask("GET", f"{_ROOT}/documents/{document_id}/pages/{number}"))
+        return revived(Page, self._wire.ask("GET", f"{ROOT}/documents/{document_id}/pages/{number}"))
 
     def pages(self, document_id: str) -> list[Page]:
         """All pages as text."""
         found: list[Page] = []
         while True:
             query = {"first": len(found) + 1, "limit": _MOST}
-            told = self._wire.ask("GET", f"{_ROOT}/documents/{document_id}/pages", query=query)
+            told = self._wire.ask("GET", f"{ROOT}/documents/{document_id}/pages", query=query)
             found += [revived(Page, one) for one in told["pages"]]
             if len(found) >= told["total"] or not told["pages"]:
                 return found
 
     def original(self, document_id: str) -> bytes:
         """A document's own bytes."""
-        return self._wire.bytes(f"{_ROOT}/documents/{document_id}/original")
+        return self._wire.bytes(f"{ROOT}/documents/{document_id}/original")
 
     def remove(self, document_id: str) -> None:
         """Remove a document from every store."""
-        self._wire.ask("DELETE", f"{_ROOT}/documents/{document_id}")
-
-    def rename_document(self, document_id: str, title: str | None) -> None:
-        """Give a document another title; None gives the found one back."""
-        self._wire.ask("PATCH", f"{_ROOT}/documents/{document_id}", {"title": title})
-
-    def tag_documents(self, ids: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
-        """Put tags on documents and take others off."""
-        change = {"tags": {"add": [*add], "remove": [*remove]}}
-        for document_id in ids:
-            self._wire.ask("PATCH", f"{_ROOT}/documents/{document_id}", change)
-
-    def tags(self) -> list[tuple[str, int]]:
-        """Every tag with how many documents have it."""
-        return [(one["tag"], one["documents"]) for one in self._wire.ask("GET", f"{_ROOT}/tags")["tags"]]
+        self._wire.ask("DELETE", f"{ROOT}/documents/{document_id}")
 
     # Questions
 
@@ -188,71 +171,34 @@ class RemoteLibrary:
     ) -> Iterator[Piece]:
         """Answer a question piece by piece; the last piece holds the whole answer."""
         token = cancellation or Cancellation()
-        for name, told in self._wire.events(f"{_ROOT}/ask", {"question": question, "scope": _given(scope), **wanted}):
+        for name, told in self._wire.events(f"{ROOT}/ask", {"question": question, "scope": _given(scope), **wanted}):
             yield Piece(answer=revived(Answer, told, hits=())) if name == "answer" else revived(Piece, told)
             if token.is_set():
                 return
 
     def scope_of(self, names: Iterable[str]) -> Scope:
         """Documents and tags by what a person calls them. Raises KeyError for a name that fits none."""
-        from rag_core.retrieval.mentions import either, named
+        from rag_core.scoped import scope_named
 
         wanted = [*names]
-        documents = [document for document in self.documents() if document.state == "ready"] if wanted else []
-        scopes = []
-        for name in wanted:
-            scope = named(name, documents)
-            if scope is None:
-                raise KeyError(name)
-            scopes.append(scope)
-        return either(scopes, documents)
+        return scope_named(wanted, self.documents() if wanted else ())
 
     def conversations(self, words: str = "") -> list[Conversation]:
         """Conversations, pinned ones first, then the one used last; at most a thousand."""
-        told = self._wire.ask("GET", f"{_ROOT}/conversations", query={"words": words, "limit": _MOST})
+        told = self._wire.ask("GET", f"{ROOT}/conversations", query={"words": words, "limit": _MOST})
         return [revived(Conversation, one) for one in told["conversations"]]
 
     def messages(self, conversation_id: str) -> list[Message]:
         """The messages of a conversation in order; none where there is no such conversation."""
         try:
-            told = self._wire.ask("GET", f"{_ROOT}/conversations/{conversation_id}")
+            told = self._wire.ask("GET", f"{ROOT}/conversations/{conversation_id}")
         except KeyError:
             return []
         return [revived(Message, one) for one in told["messages"]]
 
-    def export_conversation(self, conversation_id: str, form: str) -> bytes:
-        """A conversation as a file."""
-        return self._wire.bytes(f"{_ROOT}/conversations/{conversation_id}/export", query={"form": form})
-
-    def delete_conversation(self, conversation_id: str) -> None:
-        """Delete a conversation with its messages."""
-        self._wire.ask("DELETE", f"{_ROOT}/conversations/{conversation_id}")
-
-    # State
-
-    def models(self) -> tuple[ModelStatus, ...]:
-        """Every model that can be chosen."""
-        return tuple(revived(ModelStatus, one) for one in self._wire.ask("GET", f"{_ROOT}/models")["models"])
-
-    def status(self) -> LibraryStatus:
-        """How the library is."""
-        return revived(LibraryStatus, self._wire.ask("GET", f"{_ROOT}/status"))
-
-    def notes(self) -> tuple[str, ...]:
-        """What the user should know, one line each."""
-        return self.status().notes
-
-    def verify(self, deep: bool = False) -> Report:
-        """Compare every document across the stores."""
-        return revived(Report, self._wire.ask("POST", f"{_ROOT}/verify", query={"deep": str(deep).lower()}))
-
-    def repair(self) -> Report:
-        """Make again what differs."""
-        return revived(Report, self._wire.ask("POST", f"{_ROOT}/repair"))
-
     def _search(self, question: str, scope: Scope | None, wanted: dict[str, object], *, explain: bool) -> Found:
         body = {"question": question, "scope": _given(scope), "explain": explain, **wanted}
-        told = self._wire.ask("POST", f"{_ROOT}/search", body)
+        told = self._wire.ask("POST", f"{ROOT}/search", body)
         searched = revived(Searched, told["searched"]) if told["searched"] else None
         hits = tuple(revived(Hit, one) for one in told["hits"])
         return Found(hits, Trace(searched=searched, notes=tuple(told["notes"])))
@@ -260,7 +206,7 @@ class RemoteLibrary:
     def _fetched(self, address: WebAddress, token: Cancellation) -> Iterator[AddEvent]:
         """Have the server fetch an address, and what it links to."""
         given = {"addresses": [plain(address)]}
-        for _, told in self._wire.events(f"{_ROOT}/documents", given):
+        for _, told in self._wire.events(f"{ROOT}/documents", given):
             yield self._event(told)
             if token.is_set(address.name):
                 return
@@ -269,7 +215,7 @@ class RemoteLibrary:
         headers = {"Content-Type": "application/octet-stream"}
         if password is not None:
             headers["X-Document-Password"] = password
-        path, query = f"{_ROOT}/documents", {"name": name}
+        path, query = f"{ROOT}/documents", {"name": name}
         try:
             if isinstance(data, bytes):
                 steps = self._wire.events(path, data, query=query, **headers)

@@ -103,7 +103,7 @@ class LibraryDumps(DumpsIndex):
     def check(self, ref: Ref, md5: str) -> None:
         """A dump that says otherwise is written anew and not answered from. Raises StoreCorrupt."""
         if self._dumps.md5(*ref) != md5:
-            self._storage.mend_dump(ref[0])
+            self._storage.rewrite_dump(ref[0])
             raise StoreCorrupt(f"The dump of {ref[0]} did not fit its texts and was written anew.")
 
 

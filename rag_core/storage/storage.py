@@ -49,7 +49,7 @@ from rag_core.storage.postgres.rows import Stored
 from rag_core.storage.postgres.sources import SourceStore
 
 _log = logging.getLogger(__name__)
-_SUCCESSOR = "dumps-new"
+_TARGET_FOLDER = "dumps-new"
 _LONGEST_LULL_S = 60.0
 Kind = TypeVar("Kind", bound=DerivedIndex)
 
@@ -67,11 +67,11 @@ class Storage:
         self.indexes: tuple[DerivedIndex, ...] = ()
         self._feeders: list[Feeder] = []
         self._listening: list[Feeder] = []
-        self._gatherer: Feeder | None = None
-        self._engine_chosen = False
+        self._compactor: Feeder | None = None
+        self._backend_chosen = False
         self._choosing = threading.Lock()
-        self._min_free_bytes = settings.storage.min_free_bytes
-        self._engine_wanted = settings.retrieval.backend
+        self.min_free_bytes = settings.storage.min_free_bytes
+        self._backend_wanted = settings.retrieval.backend
         self.epoch = Epoch()
         self._leaked = LeakedServers()
         self._closed = False
@@ -149,12 +149,12 @@ class Storage:
             self.wake()
         return ids
 
-    def renew(self, ids: Sequence[str]) -> None:
+    def read_again(self, ids: Sequence[str]) -> None:
         """Have documents read again: they are pending from this instant on, and found no longer until they are ready.
 
         Raises StoreUnavailable.
         """
-        self.documents.renew(ids)
+        self.documents.read_again(ids)
         for document_id in ids:
             self.dumps.hide(document_id)
         self.sync.acknowledge()
@@ -180,9 +180,9 @@ class Storage:
         reasons = (self.log.reason(index.name, document_id) for index in self.indexes if index.needed)
         return next(filter(None, reasons), None)
 
-    def mend_dump(self, document_id: str) -> None:
+    def rewrite_dump(self, document_id: str) -> None:
         """Write a document's dump anew from PostgreSQL. Raises StoreUnavailable or StoreCorrupt."""
-        self.index(DumpIndex).mend(document_id)
+        self.index(DumpIndex).rewrite(document_id)
 
     @contextmanager
     def following_stopped(self) -> Iterator[None]:
@@ -227,7 +227,7 @@ class Storage:
         if not self.chroma.trusted:
             self.wake(hurry=True)  # whoever asks for Chroma does not wait for the feeder's leisure
         if not self.chroma.await_judgement():
-            return 0  # its engine says why it cannot answer
+            return 0  # the index says why it cannot answer
         self.index(ChromaIndex).requeue_lost()
         if waiting := self.index(ChromaIndex).waiting():
             self.wake(hurry=True)
@@ -235,48 +235,48 @@ class Storage:
 
     def describe(self) -> dict[str, str]:
         """PostgreSQL and each index by name, in a few words. May take the time that finding a compute backend takes."""
-        self._choose_engine()
+        self._choose_backend()
         where = "embedded" if self._server else "by DATABASE_URL"
         told = {index.name: self._described(index) for index in self.indexes}
         return {"postgresql": f"{self._required().version()}, {where}", **told}
 
-    def successor(self, profile: Profile) -> DumpStore:
+    def target_dumps(self, profile: Profile) -> DumpStore:
         """Dumps of another profile, beside those in use; what an earlier run left is kept."""
-        dumps = DumpStore(self.folder / _SUCCESSOR)
+        dumps = DumpStore(self.folder / _TARGET_FOLDER)
         dumps.use(profile)
         return dumps
 
-    def abandon_successor(self) -> None:
+    def discard_target(self) -> None:
         """Remove what an unfinished re-embedding has made."""
         self.new_vectors.keep_only(None)
-        shutil.rmtree(self.folder / _SUCCESSOR, ignore_errors=True)
+        shutil.rmtree(self.folder / _TARGET_FOLDER, ignore_errors=True)
 
-    def switch(self, profile: Profile, successor: DumpStore, adopted: Callable[[], None]) -> None:
+    def cut_over(self, profile: Profile, target: DumpStore, applied: Callable[[], None]) -> None:
         """Put new vectors in the place of the old ones, in PostgreSQL, dumps and, later, Chroma.
 
-        The caller holds the turns of adding, dumps and Chroma. `adopted` is called in the same instant. Raises
+        The caller holds the turns of adding, dumps and Chroma. `applied` is called in the same instant. Raises
         StoreUnavailable; the old vectors then answer still.
         """
-        switched = False
+        cut = False
         try:
             with self._required().transaction() as connection:
                 follow = [index.name for index in self.indexes if index.reads_vectors and not index.needed]
                 ready = take_over(connection, profile, follow)
-                reach("switch.uncommitted")
+                reach("cutover.uncommitted")
                 with self.epoch.changing():
-                    self._commit_switch(connection, profile)
-                    self.dumps.succeed(successor, ready)
+                    self._commit_cutover(connection, profile)
+                    self.dumps.cut_over(target, ready)
                     self.chroma.close()
-                    adopted()
-                    switched = True
+                    applied()
+                    cut = True
         except StoreUnavailable:
-            if not switched:  # otherwise only the connection was lost, after its commit
+            if not cut:  # otherwise only the connection was lost, after its commit
                 raise
-        reach("switch.committed")
-        self.dumps.take_files(successor, ready)
-        reach("switch.taken")
+        reach("cutover.committed")
+        self.dumps.take_files(target, ready)
+        reach("cutover.taken")
 
-    def _commit_switch(self, connection: Connection[TupleRow], profile: Profile) -> None:
+    def _commit_cutover(self, connection: Connection[TupleRow], profile: Profile) -> None:
         """Commit; one that is not acknowledged is looked up. Raises StoreUnavailable when it did not happen."""
         try:
             connection.commit()
@@ -289,18 +289,18 @@ class Storage:
         self._listening.append(feeder)
 
     def wake(self, *, hurry: bool = False) -> None:
-        """There is something to follow, and maybe something to gather; `hurry`: somebody waits for it."""
-        for feeder in (*self._feeders, *self._listening, self._gatherer):
+        """There is something to follow, and maybe something to compact; `hurry`: somebody waits for it."""
+        for feeder in (*self._feeders, *self._listening, self._compactor):
             if feeder is not None:
                 feeder.wake(hurry=hurry)
 
-    def gather(self) -> None:
-        """Find out what engine is best here, the first time, and gather dumps into segments where there are enough.
+    def compact(self) -> None:
+        """Find out what backend is best here, the first time, and compact dumps into segments where there are enough.
 
         Called in the background, woken by every change. Raises StoreUnavailable; what is there is searched as before.
         """
-        self._choose_engine()
-        self.dumps.gather(self.documents.ready_ids, self._min_free_bytes, lambda: self._closed)
+        self._choose_backend()
+        self.dumps.compact(self.documents.ready_ids, self.min_free_bytes, lambda: self._closed)
 
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
@@ -312,7 +312,7 @@ class Storage:
         See `restore.Restore.run` for the errors.
         """
         self.stop_following()
-        Restore(self._required(), self.files).run(archive, self._min_free_bytes)
+        Restore(self._required(), self.files).run(archive, self.min_free_bytes)
 
     def close(self) -> None:
         """Close every store and let the folder go; harmless when done twice."""
@@ -324,8 +324,8 @@ class Storage:
         for index in self.indexes:
             index.stop()
         self.stop_following()
-        if self._gatherer is not None:
-            self._gatherer.stop()
+        if self._compactor is not None:
+            self._compactor.stop()
         for index in self.indexes:
             index.close()
         if self._database is not None:
@@ -380,7 +380,7 @@ class Storage:
                 rest = {"lull_s": index.lull_s, "longest_s": _LONGEST_LULL_S}
                 follow = partial(self.sync.follow, index)
                 self._feeders.append(Feeder(f"{index.label} follows", follow, **soon, **rest))
-        self._gatherer = Feeder("Dumps are gathered", self.gather)
+        self._compactor = Feeder("Dumps are compacted", self.compact)
 
     def _keep_up(self) -> None:
         """Finish what a broken connection, or a disk that failed, left behind."""
@@ -396,11 +396,11 @@ class Storage:
         behind = f"{index.describe()}, {_counted(waiting.documents, 'document', 'documents')} behind"
         return behind + (f" ({waiting.reason})" if waiting.reason else "")
 
-    def _choose_engine(self) -> None:
+    def _choose_backend(self) -> None:
         with self._choosing:
-            if not self._engine_chosen:
-                self.dumps.use_engine(*choose(self._engine_wanted, self.folder / "segments"))
-                self._engine_chosen = True
+            if not self._backend_chosen:
+                self.dumps.use_backend(*choose(self._backend_wanted, self.folder / "segments"))
+                self._backend_chosen = True
 
     def _recover(self) -> Loaded:
         """Finish what was committed and map the dumps, repairing what is missing."""
@@ -411,7 +411,7 @@ class Storage:
         profile = self.documents.profile()
         if profile is not None:
             self.dumps.use(profile)
-            self._finish_switch()
+            self._finish_cutover()
         self.sync.retry_now()
         self.sync.acknowledge()
         self.sources.supersede()
@@ -422,11 +422,11 @@ class Storage:
         ready = self.documents.ready_ids()
         return self.dumps.load(ready, self.documents.vectors)
 
-    def _finish_switch(self) -> None:
-        """Take the dumps of a switch that was committed before a kill; those of an unfinished one are kept."""
-        if (self.folder / _SUCCESSOR).exists() and self.new_vectors.unfinished() is None:
+    def _finish_cutover(self) -> None:
+        """Take the dumps of a cutover that was committed before a kill; those of an unfinished one are kept."""
+        if (self.folder / _TARGET_FOLDER).exists() and self.new_vectors.unfinished() is None:
             known = self.documents.ready_ids()
-            self.dumps.take_files(DumpStore(self.folder / _SUCCESSOR), known)
+            self.dumps.take_files(DumpStore(self.folder / _TARGET_FOLDER), known)
 
     def _required(self) -> Database:
         if self._database is None:
@@ -438,8 +438,8 @@ def _told(loaded: Loaded, searched: Collection[str]) -> tuple[str, ...]:
     """What the user should know of dumps that were not as they should be, as long as it is so."""
     lines = []
     left_out = sum(document_id not in searched for document_id in loaded.left_out)
-    if loaded.mended:
-        written = _counted(len(loaded.mended), "damaged or missing dump file was", "damaged or missing dump files were")
+    if count := len(loaded.rewritten):
+        written = _counted(count, "damaged or missing dump file was", "damaged or missing dump files were")
         lines.append(f"{written} written anew.")
     if left_out:
         lines.append(

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from accelerator.backends.base import Backend
+from accelerator.compaction import Source, compact
 from accelerator.dump import Dump, write_dump
-from accelerator.gathering import Source, gather
 from accelerator.scanner import Scanner
 from accelerator.sections import _CRC, _HEAD, _HEADER_BYTES, MAGIC, Shape, _laid_out, _packed
 from accelerator.segment import Segment
@@ -27,7 +27,7 @@ def sources_of(blocks: Blocks, *, unit: bool = True, generation: int = 1) -> lis
 
 
 def write_segment(path: Path, blocks: Blocks, *, unit: bool = True, profile: str = PROFILE) -> Segment:
-    gather(path, sources_of(blocks, unit=unit), profile=profile)
+    compact(path, sources_of(blocks, unit=unit), profile=profile)
     return Segment.open(path)
 
 
@@ -101,8 +101,8 @@ class Shelf:
         self.dump_path(key).unlink()
         del self.blocks[key], self.generations[key]
 
-    def gather(self, **options: object) -> bool:
-        return self.segments.gather(lambda: dict(self.generations), **options)
+    def compact(self, **options: object) -> bool:
+        return self.segments.compact(lambda: dict(self.generations), **options)
 
     def files(self) -> list[str]:
         return sorted(path.name for path in (self.folder / "segments").iterdir())

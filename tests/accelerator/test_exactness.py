@@ -1,4 +1,4 @@
-"""Exact is exact: sealed segments and fresh dumps against brute force, on the data that is hardest for the search."""
+"""Exact is exact: sealed segments and unsealed dumps against brute force, on the data hardest for the search."""
 
 from __future__ import annotations
 
@@ -125,28 +125,28 @@ BACKENDS: dict[str, Callable[[], Backend]] = {
 
 
 class Arranged:
-    """Rows in two segments, a large fresh dump and many small ones, some of all removed; searched by any engine."""
+    """Rows in two segments, a large unsealed dump and many small ones, some of all removed; searched by any engine."""
 
     def __init__(self, folder: Path, rows: np.ndarray, *, unit: bool = True) -> None:
         self._folder, self._unit = folder, unit
-        # Sealed: 5 keys of 1/8 each in two segments. Fresh: the rest, the last part of it in crumbs.
+        # Sealed: 5 keys of 1/8 each in two segments. Unsealed: the rest, the last part of it in crumbs.
         cuts = np.linspace(0, len(rows), 9).astype(int)
         parts = [rows[start:end] for start, end in itertools.pairwise(cuts)]
         crumbs = np.array_split(parts[7], 5)
         self._first = {f"a{number}": part for number, part in enumerate(parts[:3])}
         self._second = {f"b{number}": part for number, part in enumerate(parts[3:5])}
-        self._fresh = {"c": np.concatenate(parts[5:7]), **{f"d{number}": part for number, part in enumerate(crumbs)}}
+        self._unsealed = {"c": np.concatenate(parts[5:7]), **{f"d{number}": part for number, part in enumerate(crumbs)}}
         sealed = [held for held in (self._first, self._second) if sum(map(len, held.values()))]
         self.segments = [write_segment(folder / f"{n}.segment", held, unit=unit) for n, held in enumerate(sealed)]
-        for key, part in self._fresh.items():
+        for key, part in self._unsealed.items():
             write_dump(folder / f"{key}.dump", part, some_hashes(len(part)), profile=PROFILE, normalised=unit)
-        self.blocks: Blocks = {**self._first, **self._second, **self._fresh}
+        self.blocks: Blocks = {**self._first, **self._second, **self._unsealed}
 
     def scanner(self, backend: Backend | None = None, without: tuple[str, ...] = ()) -> Scanner:
         scanner = Scanner(next(iter(self.blocks.values())).shape[1], backend)
         for segment in self.segments:
             scanner.attach(segment)
-        for key in self._fresh:
+        for key in self._unsealed:
             scanner.add(key, Dump.open(self._folder / f"{key}.dump"))
         for key in without:
             scanner.remove(key)

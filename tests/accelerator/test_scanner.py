@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from accelerator.errors import DumpMismatch
-from accelerator.fresh import SMALL_ROWS, Fresh
 from accelerator.ranking import Match
 from accelerator.scanner import Scanner
 from accelerator.selection import Selection
+from accelerator.unsealed import SMALL_ROWS, Unsealed
 from tests.accelerator.conftest import MakeDump, unit_rows
 
 DIMENSIONS = 48
@@ -145,7 +145,7 @@ def test_rows_that_differ_by_less_than_float32_sums_can_tell(make_dump: MakeDump
     assert_same(scanner.search(query_of(8), 20), brute_force({"a": block}, query_of(8), 20))
 
 
-@pytest.mark.parametrize("size", [50, SMALL_ROWS + 50], ids=["gathered", "mapped"])
+@pytest.mark.parametrize("size", [50, SMALL_ROWS + 50], ids=["copied", "mapped"])
 def test_rows_of_any_length_score_by_cosine(make_dump: MakeDump, size: int) -> None:
     block = unit_rows(size, DIMENSIONS) * np.linspace(0.01, 50, size, dtype=np.float32)[:, None]
     block[size // 2] = 0
@@ -195,9 +195,9 @@ def test_other_dimensions_are_refused(scanner: Scanner, make_dump: MakeDump) -> 
 
 
 def test_large_dumps_are_not_copied(make_dump: MakeDump) -> None:
-    dump, fresh = make_dump(SMALL_ROWS), Fresh(DIMENSIONS)
-    fresh.add("a", dump)
-    assert np.shares_memory(fresh.parts(None)[0].rows, dump.vectors)
+    dump, unsealed = make_dump(SMALL_ROWS), Unsealed(DIMENSIONS)
+    unsealed.add("a", dump)
+    assert np.shares_memory(unsealed.parts(None)[0].rows, dump.vectors)
 
 
 def test_vectors_of_what_was_removed(scanner: Scanner) -> None:

@@ -83,15 +83,15 @@ def test_what_is_kept_of_a_segment_goes_with_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [5, 511, 512, 513, 2000], ids=str)
 def test_few_and_many_rows_are_searched_alike(tmp_path: Path, make_dump: MakeDump, rows: int) -> None:
-    sealed, fresh = unit_rows(2500, 48), unit_rows(1500, 48, seed=5)
+    sealed, unsealed = unit_rows(2500, 48), unit_rows(1500, 48, seed=5)
     scanner = Scanner(48)
     scanner.attach(write_segment(tmp_path / "a.segment", {"sealed": sealed}))
-    scanner.add("fresh", make_dump(fresh))
-    selection = Selection({"sealed": [range(100, 100 + rows)], "fresh": mask(*range(0, 1500, 3), length=1500)})
+    scanner.add("unsealed", make_dump(unsealed))
+    selection = Selection({"sealed": [range(100, 100 + rows)], "unsealed": mask(*range(0, 1500, 3), length=1500)})
     query = sealed[99]
     expected = [
         match
-        for match in brute_force({"sealed": sealed, "fresh": fresh}, query, 4000)
+        for match in brute_force({"sealed": sealed, "unsealed": unsealed}, query, 4000)
         if (100 <= match.row < 100 + rows if match.key == "sealed" else match.row % 3 == 0)
     ]
     for k in (1, 10, 4000):
@@ -99,7 +99,7 @@ def test_few_and_many_rows_are_searched_alike(tmp_path: Path, make_dump: MakeDum
         assert_same(scanner.search_many(query[None], k, within=selection)[0], expected[:k])
 
 
-def test_a_selection_outlives_removal_and_gathering(tmp_path: Path, make_dump: MakeDump) -> None:
+def test_a_selection_outlives_removal_and_compaction(tmp_path: Path, make_dump: MakeDump) -> None:
     blocks = {key: unit_rows(700, 48, seed=number) for number, key in enumerate("abc")}
     scanner, selection, query = Scanner(48), Selection({"a": None, "b": [range(600)]}), unit_rows(1, 48, 9)[0]
     first = write_segment(tmp_path / "a.segment", blocks)

@@ -56,7 +56,7 @@ def _sentences() -> Iterator[str]:
 
 def embed_alone(library: Library, texts: Sequence[str]) -> float:
     """Seconds that embedding alone takes, in the batches in which adding embeds."""
-    embedder = library._embedding.get()
+    embedder = library.embedding.get()
     started = time.perf_counter()
     for first in range(0, len(texts), BATCH_DOCUMENTS):
         embedder.encode(texts[first : first + BATCH_DOCUMENTS])
@@ -72,16 +72,16 @@ def measure(files: int, work: Path) -> None:
     with Library.open(Settings(_env_file=None, data_dir=work / "library")) as library:
         for _ in library.add([Upload("warm up.txt", b"The models are loaded and the stores are there.")]):
             pass
-        library._storage.settle()
+        library.storage.settle()
         half = len(texts) // 2
         embedding = embed_alone(library, texts[:half])
         started = time.perf_counter()
         ready = sum(event.stage == "ready" for event in library.add([folder]))
         total = time.perf_counter() - started
-        library._storage.settle()
+        library.storage.settle()
         settled = time.perf_counter() - started
         embedding += embed_alone(library, texts[half:])
-        status = library.status()
+        status = library.maintenance.status()
     if ready != files or status.documents != files + 1:
         raise RuntimeError(f"{ready} of {files} files were told ready, {status.documents} documents are there")
     emit(

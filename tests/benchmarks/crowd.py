@@ -41,7 +41,7 @@ def asked(library: Library, people: Sequence[Sequence[str]]) -> None:
             done.result()
     took_s = time.perf_counter() - began
     emit(
-        benchmark="crowd", people=len(people), chunks=library.status().chunks, questions=len(took_ms),
+        benchmark="crowd", people=len(people), chunks=library.maintenance.status().chunks, questions=len(took_ms),
         p50_ms=round(percentile(took_ms, 0.5), 1), p95_ms=round(percentile(took_ms, 0.95), 1),
         answers_per_s=round(len(took_ms) / took_s, 1), abstained=sum(abstained),
     )  # fmt: skip
@@ -59,7 +59,7 @@ def main() -> None:
         tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder,
         library_of(options.chunks, options.library or Path(folder)) as library,
     ):
-        for _ in library.update_clusters():  # which would go on in the background
+        for _ in library.clusters.update():  # which would go on in the background
             pass
         library.warm_up()
         different = (f"What about {' '.join(sentence.split()[1:5])}?" for sentence in sentences())

@@ -47,8 +47,8 @@ def measure(library: Library, count: int) -> None:
         total_s = time.perf_counter() - started
         done = evaluation.run(run.id)
         emit(
-            benchmark="evaluate", questions=done.done, chunks=library.status().chunks, total_s=round(total_s, 2),
-            again=again, state=done.state, hit_rate=round(done.metrics["hit_rate"].mean, 3),
+            benchmark="evaluate", questions=done.done, chunks=library.maintenance.status().chunks,
+            total_s=round(total_s, 2), again=again, state=done.state, hit_rate=round(done.metrics["hit_rate"].mean, 3),
         )  # fmt: skip
     evaluation.delete(chosen.id)
 

@@ -129,7 +129,7 @@ def everyday(libraries: Path, encoder: Encoder) -> Iterator[Example]:
     with Library.open(Settings(_env_file=None, data_dir=libraries / chosen.name)) as library:
         for _ in library.add(chosen.documents):
             pass
-        library._storage.settle()
+        library.storage.settle()
         for name in ("people", "abstention", "cells", "fitting"):
             by_id = {row["id"]: row for row in _rows(QUESTIONS / f"{name}.jsonl")}
             for row in by_id.values():
@@ -141,8 +141,8 @@ def everyday(libraries: Path, encoder: Encoder) -> Iterator[Example]:
 
 def _asked(library: Library, row: dict, by_id: dict[str, dict], encoder: Encoder) -> Iterator[Example]:
     question = f"{by_id[row['after']]['question']} {row['question']}" if row.get("after") else row["question"]
-    question = library._asking._library.understood(question)
-    found = library._asking._passages(question)
+    question = library.asking.library.understood(question)
+    found = library.asking.passages(question)
     meant = found.trace.searched.understood.documents if found.trace.searched else {}
     if row["refuse"]:
         yield from example("near", row["id"], question, found.hits, encoder, lambda _: [], meant=meant)
@@ -161,7 +161,7 @@ def _asked(library: Library, row: dict, by_id: dict[str, dict], encoder: Encoder
 
 def _of_samples(library: Library, row: dict, encoder: Encoder) -> Iterator[Example]:
     """A question of the sample library, asked in the larger one; its answer is where half of the excerpt stands."""
-    found = library._asking._passages(row["question"])
+    found = library.asking.passages(row["question"])
     meant = found.trace.searched.understood.documents if found.trace.searched else {}
     excerpts = [terms(side["excerpt"]) for side in row.get("gold", ())]
 
@@ -185,10 +185,10 @@ def articles(libraries: Path, encoder: Encoder) -> Iterator[Example]:
                 return [float(prose.holds(text, gold))]
 
             name = f"xquad {number}"
-            found = library._asking._passages(one.text)
+            found = library.asking.passages(one.text)
             yield from example("xquad", name, one.text, found.hits, encoder, label)
             others = Scope(documents=tuple(key for file, key in known.items() if file != one.document))
-            found = library._asking._passages(one.text, others)
+            found = library.asking.passages(one.text, others)
             yield from example("absent", name, one.text, found.hits, encoder, lambda _: [])
 
 
@@ -203,7 +203,7 @@ def policies(libraries: Path, encoder: Encoder) -> Iterator[Example]:
             def right(text: str, golds: Sequence[str] = one.golds) -> bool:
                 return prose.covers(" ".join(text.split()[: prose.WORDS]), golds)
 
-            found = library._asking._passages(one.text, Scope(documents=(known[one.document],)))
+            found = library.asking.passages(one.text, Scope(documents=(known[one.document],)))
             name = f"policy {number}"
             yield from example("policy", name, one.text, found.hits, encoder, lambda _: [], right=right)
 
@@ -215,10 +215,10 @@ def invented(libraries: Path, encoder: Encoder) -> Iterator[Example]:
     with Library.open(Settings(_env_file=None, data_dir=libraries / "invented")) as library:
         for _ in library.add([Upload(name, document.text.encode()) for name, document in files.items()]):
             pass
-        library._storage.settle()
+        library.storage.settle()
         for name, document in files.items():
             for place, one in enumerate(document.questions):
-                found = library._asking._passages(one.text)
+                found = library.asking.passages(one.text)
                 sentences = [_plain(document.sentences[where][0]) for where in one.where]
                 said = _said_by(sentences, one.answer) if one.where else lambda _: []
                 kind = "invented" if one.where else "unsaid"
@@ -247,7 +247,7 @@ def statements(libraries: Path, encoder: Encoder) -> Iterator[Example]:
                 def right(text: str, one: Mapping = one) -> bool:
                     return is_right(one, text)
 
-                found = library._asking._passages(one["question"], Scope(documents=(ids[name],)))
+                found = library.asking.passages(one["question"], Scope(documents=(ids[name],)))
                 meant = found.trace.searched.understood.documents if found.trace.searched else {}
                 yield from example(
                     "tatqa", f"tatqa {place}", one["question"], found.hits, encoder, label, right=right, meant=meant

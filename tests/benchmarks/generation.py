@@ -68,7 +68,7 @@ class Chain:
     """Questions to a library whose language model tells what it reads."""
 
     def __init__(self, library: Library) -> None:
-        model = library._asking.language_model(library.settings.generation.model, library.settings)
+        model = library.asking.language_model(library.settings.generation.model, library.settings)
         assert isinstance(model, LlamaModel)
         self.llm = model._llm
         self._library = library
@@ -172,7 +172,7 @@ def main() -> None:
         )
         data_dir = Path(folder) / "library"
         with library_of(options.chunks, data_dir, models_dir=models, generation=generation) as library:
-            for _ in library.update_clusters():
+            for _ in library.clusters.update():
                 pass
             library.warm_up()
             measure(library, path, options.rounds, options.quantisation)

@@ -69,17 +69,17 @@ def cases(folder: Path, halves: Sequence[str]) -> list[Case]:
         for event in library.add(documents(rows)):
             if event.error is not None:
                 raise event.error
-        library._storage.settle()
+        library.storage.settle()
         ids = {Path(document.sources[0]).name: document.id for document in library.documents()}
         return [_case(library, row, ids[row["document"]]) for row in rows if row["split"] in halves]
 
 
 def _case(library: Library, row: Mapping, document: str) -> Case:
     scope = Scope(documents=(document,))
-    hits = list(library._asking._passages(row["text"], scope).hits[:_PASSAGES])
+    hits = list(library.asking.passages(row["text"], scope).hits[:_PASSAGES])
     own = next((place for place, hit in enumerate(hits) if _holds(hit, row)), None)
     if own is None:  # the search did not find it: the last passage makes room
-        found = library._asking._passages(row["anchor"], scope).hits
+        found = library.asking.passages(row["anchor"], scope).hits
         hits = [*hits[: _PASSAGES - 1], next(hit for hit in found if _holds(hit, row))]
         own = len(hits) - 1
     return Case(row, tuple(hits), own)

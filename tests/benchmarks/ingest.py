@@ -32,7 +32,7 @@ def lectern(file: Path) -> dict[str, Any]:
         ):
             for _ in library.add([Upload("warm up.txt", b"The models are loaded and the stores are there.")]):
                 pass
-            library._storage.settle()
+            library.storage.settle()
             stages: dict[str, float] = {}
             started = time.perf_counter()
             for event in library.add([file]):
@@ -40,7 +40,7 @@ def lectern(file: Path) -> dict[str, Any]:
                     raise event.error
                 stages.setdefault(event.stage, round(time.perf_counter() - started, 3))
             total = time.perf_counter() - started
-            library._storage.settle()
+            library.storage.settle()
             settled = time.perf_counter() - started
             (document,) = [d for d in library.documents() if file.name in d.sources]
             alone = embedding_alone_s(library, document)
@@ -54,7 +54,7 @@ def lectern(file: Path) -> dict[str, Any]:
 
 def embedding_alone_s(library: Library, document: Document) -> float:
     """Seconds for the vectors of a document's chunks, and nothing else: no reading, no pieces, no storing."""
-    embedder = library._embedding.get()
+    embedder = library.embedding.get()
     named = document.title if embedder.profile.in_context else None
     texts = [
         chunk.text if named is None else context_of(named, chunk.section) + chunk.text

@@ -86,11 +86,11 @@ def _resident(process: psutil.Process) -> int:
 def library_of(chunks: int, folder: Path, **settings: Any) -> Iterator[Library]:
     """A library of about `chunks` chunks of prose in documents of 50, really embedded; `settings` beside its folder."""
     with Library.open(Settings(_env_file=None, data_dir=folder, **settings)) as library:
-        if library.status().chunks < chunks:
+        if library.maintenance.status().chunks < chunks:
             for event in library.add(_documents(chunks)):  # those that are there already are known by their bytes
                 if event.error is not None:
                     raise event.error
-            library._storage.settle()
+            library.storage.settle()
         yield library
 
 

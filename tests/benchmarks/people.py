@@ -142,7 +142,7 @@ def main() -> None:
             for event in library.add(chosen.documents):
                 if event.error is not None:
                     emit(benchmark="people", left_out=event.source, reason=str(event.error))
-            library._storage.settle()
+            library.storage.settle()
             library.warm_up()
             outcomes = {name: asked(library, name, options.splits) for name in options.questions}
     for name, some in outcomes.items():

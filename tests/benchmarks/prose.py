@@ -83,7 +83,7 @@ def opened(folder: Path, texts: Texts, step: int = 1) -> Library:
     uploads = [Upload(name, "\n\n".join(paragraphs[::step]).encode()) for name, paragraphs in texts.paragraphs.items()]
     for _ in library.add(uploads):
         pass
-    library._storage.settle()
+    library.storage.settle()
     library.warm_up()
     return library
 

@@ -27,14 +27,14 @@ def measure(files: int, work: Path) -> None:
     settings = Settings(_env_file=None, data_dir=work / "library").changed("sources", watch_every_s=3600)
     with Library.open(settings) as library:
         first = _timed(library.add([folder]))
-        library._storage.settle()
+        library.storage.settle()
         second = _timed(library.add([folder]))
-        watched = library.watch(folder).location
-        _timed(library.update([watched]))
-        look = _timed(library.update([watched]))
+        watched = library.sources.watch(folder).location
+        _timed(library.sources.update([watched]))
+        look = _timed(library.sources.update([watched]))
         (folder / "note 00000.txt").write_text("This note changed and says that the harbour has two cranes.")
         os.utime(folder / "note 00000.txt", (time.time() - 60,) * 2)
-        one = _timed(library.update([watched]))
+        one = _timed(library.sources.update([watched]))
     emit(
         benchmark="rescan", files=files, first_s=round(first, 2), second_s=round(second, 2), watched_s=round(look, 3),
         one_s=round(one, 2),

@@ -46,7 +46,7 @@ def opened(chosen: Set, folder: Path) -> Iterator[Library]:
         for event in library.add(chosen.documents):
             if event.error is not None:
                 emit(benchmark="retrieval", set=chosen.name, left_out=event.source, reason=str(event.error))
-        library._storage.settle()
+        library.storage.settle()
         yield library
 
 

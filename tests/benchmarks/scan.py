@@ -7,7 +7,7 @@ added to a fresh process, mapped pages and PostgreSQL's processes included; `rea
 (scan_vectors.py says of what, and how the rest is made). Every engine builds in one process and searches in another,
 one engine after the other, over the same file. Further lines: `read`, the least time that reading takes with up to the
 scan's threads, of what every exact search goes through and of the whole int8 copy, with exact's p50 over it
-(`exact_over_read`); `open`, mapping the segment anew; `gathering` with its share of what Chroma takes to add the rows;
+(`exact_over_read`); `open`, mapping the segment anew; `compaction` with its share of what Chroma takes to add the rows;
 `mmr` against LangChain's. A slow peer is left out above --peer-limit rows, with a line that says so.
 """
 
@@ -90,8 +90,8 @@ def _measure(rows: int, real: Floats, asked: Floats, options: argparse.Namespace
             for line in lines:
                 if engine == "chroma":
                     chroma_s = line.get("build_s")
-                if line["engine"] == "gathering" and chroma_s:
-                    line["gathering_share"] = round(line["build_s"] / chroma_s, 3)
+                if line["engine"] == "compaction" and chroma_s:
+                    line["compaction_share"] = round(line["build_s"] / chroma_s, 3)
                 emit(**common, **line)
     return failed
 
@@ -111,7 +111,7 @@ def _lines(engine: str, folder: Path) -> Iterator[dict[str, Any]]:
             else:
                 yield {**line, **built} if line["engine"] == engine else line
     if engine == Lectern.name:
-        yield {"engine": "gathering", **built}
+        yield {"engine": "compaction", **built}
 
 
 def _one(options: argparse.Namespace) -> int:

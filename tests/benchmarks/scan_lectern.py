@@ -1,4 +1,4 @@
-"""Lectern's own engine in `scan`, and what is measured of it alone: reading its bytes, opening, gathering, MMR."""
+"""Lectern's own engine in `scan`, and what is measured of it alone: reading its bytes, opening, compaction, MMR."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.backends.choosing import processor, threads
+from accelerator.compaction import Source, compact
 from accelerator.dump import Dump, write_dumps
-from accelerator.gathering import Source, gather
 from accelerator.mmr import maximal_marginal_relevance
 from accelerator.scanner import Scanner
 from accelerator.segment import Segment
@@ -28,7 +28,7 @@ _FETCH_K, _K, _ASKED = 1000, 20, 21
 
 
 class Lectern(Engine):
-    """One segment, gathered from dumps of a hundred rows each that were written before; the CPU's engine."""
+    """One segment, compacted from dumps of a hundred rows each that were written before; the CPU's engine."""
 
     name = "lectern"
     modes = ("exact", "fast")
@@ -50,7 +50,7 @@ class Lectern(Engine):
         for path in sorted(self._dumps.iterdir(), key=lambda path: int(path.name)):
             dump = Dump.open(path, profile=_PROFILE)
             sources.append(Source(path.name, 1, dump.vectors, dump.hashes, dump.normalised))
-        gather(self._path, sources, profile=_PROFILE)
+        compact(self._path, sources, profile=_PROFILE)
 
     def open(self) -> None:
         segment = Segment.open(self._path, profile=_PROFILE)

@@ -27,7 +27,7 @@ def measure(library: Library, mode: str, index: str, count: int) -> None:
         whole.append((time.perf_counter() - began) * 1000)
         without.append(whole[-1] - found.trace.latency_ms["embed"])
     emit(
-        benchmark="search", mode=mode, index=index, chunks=library.status().chunks, questions=count,
+        benchmark="search", mode=mode, index=index, chunks=library.maintenance.status().chunks, questions=count,
         p50_ms=round(percentile(without, 0.5), 2), p95_ms=round(percentile(without, 0.95), 2),
         p50_with_embedding_ms=round(percentile(whole, 0.5), 2), p95_with_embedding_ms=round(percentile(whole, 0.95), 2),
     )  # fmt: skip

@@ -145,7 +145,7 @@ def main() -> None:
         asked = questions(options.searches)
         with library_of(options.chunks, data_dir, hierarchy={"background": False}) as library:
             library.warm_up()
-            chunks = library.status().chunks
+            chunks = library.maintenance.status().chunks
             _own_ms(library, asked[:50])
             own = _own_ms(library, asked)
         with server(data_dir) as (port, pid):

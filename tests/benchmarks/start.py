@@ -92,7 +92,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
         data_dir = options.library or Path(folder)
         with library_of(options.chunks, data_dir) as library:
-            chunks = library.status().chunks
+            chunks = library.maintenance.status().chunks
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=ARGS)
             pages = [restart(browser, data_dir, "", _table) for _ in range(options.restarts)]

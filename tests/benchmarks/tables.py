@@ -67,7 +67,7 @@ def opened(folder: Path, half: str) -> Library:
     library = Library.open(Settings(_env_file=None, data_dir=folder / f"tables-{half}"))
     for _ in library.add([Upload(name, page(context)) for name, context in contexts(half)]):
         pass
-    library._storage.settle()
+    library.storage.settle()
     return library
 
 

@@ -1,4 +1,4 @@
-"""The system page over a real library: sound, damaged, mended."""
+"""The system page over a real library: sound, damaged, repaired."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def outcome(page: Page, text: str) -> None:
     expect(page.locator(".st-key-system_outcome")).to_contain_text(text, timeout=60_000)
 
 
-def test_a_damaged_library_is_reported_and_mended(open_page: Open, filled: None, server: Server) -> None:
+def test_a_damaged_library_is_reported_and_repaired(open_page: Open, filled: None, server: Server) -> None:
     page = open_page("system")
     expect(page.locator(".st-key-system_facts")).to_contain_text("PostgreSQL")
     page.get_by_role("button", name="Verify", exact=True).click()

@@ -35,13 +35,13 @@ class Bench:
         """The library, opened where it is closed."""
         if self._library is None:
             self._library = Library.open(self.settings)
-            self._library._embedding.embedder = self.embedder
+            self._library.embedding.embedder = self.embedder
         return self._library
 
     def close(self) -> None:
         if self._library is not None:
             library, self._library = self._library, None
-            self.embedder, library._embedding.embedder = library._embedding.embedder, None
+            self.embedder, library.embedding.embedder = library.embedding.embedder, None
             library.close()
 
     def end(self) -> None:
@@ -108,6 +108,6 @@ def leftovers(bench: Bench) -> list[Path]:
 def catch_up(library: Library) -> None:
     """Chroma takes what it could not take on a full disk, without being asked."""
     deadline = time.monotonic() + _CATCH_UP_S
-    while library._storage.behind_in_chroma():
-        assert time.monotonic() < deadline, library.status().chroma
+    while library.storage.behind_in_chroma():
+        assert time.monotonic() < deadline, library.maintenance.status().chroma
         time.sleep(0.05)

@@ -36,7 +36,7 @@ def judge(library: Library, shelf: Shelf, expected: Expected, seed: int = 0) -> 
     verdict.held = [document.id for document in library.documents()]
     verdict.disagreeing += _ghosts(verdict.held, shelf, expected)
     verdict.disagreeing += _searches(library, shelf, draw, "auto")
-    library._storage.settle()
+    library.storage.settle()
     verdict.disagreeing += _findings(library)
     for engine in ("pgvector", "chroma") if verdict.held else ():
         verdict.disagreeing += _searches(library, shelf, draw, engine)
@@ -61,7 +61,7 @@ def _lost(library: Library, shelf: Shelf, expected: Expected) -> Iterator[str]:
 
 def as_read(library: Library, document_id: str) -> tuple[str, ...]:
     """The texts of a document's chunks as they were read, whatever was made of them by hand."""
-    edits = {(edit.page, edit.start, edit.end): edit for edit in library.chunk_edits(document_id)}
+    edits = {(edit.page, edit.start, edit.end): edit for edit in library.chunk_edits.of(document_id)}
     texts = {(chunk.page, chunk.start, chunk.end): chunk.text for chunk in library.chunks(document_id)}
     texts |= {place: edit.original for place, edit in edits.items()}
     return tuple(texts[place] for place in sorted(texts))
@@ -79,7 +79,7 @@ def _ghosts(held: list[str], shelf: Shelf, expected: Expected) -> Iterator[str]:
 def _searches(library: Library, shelf: Shelf, draw: random.Random, engine: str) -> Iterator[str]:
     """Ask with the texts of chunks: each must come first, and a document that is not there never."""
     ready = {document.id for document in library.documents() if document.state == "ready"}
-    as_they_were = [item for item in shelf.items if not library.chunk_edits(item.id)]
+    as_they_were = [item for item in shelf.items if not library.chunk_edits.of(item.id)]
     for item in draw.sample(as_they_were, min(_SEARCHES, len(as_they_were))):
         try:
             fault = search_fault(library, item, draw.randrange(len(item.texts)), ready, engine)
@@ -104,7 +104,7 @@ def _findings(library: Library) -> Iterator[str]:
     """What a thorough comparison finds. Nobody is adding anything, so that no file is young."""
     age_s, checks._SETTLED_S = checks._SETTLED_S, -1.0
     try:
-        report = library.verify(deep=True)
+        report = library.maintenance.verify(deep=True)
     finally:
         checks._SETTLED_S = age_s
     for finding in report.findings:

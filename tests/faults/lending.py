@@ -19,9 +19,9 @@ def opened(settings: Settings, model: Embedder) -> Iterator[Library]:
 @contextmanager
 def lent(library: Library, model: Embedder) -> Iterator[None]:
     """Lend a model to a library that has none loaded."""
-    assert library._embedding.embedder is None
-    library._embedding.embedder = model
+    assert library.embedding.embedder is None
+    library.embedding.embedder = model
     try:
         yield
     finally:
-        library._embedding.embedder = None
+        library.embedding.embedder = None

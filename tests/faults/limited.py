@@ -21,7 +21,7 @@ def live_limited(plan: Plan, pipe: Connection) -> None:
     bench = Bench(plan.settings(), shelf)
     library = bench.open()
     add(bench, library, shelf.items[:HELD])
-    library._storage.settle()
+    library.storage.settle()
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LIMIT_BYTES, most))
     failed = add(bench, library, shelf.items)

@@ -15,7 +15,7 @@ from tests.faults.worker import Plan, Said
 
 # The first so many documents of the shelf are in the library from the beginning.
 HELD = 8
-ARCHIVE = "library.backup"
+ARCHIVE = "library.maintenance.backup"
 
 
 def perform(plan: Plan, pipe: Connection) -> None:
@@ -36,7 +36,7 @@ def change(library: Library, shelf: Shelf, journal: Journal) -> None:
     for event in library.add([item.path for item in added]):
         if event.stage == "ready" and event.document is not None:
             journal.did("add", event.document.id)
-    library._storage.settle()
+    library.storage.settle()
     for item in shelf.items[1:3]:
         journal.will("remove", [item.id])
         library.remove(item.id)
@@ -45,19 +45,19 @@ def change(library: Library, shelf: Shelf, journal: Journal) -> None:
     for event in library.add([shelf.items[2].path]):
         if event.stage == "ready":
             journal.did("add", shelf.items[2].id)
-    library._storage.settle()
+    library.storage.settle()
 
 
 def rebuild(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Have every index begin anew."""
-    for index in library._storage.indexes:
+    for index in library.storage.indexes:
         index.rebuild("a test says so")
-    library._storage.settle()
+    library.storage.settle()
 
 
-def mend(library: Library, shelf: Shelf, journal: Journal) -> None:
+def repair(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Repair a library that lost a dump, rows of Chroma and chunks of the lexical index."""
-    storage = library._storage
+    storage = library.storage
     storage.settle()
     lost = shelf.items[3]
     storage.dumps.remove(lost.id)
@@ -65,36 +65,36 @@ def mend(library: Library, shelf: Shelf, journal: Journal) -> None:
     assert profile is not None
     storage.chroma.remove_rows(profile, [f"{lost.id}:{index}" for index in range(len(lost.texts))])
     storage.lexical.remove([lost.id])
-    library.repair()
+    library.maintenance.repair()
 
 
 def reembed(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Embed everything anew in another precision, while documents were added and removed since the last time."""
-    profile = library._storage.documents.profile()
+    profile = library.storage.documents.profile()
     assert profile is not None
     precision = "bf16" if profile.precision == "float32" else "float32"
-    for _ in library.reembed(EmbeddingSettings(precision=precision)):
+    for _ in library.maintenance.reembed(EmbeddingSettings(precision=precision)):
         pass
-    library._storage.settle()
+    library.storage.settle()
 
 
-def cut_anew(library: Library, shelf: Shelf, journal: Journal) -> None:
+def rechunk(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Have every document read again, as after a change of chunking."""
-    rechunking.begin(library._storage)
-    assert [step.stage for step in library.chunk_anew()][-1] == "done"
-    library._storage.settle()
+    rechunking.begin(library.storage)
+    assert [step.stage for step in library.maintenance.rechunk()][-1] == "done"
+    library.storage.settle()
 
 
 def back_up(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Write an archive into the library's own folder."""
-    library.backup(Path(library._storage.folder) / ARCHIVE, replace=True)
+    library.maintenance.backup(Path(library.storage.folder) / ARCHIVE, replace=True)
 
 
-def gather(library: Library, shelf: Shelf, journal: Journal) -> None:
-    """Gather dumps into a segment, remove a document of it and add another, and gather again."""
-    storage = library._storage
-    segments.GATHER_ROWS = 1
-    storage.gather()
+def compact(library: Library, shelf: Shelf, journal: Journal) -> None:
+    """Compact dumps into a segment, remove a document of it and add another, and compact again."""
+    storage = library.storage
+    segments.COMPACT_ROWS = 1
+    storage.compact()
     journal.will("remove", [shelf.items[4].id])
     library.remove(shelf.items[4].id)
     journal.did("remove", shelf.items[4].id)
@@ -103,35 +103,35 @@ def gather(library: Library, shelf: Shelf, journal: Journal) -> None:
     for event in library.add([item.path]):
         if event.stage == "ready":
             journal.did("add", item.id)
-    storage.gather()
-    library._storage.settle()
+    storage.compact()
+    library.storage.settle()
 
 
 def edit(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Correct a chunk, leave one out and bring it back; remove documents and take them back."""
     item = shelf.items[5]
-    while edits := library.chunk_edits(item.id):  # of the time before, which was killed
-        library.undo_chunk_edit(item.id, edits[0].page, edits[0].start, edits[0].end)
-    library.correct_chunk(f"{item.id}:0", "Somebody wrote something else here.")
-    library.leave_out_chunk(f"{item.id}:0")
-    left = next(edit for edit in library.chunk_edits(item.id) if edit.left_out)
-    library.undo_chunk_edit(item.id, left.page, left.start, left.end)
+    while edits := library.chunk_edits.of(item.id):  # of the time before, which was killed
+        library.chunk_edits.undo(item.id, edits[0].page, edits[0].start, edits[0].end)
+    library.chunk_edits.correct(f"{item.id}:0", "Somebody wrote something else here.")
+    library.chunk_edits.leave_out(f"{item.id}:0")
+    left = next(edit for edit in library.chunk_edits.of(item.id) if edit.left_out)
+    library.chunk_edits.undo(item.id, left.page, left.start, left.end)
     ids = [shelf.items[6].id, shelf.items[7].id]
     journal.will("remove", ids)
-    library.set_aside(ids, undo_s=600)
-    library.take_back(ids)
+    library.catalogue.set_aside(ids, undo_s=600)
+    library.catalogue.take_back(ids)
     for key in ids:
         journal.did("add", key)
-    library._storage.settle()
+    library.storage.settle()
 
 
 SCENARIOS: dict[str, Callable[[Library, Shelf, Journal], None]] = {
     "changing": change,
     "rebuilding": rebuild,
-    "mending": mend,
+    "repairing": repair,
     "reembedding": reembed,
-    "cutting anew": cut_anew,
+    "re-chunking": rechunk,
     "backing up": back_up,
-    "gathering": gather,
+    "compaction": compact,
     "editing": edit,
 }

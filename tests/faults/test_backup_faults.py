@@ -53,7 +53,7 @@ def sealed(
     settings = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
     with opened(settings, model) as library:
         assert all(event.error is None for event in library.add([item.path for item in shelf.items[:_HELD]]))
-        library.backup(folder / "a.lectern")
+        library.maintenance.backup(folder / "a.lectern")
         held = tuple(document.id for document in library.documents())
     return Sealed(folder / "a.lectern", (folder / "a.lectern").read_bytes(), held)
 
@@ -146,7 +146,7 @@ def _back_up(library: Library, journal: Path, path: Path) -> tuple[Path, Expecte
     """Back up, and find out what must be in it: what changed while it was made may be or not."""
     lines = journal.read_bytes()
     before = read_journal(journal)
-    library.backup(path)
+    library.maintenance.backup(path)
     later = path.with_suffix(".later")
     later.write_bytes(journal.read_bytes()[len(lines) :])
     before.states.update(dict.fromkeys(read_journal(later).states, "open"))

@@ -43,8 +43,8 @@ def served(settings: Settings, server: ChromaServer, model: Embedder, shelf: She
     """A library whose index is on the server, with the shelf's first documents."""
     with opened(settings.model_copy(update={"chroma_url": server.url}), model) as library:
         assert all(event.error is None for event in library.add([item.path for item in shelf.items[:_OLD]]))
-        library._storage.settle()
-        assert "behind" not in library.status().chroma
+        library.storage.settle()
+        assert "behind" not in library.maintenance.status().chroma
         yield library
 
 
@@ -57,15 +57,15 @@ def test_a_server_killed_amid_a_batch_gets_the_rest_later(
         served.remove(item.id)
     for event in served.add([item.path for item in shelf.items[_OLD : _OLD + _NEW]]):
         assert event.error is None
-    served._storage.settle()
+    served.storage.settle()
     assert struck.wait(10)
     monkeypatch.undo()
     tally.faults += 1
     _assert_served_by_dumps(served, shelf)
-    assert moment not in ("chroma.adding", "chroma.removed") or "behind" in served.status().chroma
+    assert moment not in ("chroma.adding", "chroma.removed") or "behind" in served.maintenance.status().chroma
     server.start()
-    served._storage.settle()
-    assert "behind" not in served.status().chroma
+    served.storage.settle()
+    assert "behind" not in served.maintenance.status().chroma
     _judge(served, shelf, tally)
 
 
@@ -75,13 +75,13 @@ def test_a_server_that_lost_everything_is_told_of_and_filled_again(
     for item in shelf.items[:_REMOVED]:
         served.remove(item.id)
     assert all(event.error is None for event in served.add([item.path for item in shelf.items[_OLD:]]))
-    served._storage.settle()
+    served.storage.settle()
     server.kill()
     shutil.rmtree(server.folder)
     server.start()
     tally.faults += 1
-    assert any(finding.store == "Chroma" for finding in served.verify().findings)
-    assert served.repair().findings == ()
+    assert any(finding.store == "Chroma" for finding in served.maintenance.verify().findings)
+    assert served.maintenance.repair().findings == ()
     _judge(served, shelf, tally)
 
 
@@ -93,7 +93,7 @@ def test_a_server_that_hangs_keeps_nobody_waiting(
     monkeypatch.setattr(chroma, "_TIMEOUT_S", 2.0)
     with opened(settings.model_copy(update={"chroma_url": server.url}), model) as library:
         assert all(event.error is None for event in library.add([item.path for item in shelf.items[:_OLD]]))
-        library._storage.settle()
+        library.storage.settle()
         server.freeze()
         began = time.monotonic()
         for item in shelf.items[:_REMOVED]:
@@ -101,11 +101,11 @@ def test_a_server_that_hangs_keeps_nobody_waiting(
         assert all(event.error is None for event in library.add([item.path for item in shelf.items[_OLD:]]))
         assert time.monotonic() - began < 10
         assert library.search(shelf.items[_OLD].texts[0], k=1)[0].text == shelf.items[_OLD].texts[0]
-        library._storage.settle()
+        library.storage.settle()
         _assert_served_by_dumps(library, shelf)
         server.thaw()
         tally.faults += 1
-        library._storage.settle()
+        library.storage.settle()
         _judge(library, shelf, tally)
 
 
@@ -135,12 +135,12 @@ def _assert_served_by_dumps(library: Library, shelf: Shelf) -> None:
     """Every document is there and found, and it is said that Chroma is behind."""
     present = _present(shelf)
     assert {document.id for document in library.documents() if document.state == "ready"} == present
-    waiting = library._storage.sync.waiting("chroma").documents
-    assert (f"{waiting} document" in library.status().chroma) == bool(waiting)
+    waiting = library.storage.sync.waiting("chroma").documents
+    assert (f"{waiting} document" in library.maintenance.status().chroma) == bool(waiting)
     for engine in ("auto", "chroma"):
         for item in shelf.items[_REMOVED : _REMOVED + 3] + shelf.items[_OLD : _OLD + 3]:
             assert not search_fault(library, item, 0, present, engine)
-    findings = library.verify().findings
+    findings = library.maintenance.verify().findings
     assert {finding.store for finding in findings} == {"Chroma"}, findings
 
 

@@ -1,6 +1,6 @@
 """Dump files damaged in every way, while the library is closed and while it is open.
 
-Each damage is told of or mended on opening; a repair makes every file what it was, byte for byte, without embedding
+Each damage is told of or repaired on opening; a repair makes every file what it was, byte for byte, without embedding
 anything; and the stores agree after that. A mapped file that is shortened in place ends the process, which nothing in
 the process can prevent: what is shortened while the library is open is a new file in the old one's place.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from accelerator import fresh
+from accelerator import unsealed
 from rag_core import Library, Settings, Upload
 from rag_core.embedding import Embedder
 from tests.faults.conftest import ALL
@@ -77,8 +77,8 @@ def origin(new_database: Callable[[], str], model: Embedder, tmp_path_factory: p
         assert all(event.error is None for event in library.add([item.path for item in shelf.items]))
     with opened(settings.changed("chunking", size=60, overlap=0), model) as library:
         large = tuple(_add_large(library, number) for number in range(_LARGE))
-        library._storage.settle()
-        assert library.verify(deep=True).findings == ()
+        library.storage.settle()
+        assert library.maintenance.verify(deep=True).findings == ()
     shutil.copytree(settings.data_dir / "dumps", folder / "sound")
     whole = Shelf((*shelf.items, *large), shelf.file)
     return Origin(settings, whole, tuple(item.id for item in large), folder / "sound")
@@ -89,7 +89,7 @@ def _add_large(library: Library, number: int) -> Item:
     text = "\n\n".join(f"Part {n} of list {number} is of {n * 7 + number} apples." for n in range(_LARGE_ROWS))
     *_, last = library.add([Upload(f"list-{number}.txt", text.encode())])
     assert last.document is not None
-    assert last.document.chunk_count > fresh.SMALL_ROWS
+    assert last.document.chunk_count > unsealed.SMALL_ROWS
     return Item(last.source, last.document.id, tuple(chunk.text for chunk in library.chunks(last.document.id)))
 
 
@@ -104,11 +104,11 @@ def damaged(origin: Origin) -> Iterator[Origin]:
 def mapped(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan all documents from their files, or the large ones alone."""
     if request.param:
-        monkeypatch.setattr(fresh, "SMALL_ROWS", 2)
+        monkeypatch.setattr(unsealed, "SMALL_ROWS", 2)
 
 
 @pytest.mark.parametrize(("number", "mapped"), _CLOSED, indirect=["mapped"])
-def test_what_is_damaged_while_closed_is_told_and_mended(
+def test_what_is_damaged_while_closed_is_told_and_repaired(
     number: int, mapped: None, damaged: Origin, model: Embedder, tally: Tally
 ) -> None:
     strikes = _assigned(damaged, DAMAGES, number)
@@ -119,7 +119,9 @@ def test_what_is_damaged_while_closed_is_told_and_mended(
     with Library.open(damaged.settings) as library:
         rebuilt = {*strikes, *swapped} - damaged.unsound()
         assert rebuilt >= {key for key, damage in strikes.items() if damage.startswith(("cut", "del", "a "))}
-        assert any(note.startswith(f"{len(rebuilt)} damaged or missing dump file") for note in library.notes())
+        assert any(
+            note.startswith(f"{len(rebuilt)} damaged or missing dump file") for note in library.maintenance.notes()
+        )
         told = _told(library)
         assert told | rebuilt == {*strikes, *swapped}, _named(strikes, {*strikes, *swapped} - told - rebuilt)
         _repair(library, damaged)
@@ -127,18 +129,18 @@ def test_what_is_damaged_while_closed_is_told_and_mended(
 
 
 @pytest.mark.parametrize(("number", "mapped"), _OPEN, indirect=["mapped"])
-def test_what_is_damaged_while_open_is_told_and_mended(
+def test_what_is_damaged_while_open_is_told_and_repaired(
     number: int, mapped: None, damaged: Origin, model: Embedder, tally: Tally
 ) -> None:
     with Library.open(damaged.settings) as library:
-        assert not library.notes()
+        assert not library.maintenance.notes()
         with lent(library, model), _Searching(library, damaged, number):
             strikes = _assigned(damaged, _WHILE_OPEN, number)
             for document_id, damage in strikes.items():
                 _WHILE_OPEN[damage](damaged.path(document_id))
         tally.faults += len(strikes)
         told = _told(library)
-        struck = damaged.unsound()  # a search that came upon a file of other texts has mended it
+        struck = damaged.unsound()  # a search that came upon a file of other texts has repaired it
         assert struck <= told <= set(strikes), _named(strikes, struck - told)
         _repair(library, damaged)
         _judge(library, damaged, model, tally, number)
@@ -163,7 +165,9 @@ def test_bytes_changed_anywhere(number: int, damaged: Origin, model: Embedder, t
 def test_a_folder_that_is_lost_is_made_again(damaged: Origin, model: Embedder, tally: Tally) -> None:
     shutil.rmtree(damaged.dumps)
     with Library.open(damaged.settings) as library:
-        assert library.notes() == (f"{len(damaged.shelf.items)} damaged or missing dump files were written anew.",)
+        assert library.maintenance.notes() == (
+            f"{len(damaged.shelf.items)} damaged or missing dump files were written anew.",
+        )
         assert not damaged.unsound()
         _judge(library, damaged, model, tally, 0)
 
@@ -198,16 +202,16 @@ def _swap(origin: Origin, strikes: Mapping[str, str]) -> set[str]:
 
 def _told(library: Library) -> set[str]:
     """The documents whose dumps a comparison complains of; nothing else is wrong."""
-    findings = library.verify(deep=True).findings
+    findings = library.maintenance.verify(deep=True).findings
     assert [finding for finding in findings if finding.store != "Dumps"] == []
     return {finding.document_id for finding in findings}
 
 
 def _repair(library: Library, origin: Origin) -> None:
-    """Mend everything, and see that the files are what they were and that no model was loaded for it."""
-    assert library.repair().findings == ()
+    """Repair everything, and see that the files are what they were and that no model was loaded for it."""
+    assert library.maintenance.repair().findings == ()
     assert not origin.unsound()
-    assert library._embedding.embedder is None
+    assert library.embedding.embedder is None
     assert {path.name for path in origin.dumps.iterdir()} == {path.name for path in origin.sound.iterdir()}
 
 

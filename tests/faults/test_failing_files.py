@@ -28,7 +28,7 @@ def bench(settings: Settings, shelf: Shelf) -> Iterator[Bench]:
     bench = Bench(settings.changed("storage", min_free_bytes=0), shelf)
     try:
         add(bench, bench.open(), shelf.items[:HELD])
-        bench.open()._storage.settle()
+        bench.open().storage.settle()
         yield bench
     finally:
         bench.end()
@@ -61,7 +61,7 @@ def _add_one(bench: Bench, library: Library) -> None:
 def _back_up(bench: Bench, library: Library) -> None:
     path = bench.settings.data_dir / "backup"
     try:
-        library.backup(path, replace=True)
+        library.maintenance.backup(path, replace=True)
     finally:
         if path.exists():  # its name is given to a whole one alone
             Archive(path).close()
@@ -76,19 +76,19 @@ def _damage(bench: Bench, library: Library | None = None) -> None:
 
 
 def _repair(bench: Bench, library: Library) -> None:
-    for finding in library.repair().findings:
+    for finding in library.maintenance.repair().findings:
         assert finding.message
 
 
 def _abandon(bench: Bench, library: Library) -> None:
-    library._storage.abandon_successor()
+    library.storage.discard_target()
 
 
 def _reembed(bench: Bench, library: Library) -> None:
-    profile = library._storage.documents.profile()
+    profile = library.storage.documents.profile()
     assert profile is not None
     precision = "bf16" if profile.precision == "float32" else "float32"
-    for _ in library.reembed(EmbeddingSettings(precision=precision)):
+    for _ in library.maintenance.reembed(EmbeddingSettings(precision=precision)):
         pass
 
 
@@ -97,7 +97,7 @@ OPERATIONS = {
     "removing": Operation(_remove_one, _add_one),
     "backing up": Operation(_back_up),
     "repairing": Operation(_repair, _damage),
-    "embedding anew": Operation(_reembed, _abandon),
+    "re-embedding": Operation(_reembed, _abandon),
 }
 
 
@@ -131,7 +131,7 @@ def test_a_library_that_cannot_be_opened_says_so_and_is_opened_later(kind: Mode,
 
 
 def _strike_opening(bench: Bench, nth: int, mode: Mode) -> str:
-    """Open a library that has a dump to mend. Returns what failed."""
+    """Open a library that has a dump to repair. Returns what failed."""
     bench.close()
     _damage(bench)
     disk = FailingDisk(bench.settings.data_dir, nth, mode)
@@ -149,7 +149,7 @@ def strike(bench: Bench, operation: Operation, nth: int, mode: Mode) -> str:
     """Do the operation on a disk that fails; the library answers then and after. Returns what failed."""
     library = bench.open()
     operation.prepare(bench, library)
-    library._storage.settle()
+    library.storage.settle()
     disk = FailingDisk(bench.settings.data_dir, nth, mode)
     with pytest.MonkeyPatch.context() as patch:
         disk.install(patch)

@@ -86,7 +86,7 @@ def test_a_full_disk_is_told_and_work_goes_on_when_there_is_room(
     ballast = Ballast(folder)
     try:
         add(bench, library, shelf.items[: HELD + 1])
-        library._storage.settle()
+        library.storage.settle()
         failures = 0
         for pages in _ROOM:
             ballast.leave(pages)
@@ -124,7 +124,7 @@ def test_a_disk_that_is_full_for_postgresql_too(
     ballast = Ballast(folder)
     try:
         add(bench, library, shelf.items[:HELD])
-        library._storage.settle()
+        library.storage.settle()
         tally.faults += 1
         ballast.leave(pages)
         failed = add(bench, library, shelf.items)

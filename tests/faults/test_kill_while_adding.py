@@ -84,7 +84,7 @@ def finish(settings: Settings, acknowledged: set[str], texts: Path) -> None:
         assert [d.state for d in documents] == ["ready"] * (len(TEXTS) + 1)
         assert all(len(library.chunks(d.id)) == d.chunk_count for d in documents)
         assert library.search("How does the bishop move?", k=1)[0].document.title == "chess"
-        assert f"; {sum(d.chunk_count for d in documents)} vectors" in library._storage.dumps.describe()
+        assert f"; {sum(d.chunk_count for d in documents)} vectors" in library.storage.dumps.describe()
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ _WHERE = {
         ("file", "original", "accept", "commit", "dump", "sync", "chroma", "lexical", "removal"), "changing"
     ),
     "rebuild": "rebuilding",
-    "mend": "mending",
+    "repair": "repairing",
     "reembedding": "reembedding",
-    "switch": "reembedding",
-    **dict.fromkeys(("segment", "manifest", "gathering"), "gathering"),
-    "renewal": "cutting anew",
+    "cutover": "reembedding",
+    **dict.fromkeys(("segment", "manifest", "compaction"), "compaction"),
+    "reading_again": "re-chunking",
     **dict.fromkeys(("edit", "aside", "back"), "editing"),
     "backup": "backing up",
     "restore": "restoring",
@@ -65,8 +65,8 @@ def template(shelf: Shelf, new_database: Callable[[], str], tmp_path_factory: py
     url = new_database()
     with Library.open(Settings(_env_file=None, data_dir=folder / "library", database_url=url)) as library:
         assert all(event.error is None for event in library.add([item.path for item in shelf.items[:HELD]]))
-        library._storage.settle()
-        library.backup(folder / ARCHIVE)
+        library.storage.settle()
+        library.maintenance.backup(folder / ARCHIVE)
         held = tuple(document.id for document in library.documents())
     return Template(folder, url, held)
 

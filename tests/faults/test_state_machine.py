@@ -98,13 +98,13 @@ class LibraryMachine(RuleBasedStateMachine):
         self._tally.faults += 1
         self._open()
         assert not list(self._library.resume())
-        assert not self._library.notes()
+        assert not self._library.maintenance.notes()
 
     @rule(settled=st.booleans())
     def verify(self, settled: bool) -> None:
         if settled:
-            self._library._storage.settle()
-        assert self._library.verify().findings == ()
+            self._library.storage.settle()
+        assert self._library.maintenance.verify().findings == ()
 
     @invariant()
     def the_documents_are_those_of_the_model(self) -> None:

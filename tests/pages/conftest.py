@@ -34,7 +34,7 @@ from rag_core.domain import (
     Message,
     ModelStatus,
     Page,
-    PagePicture,
+    PageImage,
     Piece,
     Progress,
     Question,
@@ -42,8 +42,8 @@ from rag_core.domain import (
     Scope,
     Searched,
     Sentence,
-    Successor,
     Table,
+    TargetProfile,
     Trace,
     Upload,
     WebAddress,
@@ -58,6 +58,7 @@ from tests.pages.fake_evaluation import FakeEvaluation
 from tests.pages.fake_insights import FakeInsights
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+CLUSTERS = (ChunkCluster(("steel", "bridges"), (0, 1)), ChunkCluster((), (2,)))
 TEXT = "Bridges are made of steel. Some are made of stone."
 
 
@@ -132,7 +133,6 @@ class FakeLibrary:
         self.gate = threading.Event()
         self.gate.set()
         self.calls: list[tuple[str, Any]] = []
-        self.suffixes = frozenset({".txt"})
         self.followed_sources: list[FollowedSource] = []
         self.is_closing = False
         self.kept: dict[str, list[Message]] = {}
@@ -140,10 +140,10 @@ class FakeLibrary:
         self.pinned: set[str] = set()
         self.suggested: list[str] = []
         self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
-        self.preferences: dict[str, str] = {}
+        self.preferences = FakePreferences()
         self.settings = Settings(_env_file=None)
         self.report: Report | Exception = Report(1, 5, (), False, 0.1)
-        self.successor: Successor | None = None
+        self.target: TargetProfile | None = None
         self.steps: list[Progress | Exception] = []
         self.evaluation = FakeEvaluation()
         self.access = SimpleNamespace(note=lambda who, action, status: self.noted.append((who, action, status)))
@@ -156,25 +156,18 @@ class FakeLibrary:
         self.searched = a_search()
         self.scopes: dict[str, Scope] = {}
         self.written: BackupReport | Exception = BackupReport("/b", 12_300, NOW, 1, 5, 1, 2, ("Bridges is missing.",))
+        self.sources = FakeSources(self)
+        self.catalogue = FakeCatalogue(self)
+        self.chunk_edits = SimpleNamespace(of=lambda document_id: self.edits)
+        self.clusters = SimpleNamespace(tree=lambda: self.tree, of_document=lambda document_id: CLUSTERS)
+        self.recognition = SimpleNamespace(left=lambda: sum(document.to_recognise for document in self.held))
+        self.history = FakeHistory(self)
+        self.language_models = SimpleNamespace(
+            statuses=lambda: self.statuses, use_gemini=lambda key, keep: self.calls.append(("use_gemini", (key, keep)))
+        )
+        self.maintenance = FakeMaintenance(self)
         self.kept_jobs = KeptJobs()
         self.jobs = Jobs(kinds(self), self.kept_jobs)  # type: ignore[arg-type]
-
-    def clusters(self) -> ClusterTree:
-        return self.tree
-
-    def clusters_of(self, document_id: str) -> tuple[ChunkCluster, ...]:
-        return (ChunkCluster(("steel", "bridges"), (0, 1)), ChunkCluster((), (2,)))
-
-    def followed(self) -> list[FollowedSource]:
-        return self.followed_sources
-
-    def update(self, locations: Sequence[str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
-        self.calls.append(("update", list(locations)))
-        yield from self.script.get("update", [])
-
-    def watch(self, folder: str) -> FollowedSource:
-        self.calls.append(("watch", folder))
-        raise SourceUnavailable(f"There is no folder {folder}.")
 
     def documents(self) -> list[Document]:
         return list(self.held)
@@ -191,24 +184,12 @@ class FakeLibrary:
     def chunks(self, document_id: str, *, first: int = 0, limit: int | None = None) -> list[Chunk]:
         return self.cut[first:][:limit]
 
-    def chunk_edits(self, document_id: str) -> list[ChunkEdit]:
-        return self.edits
-
     def tables(self, document_id: str) -> list[Table]:
         return [Table(2, 0, 9, "Table 1: Bridges", (("Name", "Year"), ("Tolsund", "1901")))]
 
-    def set_aside(self, ids: Iterable[str], *, undo_s: float) -> list[str]:
-        self.aside = [one for one in self.held if one.id in set(ids)]
-        self.held = [one for one in self.held if one not in self.aside]
-        return [one.id for one in self.aside]
-
-    def take_back(self, ids: Iterable[str]) -> list[str]:
-        self.held += self.aside
-        return [one.id for one in self.aside]
-
-    def picture(self, document_id: str, page: int, **wanted: Any) -> PagePicture:
-        self.calls.append(("picture", (document_id, page, wanted.get("span"))))
-        return PagePicture(b"png", 10, 14)
+    def page_image(self, document_id: str, page: int, **wanted: Any) -> PageImage:
+        self.calls.append(("page_image", (document_id, page, wanted.get("span"))))
+        return PageImage(b"png", 10, 14)
 
     def add(
         self,
@@ -255,19 +236,6 @@ class FakeLibrary:
     def remove(self, document_id: str) -> None:
         self.calls.append(("remove", document_id))
 
-    def rename_document(self, document_id: str, title: str | None) -> None:
-        self.calls.append(("rename_document", (document_id, title)))
-        self.document(document_id)
-
-    def tag_documents(self, ids: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
-        self.calls.append(("tag_documents", (list(ids), list(add), list(remove))))
-        if "" in add:
-            raise ValueError("A tag has letters or figures.")
-
-    def tags(self) -> list[tuple[str, int]]:
-        tags = [tag for document in self.held for tag in document.tags]
-        return [(tag, tags.count(tag)) for tag in sorted(set(tags))]
-
     def retrieve(self, question: str, **wanted: Any) -> Retrieval:
         self.calls.append(("retrieve", (question, wanted)))
         if isinstance(self.found, Exception):
@@ -282,21 +250,6 @@ class FakeLibrary:
         self.calls.append(("suggestions", [question.text for question in given]))
         self.gate.wait(10)
         return self.suggested
-
-    def bring_back(self, message_id: str) -> None:
-        self.calls.append(("bring_back", message_id))
-
-    def export_conversation(self, conversation_id: str, form: str) -> bytes:
-        return f"{conversation_id} as {form}".encode()
-
-    def pin_conversation(self, conversation_id: str, pinned: bool) -> None:
-        self.pinned = (self.pinned | {conversation_id}) if pinned else self.pinned - {conversation_id}
-
-    def scope(self, conversation_id: str) -> Scope:
-        return self.scopes.get(conversation_id, Scope())
-
-    def set_scope(self, conversation_id: str, scope: Scope) -> None:
-        self.scopes[conversation_id] = scope
 
     def stream(self, question: str, **wanted: Any) -> Iterator[Piece]:
         self.calls.append(("stream", (question, wanted.get("model"))))
@@ -316,93 +269,155 @@ class FakeLibrary:
     def messages(self, conversation_id: str) -> list[Message]:
         return self.kept.get(conversation_id, [])
 
-    def rename_conversation(self, conversation_id: str, title: str) -> None:
-        self.titles[conversation_id] = title
 
-    def delete_conversation(self, conversation_id: str) -> None:
-        self.kept.pop(conversation_id)
-
-    def models(self) -> tuple[ModelStatus, ...]:
-        return self.statuses
-
-    def use_gemini(self, key: str, *, keep: bool) -> None:
-        self.calls.append(("use_gemini", (key, keep)))
-
-    def preference(self, name: str) -> str | None:
-        return self.preferences.get(name)
-
-    def set_preference(self, name: str, value: str | None) -> None:
+class FakePreferences(dict[str, str]):
+    def set(self, name: str, value: str | None) -> None:
         if value is None:
-            self.preferences.pop(name, None)
+            self.pop(name, None)
         else:
-            self.preferences[name] = value
+            self[name] = value
+
+
+class FakeSources:
+    suffixes = frozenset({".txt"})
+
+    def __init__(self, library: FakeLibrary) -> None:
+        self.library = library
+
+    def followed(self) -> list[FollowedSource]:
+        return self.library.followed_sources
+
+    def update(self, locations: Sequence[str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
+        self.library.calls.append(("update", list(locations)))
+        yield from self.library.script.get("update", [])
+
+    def watch(self, folder: str) -> FollowedSource:
+        self.library.calls.append(("watch", folder))
+        raise SourceUnavailable(f"There is no folder {folder}.")
+
+
+class FakeCatalogue:
+    def __init__(self, library: FakeLibrary) -> None:
+        self.library = library
+
+    def rename(self, document_id: str, title: str | None) -> None:
+        self.library.calls.append(("rename", (document_id, title)))
+        self.library.document(document_id)
+
+    def tag(self, ids: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
+        self.library.calls.append(("tag", (list(ids), list(add), list(remove))))
+        if "" in add:
+            raise ValueError("A tag has letters or figures.")
+
+    def tags(self) -> list[tuple[str, int]]:
+        tags = [tag for document in self.library.held for tag in document.tags]
+        return [(tag, tags.count(tag)) for tag in sorted(set(tags))]
+
+    def set_aside(self, ids: Iterable[str], *, undo_s: float) -> list[str]:
+        self.library.aside = [one for one in self.library.held if one.id in set(ids)]
+        self.library.held = [one for one in self.library.held if one not in self.library.aside]
+        return [one.id for one in self.library.aside]
+
+    def take_back(self, ids: Iterable[str]) -> list[str]:
+        self.library.held += self.library.aside
+        return [one.id for one in self.library.aside]
+
+
+class FakeHistory:
+    def __init__(self, library: FakeLibrary) -> None:
+        self.library = library
+
+    def bring_back(self, message_id: str) -> None:
+        self.library.calls.append(("bring_back", message_id))
+
+    def export(self, conversation_id: str, form: str) -> bytes:
+        return f"{conversation_id} as {form}".encode()
+
+    def pin(self, conversation_id: str, pinned: bool) -> None:
+        self.library.pinned = (
+            (self.library.pinned | {conversation_id}) if pinned else self.library.pinned - {conversation_id}
+        )
+
+    def scope(self, conversation_id: str) -> Scope:
+        return self.library.scopes.get(conversation_id, Scope())
+
+    def set_scope(self, conversation_id: str, scope: Scope) -> None:
+        self.library.scopes[conversation_id] = scope
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        self.library.titles[conversation_id] = title
+
+    def delete(self, conversation_id: str) -> None:
+        self.library.kept.pop(conversation_id)
+
+    def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
+        self.library.calls.append(("rate", (message_id, rating, reason)))
+
+
+class FakeMaintenance:
+    def __init__(self, library: FakeLibrary) -> None:
+        self.library = library
 
     def notes(self) -> tuple[str, ...]:
         return ()
 
-    def to_recognise(self) -> int:
-        return sum(document.to_recognise for document in self.held)
-
     def status(self) -> LibraryStatus:
         return LibraryStatus(
             data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",
-            postgresql="PostgreSQL 18", chroma="Chroma", lexical="tantivy", models=self.statuses,
-            notes=("Chroma is made again.", *([self.successor.note] if self.successor else [])),
-            successor=self.successor,
+            postgresql="PostgreSQL 18", chroma="Chroma", lexical="tantivy", models=self.library.statuses,
+            notes=("Chroma is rebuilt.", *([self.library.target.note] if self.library.target else [])),
+            target=self.library.target,
         )  # fmt: skip
 
-    def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
-        self.calls.append(("rate", (message_id, rating, reason)))
+    def to_rechunk(self) -> int:
+        return self.library.old_chunks
 
-    def chunking_left(self) -> int:
-        return self.old_chunks
+    def can_rechunk(self) -> bool:
+        return self.library.chunked_otherwise
 
-    def chunking_offered(self) -> bool:
-        return self.chunked_otherwise
+    def keep_chunks(self) -> None:
+        self.library.old_chunks = 0
+        self.library.chunked_otherwise = False
 
-    def forget_chunking(self) -> None:
-        self.old_chunks = 0
-        self.chunked_otherwise = False
-
-    def chunk_anew(self, *, cancellation: Cancellation) -> Iterator[Progress]:
-        yield Progress("chunking", 0, self.old_chunks)
-        self.gate.wait(10)
-        self.old_chunks = 0
-        self.chunked_otherwise = False
+    def rechunk(self, *, cancellation: Cancellation) -> Iterator[Progress]:
+        yield Progress("chunking", 0, self.library.old_chunks)
+        self.library.gate.wait(10)
+        self.library.old_chunks = 0
+        self.library.chunked_otherwise = False
         yield Progress("done", 1, 1, "1 document keeps its chunks.")
 
     def verify(self, deep: bool = False) -> Report:
-        self.calls.append(("verify", deep))
-        self.gate.wait(10)
-        if isinstance(self.report, Exception):
-            raise self.report
-        return self.report
+        self.library.calls.append(("verify", deep))
+        self.library.gate.wait(10)
+        if isinstance(self.library.report, Exception):
+            raise self.library.report
+        return self.library.report
 
     def reembed(self, *, cancellation: Cancellation) -> Iterator[Progress]:
-        self.calls.append(("reembed", None))
-        for step in self.steps:
+        self.library.calls.append(("reembed", None))
+        for step in self.library.steps:
             if isinstance(step, Exception):
                 raise step
             yield step
-            self.gate.wait(10)
+            self.library.gate.wait(10)
             if cancellation.is_set():
                 yield Progress("cancelled", step.done, step.total)
                 return
 
-    def forget_reembedding(self) -> None:
-        self.calls.append(("forget", None))
-        self.successor = None
+    def discard_reembedding(self) -> None:
+        self.library.calls.append(("forget", None))
+        self.library.target = None
 
     def backup(self, path: Any, *, replace: bool = False) -> BackupReport:
-        self.calls.append(("backup", (str(path), replace)))
-        if isinstance(self.written, Exception):
-            raise self.written
-        return with_changes(self.written, path=str(path))
+        self.library.calls.append(("backup", (str(path), replace)))
+        if isinstance(self.library.written, Exception):
+            raise self.library.written
+        return with_changes(self.library.written, path=str(path))
 
     def repair(self) -> Report:
-        self.calls.append(("repair", None))
+        self.library.calls.append(("repair", None))
         found = self.verify(True)
-        return replace(found, findings=(), mended=found.findings)
+        return replace(found, findings=(), repaired=found.findings)
 
 
 @pytest.fixture(autouse=True)

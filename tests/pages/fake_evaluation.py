@@ -182,8 +182,8 @@ class FakeEvaluation:
     def export_questions(self, set_id: str, form: str) -> bytes:
         return form.encode()
 
-    def adopt(self, configuration: Configuration) -> tuple[str, ...]:
-        self.calls.append(("adopt", dict(configuration.changes)))
+    def apply(self, configuration: Configuration) -> tuple[str, ...]:
+        self.calls.append(("apply", dict(configuration.changes)))
         changes = configuration.changes
         self.own = tuple(replace(field, value=changes.get(field.key, field.value)) for field in self.own)
         return ()

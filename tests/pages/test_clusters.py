@@ -65,7 +65,7 @@ def test_a_store_that_fails_is_told(library: FakeLibrary) -> None:
     def fail() -> ClusterTree:
         raise StoreUnavailable("PostgreSQL is away.")
 
-    library.clusters = fail  # type: ignore[method-assign]
+    library.clusters.tree = fail
     assert "PostgreSQL is away" in said(draw("upload"))
 
 

@@ -193,7 +193,7 @@ def test_a_passage_of_a_picture(library: FakeLibrary) -> None:
     library.held = [a_document("bridges.txt", media_type="application/pdf")]
     (citation,) = an_answer().citations
     data = passage.cited(library, citation, None)  # type: ignore[arg-type]
-    assert library.calls == [("picture", ("bridges.txt", 2, (0, 26)))]
+    assert library.calls == [("page_image", ("bridges.txt", 2, (0, 26)))]
     assert data["page"] == "Page 2 of 3 (printed ii)"
     assert [fact["words"] for fact in data["facts"]] == ["Steel", "cosine 0.71"]
     away = passage.cited(library, citation, 3)  # type: ignore[arg-type]

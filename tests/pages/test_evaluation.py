@@ -9,7 +9,7 @@ import pytest
 
 from pages.parts import resources, samples
 from pages.parts.evaluation import (
-    adopting,
+    applying,
     configurations,
     questions,
 )
@@ -62,7 +62,7 @@ def test_two_configurations_are_compared_by_one_click(library: FakeLibrary) -> N
     again(test)
     assert "“B” finds more" in said(test)
     assert "No difference beyond chance in Answer time." in said(test)
-    assert test.button(key="evaluation_adopt_0").label == "Make “More passages (k = 10)” the library's".replace(
+    assert test.button(key="evaluation_apply_0").label == "Make “More passages (k = 10)” the library's".replace(
         "(k = 10)", "\\(k = 10\\)"
     )
     assert "4 questions · passages only" in said(test)
@@ -153,15 +153,15 @@ def test_a_question_is_opened_with_what_both_runs_made_of_it(library: FakeLibrar
     assert "have not asked this question" in said(draw(set=set_id, question="gone"))
 
 
-def test_an_adopted_configuration_has_a_way_back(library: FakeLibrary) -> None:
+def test_an_applied_configuration_has_a_way_back(library: FakeLibrary) -> None:
     filled(library)
-    adopting.adopt(library, MORE, BY_KEY)  # type: ignore[arg-type]
+    applying.apply(library, MORE, BY_KEY)  # type: ignore[arg-type]
     test = draw()
     assert "“More passages” is the library's" in said(test)
     press(test, "evaluation_take_back")
     assert "is the library's" not in said(test)
-    adopting.adopt(library, MORE, BY_KEY)  # type: ignore[arg-type]
-    library.evaluation.adopt(Configuration("elsewhere", {"retrieval.k": 4}))
+    applying.apply(library, MORE, BY_KEY)  # type: ignore[arg-type]
+    library.evaluation.apply(Configuration("elsewhere", {"retrieval.k": 4}))
     assert "is the library's" not in said(draw())
 
 
@@ -170,7 +170,7 @@ def test_old_chunks_can_be_left_or_cut_anew(library: FakeLibrary) -> None:
     library.old_chunks = 2
     test = draw()
     assert "2 documents have other chunks" in said(test)
-    press(test, "evaluation_chunk_anew")
+    press(test, "evaluation_rechunk")
     until(lambda: not resources.library().jobs.busy("rechunk"))
     assert "keeps its chunks" in said(again(test))
     library.old_chunks = 1
@@ -183,7 +183,7 @@ def test_another_default_of_chunking_is_offered(library: FakeLibrary) -> None:
     library.chunked_otherwise = True
     test = draw()
     assert "found better when they are re-chunked" in said(test)
-    press(test, "evaluation_chunk_anew")
+    press(test, "evaluation_rechunk")
     until(lambda: not resources.library().jobs.busy("rechunk"))
     assert not library.chunked_otherwise
 

@@ -1,4 +1,4 @@
-"""The boards of runs and of drafted questions; what is adopted and taken back."""
+"""The boards of runs and of drafted questions; what is applied and taken back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from pages.parts import resources
 from pages.parts.evaluation import (
-    adopting,
+    applying,
     chunking,
     drafting,
     running,
@@ -125,18 +125,18 @@ def test_drafting_is_stopped(library: FakeLibrary) -> None:
     assert board.job("another") is None
 
 
-def test_a_configuration_is_adopted_and_taken_back(library: FakeLibrary) -> None:
-    adopting.adopt(library, MORE, BY_KEY)  # type: ignore[arg-type]
-    kept = json.loads(library.preferences[adopting.BEFORE])
+def test_a_configuration_is_applied_and_taken_back(library: FakeLibrary) -> None:
+    applying.apply(library, MORE, BY_KEY)  # type: ignore[arg-type]
+    kept = json.loads(library.preferences[applying.BEFORE])
     assert (kept["before"], kept["now"]) == ({"retrieval.k": 6}, {"retrieval.k": 10})
-    adopting._take_back(library, kept["before"])  # type: ignore[arg-type]
+    applying._take_back(library, kept["before"])  # type: ignore[arg-type]
     assert [call[1] for call in library.evaluation.calls] == [{"retrieval.k": 10}, {"retrieval.k": 6}]
-    assert adopting.BEFORE not in library.preferences
+    assert applying.BEFORE not in library.preferences
 
 
 def test_other_chunks_are_cut_in_the_background(library: FakeLibrary) -> None:
     library.old_chunks = 1
-    adopting.adopt(library, Configuration("Small", {"chunking.size": 300}), BY_KEY)  # type: ignore[arg-type]
+    applying.apply(library, Configuration("Small", {"chunking.size": 300}), BY_KEY)  # type: ignore[arg-type]
     until(lambda: not resources.library().jobs.busy("rechunk"))
     assert library.old_chunks == 0
     job = Job("1", "rechunk", state="running")

@@ -76,12 +76,12 @@ def refuse() -> None:
     configuring.form(library(), fields, 1, small, configurations.put)
 
 
-def adopt() -> None:
-    from pages.parts.evaluation import adopting
+def apply() -> None:
+    from pages.parts.evaluation import applying
     from pages.parts.resources import library
     from rag_core.domain import Configuration
 
-    adopting.form(library(), Configuration("More", {"retrieval.k": 10, "chunking.size": 300}))
+    applying.form(library(), Configuration("More", {"retrieval.k": 10, "chunking.size": 300}))
 
 
 def dialog(body: Callable[[], None]) -> AppTest:
@@ -143,15 +143,15 @@ def test_a_configuration_is_added_and_changed(library: FakeLibrary) -> None:
     assert len(json.loads(library.preferences[PREFERENCE])) == len(made) - 1
 
 
-def test_adopting_says_what_changes_first(library: FakeLibrary) -> None:
+def test_applying_says_what_changes_first(library: FakeLibrary) -> None:
     filled(library)
     library.old_chunks = 1
-    test = dialog(adopt)
+    test = dialog(apply)
     assert "Passages (k): **10** :gray[instead of 6]" in said(test)
-    assert "1 document is cut and embedded anew" in said(test)
+    assert "1 document is re-chunked" in said(test)
     assert not library.evaluation.calls
-    press(test, "evaluation_adopt_confirmed")
-    assert library.evaluation.calls == [("adopt", {"retrieval.k": 10, "chunking.size": 300})]
+    press(test, "evaluation_apply_confirmed")
+    assert library.evaluation.calls == [("apply", {"retrieval.k": 10, "chunking.size": 300})]
     until(lambda: not resources.library().jobs.busy("rechunk"))
 
 

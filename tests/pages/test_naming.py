@@ -57,9 +57,9 @@ def test_what_a_click_asks_reaches_the_library(library: FakeLibrary, monkeypatch
     naming.rename(None)
     naming.tag(None)
     assert library.calls == [
-        ("rename_document", ("bridges.txt", "Mine")),
-        ("tag_documents", (["bridges.txt"], ["sea"], [])),
-        ("tag_documents", (["bridges.txt"], [], ["sea"])),
+        ("rename", ("bridges.txt", "Mine")),
+        ("tag", (["bridges.txt"], ["sea"], [])),
+        ("tag", (["bridges.txt"], [], ["sea"])),
     ]
     assert not state
 
@@ -75,8 +75,8 @@ def test_what_goes_wrong_is_said(library: FakeLibrary, monkeypatch: pytest.Monke
     def broken(*_: object, **__: object) -> None:
         raise StoreUnavailable("PostgreSQL does not answer.")
 
-    monkeypatch.setattr(library, "tag_documents", broken)
-    monkeypatch.setattr(library, "rename_document", broken)
+    monkeypatch.setattr(library.catalogue, "tag", broken)
+    monkeypatch.setattr(library.catalogue, "rename", broken)
     for act in (lambda: naming.tag({"ids": []}), lambda: naming.rename({"id": "x", "title": None})):
         act()
         assert "does not answer" in state.pop("upload_problem")

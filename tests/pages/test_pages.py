@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import backup, resources
-from rag_core.domain import Finding, Message, ModelStatus, Piece, Progress, Report, Successor
+from rag_core.domain import Finding, Message, ModelStatus, Piece, Progress, Report, TargetProfile
 from rag_core.errors import LimitExceeded, StoreUnavailable
 from rag_core.jobs import Jobs
 from tests.conftest import PROJECT
@@ -161,13 +161,13 @@ def test_a_chosen_model_that_is_gone_gives_way_aloud(library: FakeLibrary) -> No
     assert test.radio(key="chat_model").value == "extractive"
 
 
-def test_the_system_page_tells_what_differs_and_mends_it(library: FakeLibrary) -> None:
+def test_the_system_page_tells_what_differs_and_repairs_it(library: FakeLibrary) -> None:
     wrong = Finding("Dumps", "bridges.txt", "Bridges *and* more", "The dump file is missing.", True)
     lost = Finding("Files", "roads.txt", "", "The original file is missing.", False, "Add the same file again.")
     library.report = Report(2, 10, (wrong, lost), False, 0.2)
     test = draw("system")
     assert "1 document, 5 chunks, 2 waiting" in said(test)
-    assert "Chroma is made again" in said(test).replace("\\", "")
+    assert "Chroma is rebuilt" in said(test).replace("\\", "")
     assert [button.label for button in test.button] == ["Verify", "Verify thoroughly", "Repair", "Write backup"]
     checked(test, "system_verify")
     assert "**2 differences**" in said(test)
@@ -180,21 +180,21 @@ def test_the_system_page_tells_what_differs_and_mends_it(library: FakeLibrary) -
     assert "**2 differences repaired**" in said(test)
 
 
-SUCCESSOR = Successor("small (int8)", "large", 0, 2000, begun=False, note="It is embedded anew.")
+TARGET = TargetProfile("small (int8)", "large", 0, 2000, begun=False, note="It is re-embedded.")
 
 
 def test_another_model_is_explained_and_embedded_with(library: FakeLibrary) -> None:
-    library.successor = SUCCESSOR
+    library.target = TARGET
     test = draw("system")
     assert "small (int8)" in said(test).replace("\\", "")
     assert "2,000 chunks" in said(test)
-    assert SUCCESSOR.note not in said(test).replace("\\", "")
+    assert TARGET.note not in said(test).replace("\\", "")
     library.steps = [Progress("embedding", 2000, 2000), Progress("done", 2000, 2000)]
     library.gate.clear()
     test.button(key="system_reembed").click().run()
     assert test.button(key="system_stop")
     library.gate.set()
-    library.successor = None
+    library.target = None
     rest(library.jobs)
     test.run()
     assert "**Re-embedded** :gray[2,000 chunks in" in said(test)
@@ -202,7 +202,7 @@ def test_another_model_is_explained_and_embedded_with(library: FakeLibrary) -> N
 
 
 def test_a_stopped_model_goes_on_or_is_forgotten(library: FakeLibrary) -> None:
-    library.successor = replace(SUCCESSOR, done=512, begun=True)
+    library.target = replace(TARGET, done=512, begun=True)
     library.steps = [LimitExceeded("The disk is full.", help="Make room.")]
     test = draw("system")
     assert "512 of 2,000 chunks are embedded with **large**" in said(test)

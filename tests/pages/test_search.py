@@ -255,7 +255,7 @@ def test_page_pictures_come_in_and_what_cannot_be_drawn_stays_away(library: Fake
             raise KeyError(page)
         return SimpleNamespace(png=b"png")
 
-    library.picture = picture  # type: ignore[method-assign]
+    library.page_image = picture  # type: ignore[method-assign]
     pictures = Thumbnails(lambda: library)  # type: ignore[arg-type, return-value]
     places = [("a", 1), ("a", 2)]
     pictures.ask(places)

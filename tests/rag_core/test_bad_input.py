@@ -186,15 +186,15 @@ def test_a_document_comes_back_while_chroma_has_yet_to_let_it_go(settings: Setti
     away = settings.model_copy(update={"chroma_url": "http://127.0.0.1:9"})
     with Library.open(away) as library:
         document = add_text(library, "chess.txt", CHESS.decode())
-        library._storage.settle()
+        library.storage.settle()
         library.remove(document.id)
-        library._storage.settle()
+        library.storage.settle()
         assert add_text(library, "again.txt", CHESS.decode()).sources == ("again.txt",)
     with Library.open(settings) as library:
         with psycopg.connect(_url(settings), autocommit=True) as connection:
             connection.execute("UPDATE index_backlog SET next_attempt_at = now()")
-        library._storage.settle()
-        assert library._storage.sync.waiting("chroma") == Waiting()
+        library.storage.settle()
+        assert library.storage.sync.waiting("chroma") == Waiting()
         assert library.search("How does the bishop move?", index="chroma")[0].document.id == document.id
 
 
@@ -233,7 +233,7 @@ def test_an_encrypted_pdf_asks_for_its_password_and_opens_with_it(library: Libra
     *_, last = library.retry(last.document.id, password="geheim")
     assert last.stage == "ready"
     assert last.document is not None
-    assert library.picture(last.document.id, 1).png
+    assert library.page_image(last.document.id, 1).png
 
 
 @pytest.mark.parametrize(
@@ -342,18 +342,17 @@ def test_ids_that_name_nothing(asked: Library, odd: str) -> None:
     for call in (
         lambda: library.document(odd),
         lambda: library.page(odd, 1),
-        lambda: library.picture(odd, 1),
-        lambda: library.neighbours(odd),
+        lambda: library.page_image(odd, 1),
         lambda: list(library.retry(odd)),
     ):
         with pytest.raises(KeyError):
             call()
     assert library.chunks(odd) == library.pages(odd) == library.messages(odd) == []
     library.remove(odd)
-    library.rename_conversation(odd, "a title")
-    library.delete_conversation(odd)
-    library.set_preference(odd, odd)
-    assert library.preference(odd) is not None
+    library.history.rename(odd, "a title")
+    library.history.delete(odd)
+    library.preferences.set(odd, odd)
+    assert library.preferences.get(odd) is not None
     assert library.documents() == before
 
 
@@ -372,7 +371,6 @@ def test_numbers_out_of_range(asked: Library, far: int) -> None:
         library.page(document.id, far)
     assert len(library.chunks(document.id, first=far)) == (far <= 0)
     assert len(library.chunks(document.id, limit=far)) == (far > 0)
-    assert library.neighbours(f"{document.id}:{10**12}") == (None, None)
 
 
 @pytest.mark.parametrize("k", [0, -1, 10**9])
@@ -428,13 +426,13 @@ def test_models_that_are_none_say_why_and_the_question_is_kept(asked: Library, t
     (models / "garbage.gguf").write_bytes(os.urandom(5000))
     (models / "link.gguf").symlink_to(outside)
     before = asked.settings
-    asked._choices.settings = before.model_copy(update={"models_dir": models})
+    asked.preferences.settings = before.model_copy(update={"models_dir": models})
     try:
         with pytest.raises(ModelUnavailable) as refused:
             asked.ask("What does rye bread cost?", model=model, conversation=f"about {model}")
-        statuses = {status.id: status for status in asked.models()}
+        statuses = {status.id: status for status in asked.language_models.statuses()}
     finally:
-        asked._choices.settings = before
+        asked.preferences.settings = before
     assert refused.value.help or str(refused.value)
     (message,) = asked.messages(f"about {model}")
     assert message.error
@@ -487,7 +485,12 @@ def test_an_address_that_is_no_database_is_said_without_its_password(tmp_path: P
 def test_what_is_done_after_closing_says_so(settings: Settings) -> None:
     with Library.open(settings) as library:
         add_text(library, "chess.txt", CHESS.decode())
-    for call in (library.documents, library.conversations, lambda: library.search("bishop"), library.status):
+    for call in (
+        library.documents,
+        library.conversations,
+        lambda: library.search("bishop"),
+        library.maintenance.status,
+    ):
         with pytest.raises(LecternError):
             call()
     library.close()
@@ -497,7 +500,7 @@ def test_what_is_done_after_closing_says_so(settings: Settings) -> None:
 def test_a_damaged_chroma_folder_keeps_nothing_back(settings: Settings, damage: str) -> None:
     with Library.open(settings) as library:
         add_text(library, "chess.txt", CHESS.decode())
-        library._storage.settle()
+        library.storage.settle()
     folder = settings.data_dir / "chroma"
     if damage == "garbage":
         for file in [path for path in folder.rglob("*") if path.is_file()]:
@@ -508,10 +511,10 @@ def test_a_damaged_chroma_folder_keeps_nothing_back(settings: Settings, damage: 
         folder.write_text("in the way")
     with Library.open(settings) as library:
         add_text(library, "glacier.txt", TEXTS["glacier.txt"])
-        library._storage.settle()
+        library.storage.settle()
         for engine in ("chroma", "dumps", "pgvector"):
             assert len(library.search("bishop", index=engine)) == 2, engine
-        assert library.status().chroma
+        assert library.maintenance.status().chroma
 
 
 @pytest.mark.parametrize("address", ["http://", "http://host:nonsense", "http://host:99999", "ftp://host"])
@@ -540,7 +543,7 @@ def test_bytes_that_are_gone_cost_the_picture_alone(library: Library, settings: 
     assert last.document is not None
     (settings.data_dir / "files" / last.document.id).unlink()
     with pytest.raises(UnreadableDocument) as refused:
-        library.picture(last.document.id, 1)
+        library.page_image(last.document.id, 1)
     assert refused.value.help
     assert library.search("timetable")
     library.remove(last.document.id)

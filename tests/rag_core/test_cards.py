@@ -41,52 +41,52 @@ def test_a_document_gets_its_card_while_it_is_added(library: Library) -> None:
 def test_the_users_title_is_shown_everywhere_and_the_found_one_comes_back(library: Library) -> None:
     document = add_text(library, "ar22.txt", LETTER)
     assert library.search("widgets")[0].document.title == TITLE
-    library.rename_document(document.id, "  The good\nyear ")
+    library.catalogue.rename(document.id, "  The good\nyear ")
     assert library.document(document.id).title == "The good year"
     assert library.search("widgets")[0].document.title == "The good year"
     assert library.ask("How many widgets were made?").citations[0].title == "The good year"
     for nothing in (None, "  "):
-        library.rename_document(document.id, "x")
-        library.rename_document(document.id, nothing)
+        library.catalogue.rename(document.id, "x")
+        library.catalogue.rename(document.id, nothing)
         assert library.document(document.id).title == TITLE
     with pytest.raises(KeyError):
-        library.rename_document("0" * 32, "Nobody")
+        library.catalogue.rename("0" * 32, "Nobody")
 
 
 def test_tags_are_put_on_and_taken_off_many_documents(library: Library) -> None:
     first, second = add_text(library, "a.txt", LETTER), add_text(library, "b.txt", NETS)
-    library.tag_documents([first.id, second.id, "0" * 32], add=["#Work", "to read"])
-    library.tag_documents([second.id], add=["WORK", "nets"], remove=["To Read"])
+    library.catalogue.tag([first.id, second.id, "0" * 32], add=["#Work", "to read"])
+    library.catalogue.tag([second.id], add=["WORK", "nets"], remove=["To Read"])
     assert library.document(first.id).tags == ("to read", "Work")
     assert library.document(second.id).tags == ("nets", "Work")
-    assert library.tags() == [("nets", 1), ("to read", 1), ("Work", 2)]
+    assert library.catalogue.tags() == [("nets", 1), ("to read", 1), ("Work", 2)]
     assert library.search("mend nets")[0].document.tags == ("nets", "Work")
     library.remove(second.id)
-    assert library.tags() == [("to read", 1), ("Work", 1)]
+    assert library.catalogue.tags() == [("to read", 1), ("Work", 1)]
 
 
 @pytest.mark.parametrize("tag", ["", " # ", "x" * 61, "–"])
 def test_a_tag_that_is_none_is_refused(library: Library, tag: str) -> None:
     with pytest.raises(ValueError, match="A tag has"):
-        library.tag_documents([], add=[tag])
+        library.catalogue.tag([], add=[tag])
 
 
 def test_title_and_tags_outlive_reading_again_and_the_same_bytes(library: Library) -> None:
     document = add_text(library, "nets.md", NETS)
-    library.rename_document(document.id, "Nets")
-    library.tag_documents([document.id], add=["sea"])
+    library.catalogue.rename(document.id, "Nets")
+    library.catalogue.tag([document.id], add=["sea"])
     list(library.add([Upload("again.md", NETS.encode())]))
     assert (library.document(document.id).title, library.document(document.id).tags) == ("Nets", ("sea",))
     renew(library, document)
     renewed = library.document(document.id)
     assert (renewed.state, renewed.title, renewed.tags) == ("ready", "Nets", ("sea",))
     assert renewed.media_type == "text/markdown", "it is read by its file's name, not by its title"
-    library.rename_document(document.id, None)
+    library.catalogue.rename(document.id, None)
     assert library.document(document.id).title == "How we mend nets"
 
 
 def renew(library: Library, document: Document) -> None:
-    library._storage.renew([document.id])
+    library.storage.read_again([document.id])
     *_, last = library.resume({document.id: library.document(document.id).title})
     assert last.stage == "ready", last.error
 
@@ -103,24 +103,24 @@ def test_documents_of_an_earlier_version_get_their_cards_after_opening(settings:
     with Library.open(settings) as library:
         list(library.add([Upload(name, text.encode()) for name, text in texts.items()]))
         given = library.document(next(d.id for d in library.documents() if d.sources == ("3.txt",)))
-        library.rename_document(given.id, "The third")
+        library.catalogue.rename(given.id, "The third")
         before = titles(library)
     strip(settings)
     with Library.open(settings) as library:
         assert all(document.card is None for document in library.documents())
-        library._cards.wake()
+        library.catalogue.cards.wake()
         eventually(lambda: all(document.card is not None for document in library.documents()))
         assert titles(library) == before
         assert before["3.txt"] == "The third"
         assert before["n.txt"] == "How we mend nets"
-        assert not library._storage.documents.cards.without(CARD_VERSION, 1)
+        assert not library.storage.documents.cards.without(CARD_VERSION, 1)
 
 
 def test_titles_and_tags_are_in_a_backup(library: Library, tmp_path: Path, new_database: Callable[[], str]) -> None:
     document = add_text(library, "a.txt", LETTER)
-    library.rename_document(document.id, "Mine")
-    library.tag_documents([document.id], add=["kept"])
-    library.backup(tmp_path / "b.lectern")
+    library.catalogue.rename(document.id, "Mine")
+    library.catalogue.tag([document.id], add=["kept"])
+    library.maintenance.backup(tmp_path / "b.lectern")
     settings = Settings(_env_file=None, data_dir=tmp_path / "other", database_url=new_database())
     Library.restore(tmp_path / "b.lectern", settings)
     with Library.open(settings) as restored:
@@ -157,7 +157,7 @@ def test_the_command_line_tags_and_renames(
 
 def test_indexes_that_hold_titles_follow_a_change_of_title(library: Library) -> None:
     document = add_text(library, "a.txt", LETTER)
-    storage = library._storage
+    storage = library.storage
     storage.settle()
     assert storage.documents.cards.titled_in
     storage.documents.cards.rename(document.id, "Mine")

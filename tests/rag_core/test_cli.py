@@ -153,13 +153,13 @@ def test_verify_and_repair(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("verify", "--deep")
     assert code == 1
     assert f"Dumps: {dump.stem[:10]}" in out
-    assert "checksum. `repair` mends it." in out
+    assert "checksum. `repair` rebuilds it." in out
     assert "2 documents, 2 chunks compared" in out
     (report,) = lines(run("verify", "--json")[1])
     assert {(item["store"], item["repairable"]) for item in report["findings"]} == {("Dumps", True), ("Files", False)}
     code, out, _ = run("repair")
     assert code == 1
-    assert f"mended: Dumps: {dump.stem[:10]}" in out
+    assert f"repaired: Dumps: {dump.stem[:10]}" in out
     assert "The original file is missing. Add the same file again" in out
     run("add", "chess.txt", "bakery.md")
     assert "no difference" in run("verify", "--deep")[1]

@@ -34,38 +34,38 @@ def quiet(tmp_path: Path, new_database: Callable[[], str]) -> Iterator[Library]:
 
 
 def test_the_tree_is_walked(quiet: Library) -> None:
-    assert quiet.clusters().waiting == 8
-    assert quiet.clusters().clusters == ()
-    assert list(quiet.update_clusters())[-1].stage == "done"
-    tree = quiet.clusters()
+    assert quiet.clusters.tree().waiting == 8
+    assert quiet.clusters.tree().clusters == ()
+    assert list(quiet.clusters.update())[-1].stage == "done"
+    tree = quiet.clusters.tree()
     assert tree.waiting == 0
     titles = [[quiet.document(key).title.split()[0].lower() for key in cluster.documents] for cluster in tree.clusters]
     assert sorted(map(set, titles), key=min) == [{"bread"}, {"ferry"}]
     first = tree.clusters[0].documents[0]
-    assert [cluster.chunks for cluster in quiet.clusters_of(first)] == [(0,)]
-    assert quiet.clusters_of(first)[0].terms
-    assert quiet.summary(first) == quiet.chunks(first)[0].text
+    assert [cluster.chunks for cluster in quiet.clusters.of_document(first)] == [(0,)]
+    assert quiet.clusters.of_document(first)[0].terms
+    assert quiet.clusters.summary(first) == quiet.chunks(first)[0].text
 
 
 def test_what_is_unknown_has_no_clusters(quiet: Library) -> None:
-    assert quiet.clusters_of("none such") == ()
-    assert quiet.summary("none such") == ""
+    assert quiet.clusters.of_document("none such") == ()
+    assert quiet.clusters.summary("none such") == ""
 
 
 def test_everything_is_made_anew_when_asked(quiet: Library) -> None:
-    list(quiet.update_clusters())
-    assert len(list(quiet.update_clusters())) == 1
-    assert len(list(quiet.update_clusters(anew=True))) > 8
+    list(quiet.clusters.update())
+    assert len(list(quiet.clusters.update())) == 1
+    assert len(list(quiet.clusters.update(anew=True))) > 8
 
 
 def test_a_stop_keeps_what_was_made(quiet: Library) -> None:
     token = Cancellation()
-    steps = quiet.update_clusters(cancellation=token)
+    steps = quiet.clusters.update(cancellation=token)
     next(steps)
     next(steps)
     token.cancel()
     assert list(steps)[-1].stage == "cancelled"
-    assert 0 < quiet.clusters().waiting < 8
+    assert 0 < quiet.clusters.tree().waiting < 8
 
 
 def test_a_model_that_is_not_there_leaves_extracts(quiet: Library) -> None:
@@ -73,17 +73,17 @@ def test_a_model_that_is_not_there_leaves_extracts(quiet: Library) -> None:
         raise ModelUnavailable(f"There is no {name}.")
 
     chosen = quiet.settings.changed("hierarchy", background=False, summaries="gguf:none.gguf")
-    clustering = Clustering(quiet._storage, lambda: chosen, missing)  # type: ignore[arg-type]
+    clustering = Clustering(quiet.storage, lambda: chosen, missing)  # type: ignore[arg-type]
     list(clustering.update())
     clustering.close()
-    assert all(quiet.summary(document.id) for document in quiet.documents())
+    assert all(quiet.clusters.summary(document.id) for document in quiet.documents())
 
 
 def test_clusters_come_by_themselves(settings: Settings) -> None:
     with Library.open(settings.changed("hierarchy", background=True)) as library:
         document = add_text(library, "one.txt", TEXTS["ferry"].format(n=1))
         deadline = time.monotonic() + 90
-        while not library.clusters().clusters and time.monotonic() < deadline:
+        while not library.clusters.tree().clusters and time.monotonic() < deadline:
             time.sleep(0.2)
-        assert library.clusters().clusters[0].documents == (document.id,)
-        assert library.clusters_of(document.id)
+        assert library.clusters.tree().clusters[0].documents == (document.id,)
+        assert library.clusters.of_document(document.id)

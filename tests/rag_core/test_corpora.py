@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.corpora import FOLDER, ChunkedAnew, LibraryCorpus
+from rag_core.corpora import FOLDER, LibraryCorpus, Rechunked
 from rag_core.errors import Cancelled, LimitExceeded
 from rag_core.retrieval import LibraryIndexes, Retrieval
 from rag_core.settings import ChunkingSettings, RetrievalSettings
@@ -35,11 +35,11 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[],
         yield opened
 
 
-def chunked(library: Library, chunking: ChunkingSettings = SMALL) -> ChunkedAnew:
-    return ChunkedAnew(library._storage, library._embedding.get(), chunking, min_free_bytes=0)
+def chunked(library: Library, chunking: ChunkingSettings = SMALL) -> Rechunked:
+    return Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
 
 
-def prepared(library: Library, chunking: ChunkingSettings = SMALL) -> ChunkedAnew:
+def prepared(library: Library, chunking: ChunkingSettings = SMALL) -> Rechunked:
     corpus = chunked(library, chunking)
     count = len(library.documents())
     assert list(corpus.prepare(lambda: False)) == [(number, count) for number in range(1, count + 1)]
@@ -54,11 +54,11 @@ def places(found: list[Retrieval]) -> list[list[tuple[object, ...]]]:
 
 
 def own_search(library: Library, settings: RetrievalSettings) -> list[Retrieval]:
-    return LibraryCorpus(library._storage, library._embedding.get).search(QUESTIONS, settings)
+    return LibraryCorpus(library.storage, library.embedding.get).search(QUESTIONS, settings)
 
 
 def held(library: Library) -> list[Path]:
-    return sorted((library._storage.folder / FOLDER).glob("*/*.dump"))
+    return sorted((library.storage.folder / FOLDER).glob("*/*.dump"))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def held(library: Library) -> list[Path]:
     ids=["default", "more", "all"],
 )
 def test_the_same_chunks_give_the_same_hits(library: Library, settings: RetrievalSettings) -> None:
-    anew, own = prepared(library, library.settings.chunking), LibraryCorpus(library._storage, library._embedding.get)
+    anew, own = prepared(library, library.settings.chunking), LibraryCorpus(library.storage, library.embedding.get)
     dense = settings.model_copy(update={"mode": "dense"})
     assert places(anew.search(QUESTIONS, dense)) == places(own.search(QUESTIONS, dense))
     assert places(anew.search(QUESTIONS[:1], dense)) == places(own.search(QUESTIONS[:1], dense))
@@ -85,10 +85,10 @@ def test_other_chunks_have_the_same_pieces(library: Library) -> None:
     prepared(library, library.settings.chunking)
     again = prepared(library, library.settings.chunking)  # from what the first one kept
     refs = [(document.id, index) for document in library.documents() for index in range(document.chunk_count)]
-    ours, theirs = again._pipeline.indexes.rows(refs), LibraryIndexes(library._storage).rows(refs)
+    ours, theirs = again._pipeline.indexes.rows(refs), LibraryIndexes(library.storage).rows(refs)
     assert ours.keys() == theirs.keys() == set(refs)
     assert all(row.pieces is not None for row in ours.values())
-    dimensions = library._embedding.get().profile.dimensions
+    dimensions = library.embedding.get().profile.dimensions
     for ref in refs:
         mine, kept = (pieces_of(rows[ref].pieces, dimensions).astype(float) for rows in (ours, theirs))
         assert mine.shape == kept.shape
@@ -103,7 +103,7 @@ def test_other_chunks_have_the_same_pieces(library: Library) -> None:
 @pytest.mark.parametrize("damage", [None, b"", b"PK\x03\x04 no such thing", "other"])
 def test_pieces_that_are_damaged_are_made_again(library: Library, damage: bytes | str | None) -> None:
     wanted = places(prepared(library).search(QUESTIONS, RetrievalSettings()))
-    path, other = sorted(chunked(library)._folder.glob("*.pieces"))[:2]
+    path, other = sorted(chunked(library).folder.glob("*.pieces"))[:2]
     whole = path.read_bytes()
     path.unlink()
     if damage is not None:
@@ -122,7 +122,7 @@ def test_other_chunks_are_spans_of_the_pages(library: Library) -> None:
         assert (hit.page_label, len(hit.text) <= 140) == (page.label, True)
         assert [hit.page, hit.start, hit.end] in corpus.spans([hit.document.id])[hit.document.id].tolist()
     assert found.trace.engine == "dumps"
-    assert library.status().chunks == sum(document.chunk_count for document in library.documents())
+    assert library.maintenance.status().chunks == sum(document.chunk_count for document in library.documents())
 
 
 def test_what_was_embedded_is_not_embedded_again(library: Library) -> None:
@@ -156,7 +156,7 @@ def test_a_stop_amid_embedding_keeps_what_is_done(library: Library) -> None:
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "folder", "other"])
 def test_a_damaged_dump_is_made_again(library: Library, damage: str) -> None:
     wanted = places(prepared(library).search(QUESTIONS, ALL))
-    folder = chunked(library)._folder
+    folder = chunked(library).folder
     path, other = sorted(folder.glob("*.dump"))[:2]
     data = bytearray(path.read_bytes())
     data[200] ^= 0x40
@@ -181,7 +181,7 @@ def test_documents_that_come_and_go(library: Library) -> None:
     assert late.id not in found
     library.remove(ferry.id)
     assert ferry.id not in {hit.document.id for hit in corpus.search(question, ALL)[0].hits}
-    assert all(ferry.id not in path.name for path in (library._storage.folder / FOLDER).glob("*/*"))
+    assert all(ferry.id not in path.name for path in (library.storage.folder / FOLDER).glob("*/*"))
     steps = chunked(library).prepare(lambda: False)
     next(steps)
     library.remove(late.id)
@@ -190,7 +190,7 @@ def test_documents_that_come_and_go(library: Library) -> None:
 
 
 def test_the_chunkings_of_long_ago_are_removed_and_those_of_today_are_not(library: Library) -> None:
-    folder = library._storage.folder / FOLDER
+    folder = library.storage.folder / FOLDER
     sizes = [ChunkingSettings(size=size, overlap=1) for size in range(300, 306)]
     for chunking in sizes:
         chunked(library, chunking)
@@ -200,7 +200,7 @@ def test_the_chunkings_of_long_ago_are_removed_and_those_of_today_are_not(librar
     long_ago = time.time() - 3 * 24 * 3600
     for path in folder.iterdir():
         os.utime(path, (long_ago, long_ago))
-    kept = chunked(library)._folder
+    kept = chunked(library).folder
     prepared(library)
     assert kept in set(folder.iterdir())
     assert len(list(folder.iterdir())) == 4
@@ -208,7 +208,7 @@ def test_the_chunkings_of_long_ago_are_removed_and_those_of_today_are_not(librar
 
 def test_other_chunks_are_not_made_on_a_disk_that_is_nearly_full(library: Library) -> None:
     chunking = ChunkingSettings(size=170, overlap=10)
-    full = ChunkedAnew(library._storage, library._embedding.get(), chunking, min_free_bytes=2**60)
+    full = Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=2**60)
     with pytest.raises(LimitExceeded):
         list(full.prepare(lambda: False))
     prepared(library, chunking)
@@ -219,6 +219,6 @@ def test_other_chunks_are_not_made_on_a_disk_that_is_nearly_full(library: Librar
 
 def test_an_empty_library_has_nothing_to_find(settings: Settings) -> None:
     with Library.open(settings) as library:
-        for corpus in (prepared(library), LibraryCorpus(library._storage, library._embedding.get)):
+        for corpus in (prepared(library), LibraryCorpus(library.storage, library.embedding.get)):
             assert [found.hits for found in corpus.search(QUESTIONS, ALL)] == [()] * 5
             assert corpus.spans(["gone"]) == {}

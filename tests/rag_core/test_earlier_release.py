@@ -34,11 +34,11 @@ def test_what_an_earlier_release_made_opens(made: object, tmp_path: Path) -> Non
     with Library.open(made(tmp_path)) as library:
         documents = {document.title: document for document in library.documents()}
         assert {document.state for document in documents.values()} == {"ready"}
-        assert library.status().chunks == 40
+        assert library.maintenance.status().chunks == 40
         handbook = documents["Handbook of the Veyra Ferry"]
         assert any("kept" in document.tags for document in documents.values())
         assert library.search("fare from Aldhaven to Tolsund", k=1)[0].document.id == handbook.id
         assert "15.80" in library.ask("What does an adult pay from Aldhaven to Tolsund?").text
         assert [item.name for item in library.evaluation.sets()] == ["Kept"]
         assert len(library.conversations()) == 2
-        assert not library.verify(deep=True).findings
+        assert not library.maintenance.verify(deep=True).findings

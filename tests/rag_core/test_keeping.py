@@ -37,13 +37,13 @@ def test_a_question_asked_in_the_place_of_another_sets_it_aside_until_it_is_brou
     assert edited is not None
     assert questions(filled, talk) == [first.question, "When does the bakery open?"]
     assert [message.replaced for message in filled.messages(talk)] == [0, 2]
-    filled.bring_back(edited.message_id)
+    filled.history.bring_back(edited.message_id)
     assert questions(filled, talk) == [first.question, PRICE, "And of wheat bread?"]
     assert [message.replaced for message in filled.messages(talk)] == [0, 1, 0]
-    filled.bring_back(second.id)
+    filled.history.bring_back(second.id)
     assert questions(filled, talk) == [first.question, "When does the bakery open?"]
-    filled.bring_back("no such message")
-    filled.delete_conversation(talk)
+    filled.history.bring_back("no such message")
+    filled.history.delete(talk)
     assert not filled.messages(talk)
 
 
@@ -59,7 +59,7 @@ def test_what_follows_an_edited_question_is_not_its_past(filled: Library) -> Non
 def test_conversations_are_found_by_title_question_and_answer(filled: Library) -> None:
     bread = filled.ask(PRICE).conversation
     chess = filled.ask("How many squares has a chess board?").conversation
-    filled.rename_conversation(chess, "100 % board_games")
+    filled.history.rename(chess, "100 % board_games")
     for words, found in {
         "RYE bread": {bread}, "4.20": {bread}, "board_games": {chess}, "100 %": {chess}, "o%s": set(),
         "chess rye": set(), "  ": {bread, chess}, "\x00'": set(),
@@ -70,19 +70,19 @@ def test_conversations_are_found_by_title_question_and_answer(filled: Library) -
 def test_a_pinned_conversation_stands_first(filled: Library) -> None:
     first, second = filled.ask(PRICE).conversation, filled.ask(PRICE).conversation
     assert [one.id for one in filled.conversations()] == [second, first]
-    filled.pin_conversation(first, True)
+    filled.history.pin(first, True)
     assert [(one.id, one.pinned) for one in filled.conversations()] == [(first, True), (second, False)]
     assert [one.id for one in filled.conversations("bread")] == [first, second]
-    filled.pin_conversation(first, False)
+    filled.history.pin(first, False)
     assert [one.id for one in filled.conversations()] == [second, first]
 
 
 def test_a_mark_is_kept_with_its_reason(filled: Library) -> None:
     answer = filled.ask(PRICE)
-    filled.rate(answer.message_id, -1, " The price is of\x00 2019. ")
+    filled.history.rate(answer.message_id, -1, " The price is of\x00 2019. ")
     (message,) = filled.messages(answer.conversation)
     assert (message.rating, message.reason) == (-1, "The price is of\ufffd 2019.")
-    filled.rate(answer.message_id, 1)
+    filled.history.rate(answer.message_id, 1)
     (message,) = filled.messages(answer.conversation)
     assert (message.rating, message.reason) == (1, "")
     assert message.answer is not None
@@ -91,12 +91,12 @@ def test_a_mark_is_kept_with_its_reason(filled: Library) -> None:
 
 def test_a_conversation_is_exported_from_the_library(filled: Library) -> None:
     talk = filled.ask(PRICE).conversation
-    assert "[The bakery, p. 1]" in filled.export_conversation(talk, "markdown").decode()
-    assert "title = {{The bakery}}" in filled.export_conversation(talk, "bibtex").decode()
+    assert "[The bakery, p. 1]" in filled.history.export(talk, "markdown").decode()
+    assert "title = {{The bakery}}" in filled.history.export(talk, "bibtex").decode()
     filled.remove(next(one.id for one in filled.documents() if one.title == "The bakery"))
-    assert "No longer in the library" in filled.export_conversation(talk, "bibtex").decode()
+    assert "No longer in the library" in filled.history.export(talk, "bibtex").decode()
     with pytest.raises(KeyError):
-        filled.export_conversation("no such conversation", "pdf")
+        filled.history.export("no such conversation", "pdf")
 
 
 def test_only_questions_that_are_answered_right_are_suggested(filled: Library) -> None:
@@ -105,7 +105,7 @@ def test_only_questions_that_are_answered_right_are_suggested(filled: Library) -
     nothing = Question("nothing", "Who won the football world cup in Brazil?", ("nobody",))
     assert filled.suggestions([wrong, nothing, price], limit=1) == [PRICE]
     asked: list[str] = []
-    filled._asking.quoted = lambda question, scope: asked.append(question)  # type: ignore[method-assign, assignment]
+    filled.asking.quoted = lambda question, scope: asked.append(question)  # type: ignore[method-assign, assignment]
     assert filled.suggestions([wrong, nothing, price], limit=1) == [PRICE]
     assert not asked, "what was found is kept for as long as the library is the same"
 
@@ -117,7 +117,7 @@ def test_an_empty_library_suggests_nothing(library: Library) -> None:
 
 def test_a_rating_is_one_of_three(filled: Library) -> None:
     with pytest.raises((ValueError, LecternError)):
-        filled.rate(filled.ask(PRICE).message_id, 2)
+        filled.history.rate(filled.ask(PRICE).message_id, 2)
 
 
 def test_what_was_just_answered_is_not_answered_again(library: Library) -> None:

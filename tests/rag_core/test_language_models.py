@@ -48,7 +48,7 @@ def test_a_model_is_in_memory_while_it_answers_and_goes_with_its_file(library: L
     settings.models_dir.mkdir()
     write_tiny_gguf(settings.models_dir / "tiny.gguf")
     models = library.language_models
-    library.evaluation._host.model("gguf:tiny.gguf", settings)
+    library.asking.language_model("gguf:tiny.gguf", settings)
     assert models.files()[0].loaded
     models.remove("gguf:tiny.gguf")
     assert models.files() == ()
@@ -72,7 +72,7 @@ def test_a_download_is_a_model_that_can_be_chosen(settings: Settings, tmp_path: 
         with Library.open(settings.model_copy(update={"hub_url": hub.url})) as library:
             *_, last = library.language_models.download("me/tiny")
             assert last.stage == "done"
-            assert "gguf:tiny-Q4_K_M.gguf" in [model.id for model in library.models()]
+            assert "gguf:tiny-Q4_K_M.gguf" in [model.id for model in library.language_models.statuses()]
             assert library.language_models.unfinished() == ()
 
 
@@ -87,7 +87,7 @@ def test_a_server_is_asked_used_kept_and_forgotten(
     models.use_server(script.url, KEY, ("small",), agreed=False, keep=True)
     server = models.server()
     assert (server.models, server.has_key, server.here, server.problem) == (("small",), True, True, "")
-    assert "server:small" in [model.id for model in library.models() if model.ready]
+    assert "server:small" in [model.id for model in library.language_models.statuses() if model.ready]
     script.keys.clear()
     models.served(script.url)
     assert script.keys == [f"Bearer {KEY}"]  # the key that is set
@@ -113,7 +113,7 @@ def test_a_server_elsewhere_needs_the_user_s_word(library: Library) -> None:
     with pytest.raises(ModelUnavailable, match="not on this machine"):
         models.use_server("https://10.255.255.1", KEY, ("x",), agreed=False, keep=False)
     models.use_server("https://10.255.255.1", KEY, ("x",), agreed=True, keep=False)
-    (status,) = [model for model in library.models() if model.id == "server:x"]
+    (status,) = [model for model in library.language_models.statuses() if model.id == "server:x"]
     assert status.ready
     assert status.remote
 

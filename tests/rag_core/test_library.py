@@ -117,7 +117,7 @@ def test_everything_is_there_after_a_restart(settings: Settings) -> None:
     with Library.open(settings) as library:
         add_text(library, "chess.txt", TEXTS["chess.txt"])
         answer = library.ask("How does a bishop move in chess?")
-        library.set_preference("model", "extractive")
+        library.preferences.set("model", "extractive")
     with Library.open(settings) as library:
         assert [d.title for d in library.documents()] == ["chess"]
         assert library.search("How does the bishop move?")[0].text.startswith("In chess")
@@ -125,7 +125,7 @@ def test_everything_is_there_after_a_restart(settings: Settings) -> None:
         assert message.answer is not None
         assert message.answer.citations == answer.citations
         assert message.answer.sentences == answer.sentences
-        assert library.preference("model") == "extractive"
+        assert library.preferences.get("model") == "extractive"
 
 
 def test_a_cancelled_source_leaves_nothing_and_the_rest_goes_on(library: Library) -> None:
@@ -243,7 +243,7 @@ def _can_be_locked(folder: Path) -> bool:
 
 
 def test_a_full_disk_refuses_new_documents_and_goes_on_searching(filled: Library) -> None:
-    filled._choices.settings = filled.settings.changed("storage", min_free_bytes=2**60)
+    filled.preferences.settings = filled.settings.changed("storage", min_free_bytes=2**60)
     *_, last = filled.add([Upload("more.txt", b"One more text.")])
     assert last.stage == "failed"
     assert "disk" in str(last.error)
@@ -257,12 +257,12 @@ def test_conversations_are_kept_renamed_and_deleted(filled: Library) -> None:
     filled.ask("What does a cinnamon roll cost?")
     assert len(filled.conversations()) == 2
     assert [m.question for m in filled.messages(first.conversation)] == [first.question, second.question]
-    filled.rename_conversation(first.conversation, "  Lighthouses  ")
+    filled.history.rename(first.conversation, "  Lighthouses  ")
     assert "Lighthouses" in {c.title for c in filled.conversations()}
-    filled.delete_conversation(first.conversation)
+    filled.history.delete(first.conversation)
     assert len(filled.conversations()) == 1
     assert filled.messages(first.conversation) == []
-    with filled._storage.database.reading() as connection:
+    with filled.storage.database.reading() as connection:
         assert connection.execute("SELECT count(*) FROM queries").fetchone() == (1,)
 
 
@@ -275,14 +275,12 @@ def test_an_answer_whose_listener_leaves_is_kept_as_stopped(filled: Library) -> 
     assert message.answer.stopped
 
 
-def test_neighbours_pages_and_chunks(library: Library) -> None:
+def test_pages_and_chunks(library: Library) -> None:
     text = "\n\n".join(f"Paragraph {n} is here to fill the page with words. " * 12 for n in range(8))
     document = add_text(library, "long.txt", text)
     chunks = library.chunks(document.id)
     assert len(chunks) == document.chunk_count > 3
     assert library.chunks(document.id, first=1, limit=2) == chunks[1:3]
-    assert library.neighbours(f"{document.id}:0") == (None, chunks[1])
-    assert library.neighbours(f"{document.id}:1") == (chunks[0], chunks[2])
     (page,) = library.pages(document.id)
     assert all(page.text[c.start : c.end] == c.text for c in chunks)
 
@@ -292,14 +290,14 @@ def test_a_pdf_page_is_drawn_with_the_boxes_of_a_passage(library: Library) -> No
     *_, last = library.add([pdf])
     assert last.document is not None
     hit = library.search("timetable")[0]
-    picture = library.picture(last.document.id, hit.page, span=(hit.start, hit.end))
+    picture = library.page_image(last.document.id, hit.page, span=(hit.start, hit.end))
     assert picture.png.startswith(b"\x89PNG")
     assert picture.boxes
     assert all(0 <= b.left < b.right <= 1 and 0 <= b.top < b.bottom <= 1 for b in picture.boxes)
 
 
 def test_status_says_how_the_library_is(filled: Library) -> None:
-    status = filled.status()
+    status = filled.maintenance.status()
     assert (status.documents, status.pending, status.failed) == (len(TEXTS), 0, 0)
     assert "MiniLM" in status.profile
     assert "PostgreSQL" in status.postgresql

@@ -1,4 +1,4 @@
-"""Documents cut anew after a change of chunking."""
+"""Documents re-chunked after a change of chunking."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def text_of(number: int) -> str:
     return "\n\n".join(f"Document {number}, paragraph {n}, tells of river {number * n}. " * 3 for n in range(6))
 
 
-def adopt(library: Library, size: int) -> None:
-    library.evaluation.adopt(Configuration(f"{size}", {"chunking.size": size, "chunking.overlap": 20}))
+def apply(library: Library, size: int) -> None:
+    library.evaluation.apply(Configuration(f"{size}", {"chunking.size": size, "chunking.overlap": 20}))
 
 
 def longest(library: Library) -> list[int]:
@@ -45,21 +45,21 @@ def longest(library: Library) -> list[int]:
 
 def test_documents_are_cut_anew_a_few_at_a_time(library: Library) -> None:
     before = longest(library)
-    adopt(library, 300)
+    apply(library, 300)
     assert longest(library) == before
-    assert library.chunking_left() == COUNT
-    assert any("20 documents have chunks of an earlier setting" in note for note in library.notes())
-    steps = list(library.chunk_anew())
+    assert library.maintenance.to_rechunk() == COUNT
+    assert any("20 documents have chunks of an earlier setting" in note for note in library.maintenance.notes())
+    steps = list(library.maintenance.rechunk())
     assert [(step.stage, step.done, step.total) for step in steps] == [
         ("chunking", 0, COUNT), ("chunking", 8, COUNT), ("chunking", 16, COUNT), ("done", COUNT, COUNT),
     ]  # fmt: skip
     assert steps[-1].note == ""
     assert all(size <= 300 for size in longest(library))
-    assert library.chunking_left() == 0
-    assert not any("earlier setting" in note for note in library.notes())
-    assert list(library.chunk_anew()) == [Progress("done", 0, 0)]
-    library._storage.settle()
-    assert library.verify(deep=True).findings == ()
+    assert library.maintenance.to_rechunk() == 0
+    assert not any("earlier setting" in note for note in library.maintenance.notes())
+    assert list(library.maintenance.rechunk()) == [Progress("done", 0, 0)]
+    library.storage.settle()
+    assert library.maintenance.verify(deep=True).findings == ()
     gold = tuple(Gold(f"d{number}.txt", 1, f"Document {number}, paragraph 3") for number in range(COUNT))
     questions = [Question(f"{n}", f"River of document {n}?", gold=(place,)) for n, place in enumerate(gold)]
     found = library.evaluation.create("Rivers", questions)
@@ -70,23 +70,23 @@ def test_documents_are_cut_anew_a_few_at_a_time(library: Library) -> None:
 
 
 def test_a_stop_keeps_what_is_done_and_the_rest_goes_on(library: Library) -> None:
-    adopt(library, 200)
+    apply(library, 200)
     token = Cancellation()
     steps = []
-    for step in library.chunk_anew(cancellation=token):
+    for step in library.maintenance.rechunk(cancellation=token):
         steps.append(step)
         token.cancel()
     assert [step.stage for step in steps] == ["chunking", "cancelled"]
-    left = library.chunking_left()
+    left = library.maintenance.to_rechunk()
     assert left in (COUNT, COUNT - 8)
-    going = library.chunk_anew()
+    going = library.maintenance.rechunk()
     next(going)
     next(going)
     with pytest.raises(LecternError):
-        next(library.chunk_anew())
+        next(library.maintenance.rechunk())
     going.close()  # type: ignore[attr-defined]
-    assert library.chunking_left() < COUNT
-    assert list(library.chunk_anew())[-1].stage == "done"
+    assert library.maintenance.to_rechunk() < COUNT
+    assert list(library.maintenance.rechunk())[-1].stage == "done"
     assert all(size <= 200 for size in longest(library))
 
 
@@ -96,18 +96,18 @@ def test_what_is_left_is_known_after_a_restart_and_can_be_left_so(
     folder = tmp_path_factory.mktemp("restart")
     own = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
     with Library.open(own) as library:
-        assert library.chunking_left() == 0
+        assert library.maintenance.to_rechunk() == 0
         add_text(library, "d1.txt", text_of(1))
-        adopt(library, 300)
+        apply(library, 300)
     with Library.open(own) as library:
-        assert library.chunking_left() == 1
+        assert library.maintenance.to_rechunk() == 1
         add_text(library, "d2.txt", text_of(2))
         assert len(longest(library)) == 2
-        assert list(library.chunk_anew())[-1].stage == "done"
+        assert list(library.maintenance.rechunk())[-1].stage == "done"
         assert all(size <= 300 for size in longest(library))
-        adopt(library, 100)
-        library.forget_chunking()
-        assert library.chunking_left() == 0
+        apply(library, 100)
+        library.maintenance.keep_chunks()
+        assert library.maintenance.to_rechunk() == 0
         assert all(size > 100 for size in longest(library))
 
 
@@ -118,84 +118,84 @@ def older(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], s
     own = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
     with Library.open(own.changed("chunking", strategy="characters")) as library:
         add_text(library, "d1.txt", text_of(1))
-        library._storage.conversations.set_preference("chunking", None)
+        library.storage.conversations.set_preference("chunking", None)
     return own.changed("chunking", tokens=64)
 
 
 def test_another_default_is_offered_and_taken(older: Settings) -> None:
     with Library.open(older) as library:
         (before,) = [library.chunks(item.id) for item in library.documents()]
-        assert library.chunking_offered()
-        assert library.chunking_left() == 0
+        assert library.maintenance.can_rechunk()
+        assert library.maintenance.to_rechunk() == 0
         add_text(library, "d2.txt", text_of(2))
-        assert library.chunking_offered()
+        assert library.maintenance.can_rechunk()
         first, second = (library.chunks(item.id) for item in reversed(library.documents()))
         assert first == before
         assert max(chunk.token_count for chunk in second) <= 64 < max(chunk.token_count for chunk in first)
-        assert list(library.chunk_anew())[-1] == Progress("done", 2, 2)
-        assert not library.chunking_offered()
+        assert list(library.maintenance.rechunk())[-1] == Progress("done", 2, 2)
+        assert not library.maintenance.can_rechunk()
         assert all(chunk.token_count <= 64 for item in library.documents() for chunk in library.chunks(item.id))
     with Library.open(older) as library:
-        assert not library.chunking_offered()
+        assert not library.maintenance.can_rechunk()
 
 
 def test_another_default_is_offered_and_left(older: Settings) -> None:
     with Library.open(older.changed("chunking", strategy="characters")) as library:
-        assert not library.chunking_offered()
+        assert not library.maintenance.can_rechunk()
     with Library.open(older) as library:
-        library.forget_chunking()
-        assert not library.chunking_offered()
+        library.maintenance.keep_chunks()
+        assert not library.maintenance.can_rechunk()
     with Library.open(older.changed("chunking", tokens=90)) as library:
-        assert library.chunking_offered()
+        assert library.maintenance.can_rechunk()
 
 
 def test_a_library_without_documents_has_the_default_of_the_day(older: Settings) -> None:
     with Library.open(older) as library:
         for document in library.documents():
             library.remove(document.id)
-        library._storage.settle()
+        library.storage.settle()
     with Library.open(older) as library:
         add_text(library, "d3.txt", text_of(3))
-        assert not library.chunking_offered()
+        assert not library.maintenance.can_rechunk()
 
 
-def test_an_adoption_in_the_middle_has_every_document_cut_by_it(library: Library) -> None:
-    adopt(library, 260)
-    steps = library.chunk_anew()
+def test_applying_another_in_the_middle_has_every_document_cut_by_it(library: Library) -> None:
+    apply(library, 260)
+    steps = library.maintenance.rechunk()
     next(steps)
     next(steps)
-    adopt(library, 160)
-    assert library.chunking_left() == COUNT
+    apply(library, 160)
+    assert library.maintenance.to_rechunk() == COUNT
     list(steps)
-    list(library.chunk_anew())
+    list(library.maintenance.rechunk())
     assert all(size <= 160 for size in longest(library))
 
 
 def test_the_rest_is_forgotten_in_the_middle(library: Library) -> None:
-    adopt(library, 240)
-    steps = library.chunk_anew()
+    apply(library, 240)
+    steps = library.maintenance.rechunk()
     next(steps)
     next(steps)
-    library.forget_chunking()
+    library.maintenance.keep_chunks()
     next(steps)
     steps.close()  # type: ignore[attr-defined]
-    assert library.chunking_left() == 0
+    assert library.maintenance.to_rechunk() == 0
 
 
 def test_a_document_whose_file_is_gone_or_damaged_keeps_its_chunks(library: Library) -> None:
-    list(library.chunk_anew())
+    list(library.maintenance.rechunk())
     damaged, lost, removed = library.documents()[:3]
     texts = {item.id: [chunk.text for chunk in library.chunks(item.id)] for item in (damaged, lost)}
-    kept = {item.id: library._storage.files.path(item.id).read_bytes() for item in (damaged, lost)}
-    adopt(library, 220)
-    library._storage.files.path(damaged.id).write_bytes(b"\x00\x01\x02\xff" * 10)
-    library._storage.files.path(lost.id).unlink()
+    kept = {item.id: library.storage.files.path(item.id).read_bytes() for item in (damaged, lost)}
+    apply(library, 220)
+    library.storage.files.path(damaged.id).write_bytes(b"\x00\x01\x02\xff" * 10)
+    library.storage.files.path(lost.id).unlink()
     library.remove(removed.id)
     try:
-        last = list(library.chunk_anew())[-1]
+        last = list(library.maintenance.rechunk())[-1]
         assert {key: [chunk.text for chunk in library.chunks(key)] for key in texts} == texts
         assert last.note.startswith("2 documents")
         assert {document.state for document in library.documents()} == {"ready"}
     finally:
         for key, data in kept.items():
-            library._storage.files.path(key).write_bytes(data)
+            library.storage.files.path(key).write_bytes(data)

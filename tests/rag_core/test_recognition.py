@@ -40,7 +40,7 @@ def library(settings: Settings) -> Iterator[Library]:
         assert {event.note for event in added if event.stage == "ready"} == {
             "ready; 3 pages are being recognised", "ready; 1 page is being recognised",
         }  # fmt: skip
-        assert [step.stage for step in opened.recognise()][-1] == "done"
+        assert [step.stage for step in opened.recognition.run()][-1] == "done"
         yield opened
 
 
@@ -50,7 +50,7 @@ def document(library: Library, name: str) -> Document:
 
 def marked(box: Box, library: Library, found: Document, page: int, span: tuple[int, int]) -> bool:
     """Whether what a picture of the page marks lies within a box, give or take a letter."""
-    (drawn,) = library.picture(found.id, page, span=span).boxes
+    (drawn,) = library.page_image(found.id, page, span=span).boxes
     return box.left - 0.02 <= drawn.left < drawn.right <= box.right + 0.02 and abs(drawn.top - box.top) < 0.01
 
 
@@ -69,7 +69,7 @@ def test_a_scan_is_found_and_cited_with_its_box(library: Library) -> None:
     assert library.page(scan.id, 1).recogniser == ""
     assert library.page(scan.id, 2).recogniser == "rapidocr"
     assert library.page(scan.id, 2).certainty > 0.9
-    assert library.verify(deep=True).findings == ()
+    assert library.maintenance.verify(deep=True).findings == ()
 
 
 def test_a_page_on_its_side_is_read_and_shown_upright(library: Library) -> None:
@@ -77,7 +77,7 @@ def test_a_page_on_its_side_is_read_and_shown_upright(library: Library) -> None:
     page = library.page(scan.id, 3)
     assert page.text.split("\n") == HARBOUR
     assert page.turned == 270
-    picture = library.picture(scan.id, 3, span=(0, 30))
+    picture = library.page_image(scan.id, 3, span=(0, 30))
     assert picture.height_px > picture.width_px
     assert picture.boxes[0].top < 0.12 < picture.boxes[0].right
 
@@ -86,7 +86,7 @@ def test_an_image_is_a_document_with_a_picture(library: Library) -> None:
     bees = document(library, "bees.png")
     assert (bees.media_type, bees.chunk_count, bees.page_count) == ("image/png", 1, 1)
     assert "five hours" in library.ask("How long do bees sleep in flowers?").text
-    assert library.picture(bees.id, 1, width_px=500).width_px == 500
+    assert library.page_image(bees.id, 1, width_px=500).width_px == 500
 
 
 def test_old_chunks_answer_until_the_new_ones_do_and_a_backup_holds_what_was_read(
@@ -97,15 +97,15 @@ def test_old_chunks_answer_until_the_new_ones_do_and_a_backup_holds_what_was_rea
     *_, added = library.add([Upload("mixed.pdf", scanned_pdf([otters, sheet(lines)]))])
     assert added.document is not None
     assert "Juno" in library.ask("What is the otter of Lake Ember called?").text
-    for _ in library.recognise():
+    for _ in library.recognition.run():
         assert "Juno" in library.search("otter of Lake Ember", k=1)[0].text
     assert "Iris Hale" in library.ask("Who is the mayor of Tarn?").text
-    library.backup(tmp_path / "all.backup")
+    library.maintenance.backup(tmp_path / "all.backup")
     other = Settings(_env_file=None, data_dir=tmp_path / "other", database_url=new_database())
     Library.restore(tmp_path / "all.backup", other)
     with Library.open(other) as restored:
         assert restored.page(added.document.id, 2).recogniser == "rapidocr"
-        assert restored.picture(added.document.id, 2, span=(0, 9)).boxes
+        assert restored.page_image(added.document.id, 2, span=(0, 9)).boxes
     library.remove(added.document.id)
 
 
@@ -118,7 +118,7 @@ def test_a_page_that_fails_is_named_and_the_rest_goes_on(library: Library, monke
     monkeypatch.setattr(PageRecogniser, "recognise", failing)
     data = scanned_pdf([sheet(["One."]), sheet(["The bell of Morrow weighs nine tons."])])
     *_, added = library.add([Upload("bell.pdf", data)])
-    assert list(library.recognise())[-1].stage == "done"
+    assert list(library.recognition.run())[-1].stage == "done"
     assert added.document is not None
     assert "nine tons" in library.ask("How heavy is the bell of Morrow?").text
     assert library.page(added.document.id, 1).error == "Page 99 cannot be drawn."
@@ -148,7 +148,7 @@ RecognitionStore.put = once
 with Library.open(Settings(_env_file=None, data_dir=Path(sys.argv[1]), database_url=sys.argv[2])) as library:
     for event in library.add([Path(sys.argv[3])]):
         pass
-    list(library.recognise())
+    list(library.recognition.run())
 """
 
 
@@ -158,9 +158,9 @@ def test_after_a_kill_the_pages_that_are_left_are_recognised(tmp_path: Path, new
     done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "library", url, path], cwd=PROJECT)
     assert done.returncode == -9
     with Library.open(Settings(_env_file=None, data_dir=tmp_path / "library", database_url=url)) as library:
-        assert library.to_recognise() == 3  # one of them was read, and is not in place yet
+        assert library.recognition.left() == 3  # one of them was read, and is not in place yet
         deadline = time.monotonic() + 120
-        while library.to_recognise() and time.monotonic() < deadline:  # by the thread that every library has
+        while library.recognition.left() and time.monotonic() < deadline:  # by the thread that every library has
             time.sleep(0.1)
         (scan,) = library.documents()
         assert scan.chunk_count == 3

@@ -39,7 +39,7 @@ def filled(library: Library) -> Library:
 
 
 def profile(library: Library) -> Profile:
-    found = library._storage.documents.profile()
+    found = library.storage.documents.profile()
     assert found is not None
     return found
 
@@ -71,7 +71,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def assert_stores_agree(library: Library, wanted: str) -> None:
     """PostgreSQL, dumps and Chroma hold the same vectors, all of one profile, and nothing else is left."""
-    storage = library._storage
+    storage = library.storage
     storage.settle()
     present = profile(library)
     assert present.id == wanted
@@ -82,7 +82,7 @@ def assert_stores_agree(library: Library, wanted: str) -> None:
         assert kept.shape == (document.chunk_count, present.dimensions)
         chunks = library.chunks(document.id)
         contexts = [context_of(document.title, chunk.section) for chunk in chunks]
-        with_model, _ = library._embedding.get().encode_with_pieces([chunk.text for chunk in chunks], contexts)
+        with_model, _ = library.embedding.get().encode_with_pieces([chunk.text for chunk in chunks], contexts)
         assert (kept * with_model).sum(axis=1).min() > 0.999
         dump = Dump.open(storage.folder / "dumps" / f"{document.id}.dump", profile=wanted)
         dump.verify()
@@ -102,7 +102,7 @@ def assert_stores_agree(library: Library, wanted: str) -> None:
 
 
 def test_answers_go_on_and_then_the_new_model_answers(filled: Library) -> None:
-    filled._storage.settle()
+    filled.storage.settle()
     old, failures, searches = profile(filled), [], 0
     stop = threading.Event()
 
@@ -122,7 +122,7 @@ def test_answers_go_on_and_then_the_new_model_answers(filled: Library) -> None:
     for thread in threads:
         thread.start()
     try:
-        steps = list(filled.reembed(other(filled)))
+        steps = list(filled.maintenance.reembed(other(filled)))
     finally:
         stop.set()
         for thread in threads:
@@ -130,24 +130,24 @@ def test_answers_go_on_and_then_the_new_model_answers(filled: Library) -> None:
     assert failures == []
     assert searches > 10
     assert [step.stage for step in steps][-1] == "done"
-    assert {"embedding", "writing", "switching"} <= {step.stage for step in steps}
+    assert {"embedding", "writing", "cutting over"} <= {step.stage for step in steps}
     assert (steps[-1].done, steps[-1].total) == (4, 4)
     assert profile(filled).id != old.id
     assert_stores_agree(filled, profile(filled).id)
-    assert filled.verify(deep=True).findings == ()
+    assert filled.maintenance.verify(deep=True).findings == ()
     assert filled.ask(QUESTION).citations[0].title == "chess"
 
 
 def test_the_new_model_answers_after_a_restart_whatever_the_settings_say(filled: Library, settings: Settings) -> None:
     wanted = other(filled)
-    list(filled.reembed(wanted))
+    list(filled.maintenance.reembed(wanted))
     made_with = profile(filled)
     filled.close()
     for chosen in (settings, settings.model_copy(update={"embedding": wanted})):
         with Library.open(chosen) as library:
-            assert not library.notes()
+            assert not library.maintenance.notes()
             assert library.search(QUESTION)[0].document.title == "chess"
-            assert library._embedding.get().profile == made_with
+            assert library.embedding.get().profile == made_with
             assert_stores_agree(library, made_with.id)
 
 
@@ -164,7 +164,7 @@ def test_vectors_of_another_width(filled: Library, settings: Settings, tiny: Pat
     thread = threading.Thread(target=ask)
     thread.start()
     try:
-        assert [step.stage for step in filled.reembed(wanted)][-1] == "done"
+        assert [step.stage for step in filled.maintenance.reembed(wanted)][-1] == "done"
     finally:
         stop.set()
         thread.join()
@@ -174,10 +174,10 @@ def test_vectors_of_another_width(filled: Library, settings: Settings, tiny: Pat
     filled.close()
     asking_for_the_packaged_one = settings.changed("embedding", backend="torch")
     with Library.open(asking_for_the_packaged_one) as library:
-        (note,) = library.notes()
+        (note,) = library.maintenance.notes()
         assert "reembed" in note
         assert library.search(QUESTION)  # with the tiny one, whose folder was noted
-        assert library._embedding.get().profile.name == "tiny"
+        assert library.embedding.get().profile.name == "tiny"
         assert add_text(library, "more.txt", "A bishop of the church lives in Varn.").state == "ready"
     gone = tiny.rename(tiny.with_name("elsewhere"))
     try:
@@ -185,7 +185,7 @@ def test_vectors_of_another_width(filled: Library, settings: Settings, tiny: Pat
             with pytest.raises(ModelUnavailable, match="tiny") as refused:
                 library.search(QUESTION)
             assert "reembed" in refused.value.help
-            assert [step.stage for step in library.reembed()][-1] == "done"
+            assert [step.stage for step in library.maintenance.reembed()][-1] == "done"
             assert library.search(QUESTION)[0].document.title == "chess"
             assert_stores_agree(library, profile(library).id)
     finally:
@@ -211,7 +211,7 @@ def test_a_stopped_run_goes_on_where_it_was(
 ) -> None:
     token, old, wanted = Cancellation(), profile(filled), other(filled)
     texts = encoded(monkeypatch)
-    steps = filled.reembed(wanted, cancellation=token)
+    steps = filled.maintenance.reembed(wanted, cancellation=token)
     for step in steps:
         if step.done == 2:
             if way == "left":
@@ -227,9 +227,9 @@ def test_a_stopped_run_goes_on_where_it_was(
         assert filled.search(QUESTION)[0].document.title == "chess"
         filled.close()
     with Library.open(settings) as library:
-        assert any("2 of 4" in note for note in library.notes())
+        assert any("2 of 4" in note for note in library.maintenance.notes())
         assert library.search(QUESTION)[0].document.title == "chess"
-        assert [step.stage for step in library.reembed()][-1] == "done"
+        assert [step.stage for step in library.maintenance.reembed()][-1] == "done"
         assert len(texts) == 4
         assert profile(library).precision == wanted.precision
         assert_stores_agree(library, profile(library).id)
@@ -237,7 +237,7 @@ def test_a_stopped_run_goes_on_where_it_was(
 
 def test_what_is_added_and_removed_meanwhile_is_taken_along(filled: Library) -> None:
     (bakery, glacier) = (d for d in filled.documents() if d.title in ("The bakery", "glacier"))
-    steps = filled.reembed(other(filled))
+    steps = filled.maintenance.reembed(other(filled))
     numbers = iter(range(100))
     added = []
     for step in steps:
@@ -248,7 +248,7 @@ def test_what_is_added_and_removed_meanwhile_is_taken_along(filled: Library) -> 
             )
         if step.stage == "embedding" and step.done == 2:
             filled.remove(bakery.id)
-        if step.stage == "switching":
+        if step.stage == "cutting over":
             filled.remove(glacier.id)
             added.append(add_text(filled, "last.txt", "The last cow is called Zita."))
             added.append(add_text(filled, "bakery.md", TEXTS["bakery.md"]))
@@ -277,7 +277,7 @@ def test_documents_come_in_from_other_threads_all_the_while(filled: Library) -> 
     for thread in threads:
         thread.start()
     try:
-        assert [step.stage for step in filled.reembed(other(filled))][-1] == "done"
+        assert [step.stage for step in filled.maintenance.reembed(other(filled))][-1] == "done"
     finally:
         stop.set()
         for thread in threads:
@@ -295,7 +295,7 @@ def test_a_document_may_go_while_its_new_dump_is_written(filled: Library, monkey
         return read(vectors, document_id)
 
     monkeypatch.setattr(NewVectors, "of", of)
-    assert [step.stage for step in filled.reembed(other(filled))][-1] == "done"
+    assert [step.stage for step in filled.maintenance.reembed(other(filled))][-1] == "done"
     assert going not in {document.id for document in filled.documents()}
     assert_stores_agree(filled, profile(filled).id)
 
@@ -303,8 +303,8 @@ def test_a_document_may_go_while_its_new_dump_is_written(filled: Library, monkey
 KILLS: dict[str, tuple[type, str, int]] = {
     "amid embedding": (NewVectors, "put", 2),
     "amid the dumps": (DumpStore, "write", 2),
-    "before the commit": (Storage, "_commit_switch", 0),
-    "after the commit": (DumpStore, "succeed", 0),
+    "before the commit": (Storage, "_commit_cutover", 0),
+    "after the commit": (DumpStore, "cut_over", 0),
     "before the files": (DumpStore, "take_files", 0),
     "after the files": (Storage, "wake", 0),
 }
@@ -326,19 +326,19 @@ def test_a_killed_run_goes_on_or_is_done(filled: Library, settings: Settings, po
 
         with Library.open(settings) as library:
             setattr(kind, name, kill)
-            list(library.reembed(wanted))
+            list(library.maintenance.reembed(wanted))
         os._exit(1)
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     with Library.open(settings) as library:
-        switched = profile(library) != old
-        assert switched == (list(KILLS).index(point) > 2)
-        assert not any("dump" in note for note in library.notes())
+        cut = profile(library) != old
+        assert cut == (list(KILLS).index(point) > 2)
+        assert not any("dump" in note for note in library.maintenance.notes())
         assert len(library.search(QUESTION)) == 4
         assert library.search(QUESTION)[0].document.title == "chess"
-        if switched:
-            assert not library.notes()
+        if cut:
+            assert not library.maintenance.notes()
         else:
-            assert [step.stage for step in library.reembed()][-1] == "done"
+            assert [step.stage for step in library.maintenance.reembed()][-1] == "done"
         assert profile(library).precision == wanted.precision
         assert_stores_agree(library, profile(library).id)
 
@@ -353,54 +353,54 @@ def test_a_commit_that_is_not_acknowledged_is_looked_up(filled: Library, monkeyp
             self._connection.close()
             raise psycopg.OperationalError("the connection was lost")
 
-    commit = Storage._commit_switch
+    commit = Storage._commit_cutover
     monkeypatch.setattr(
-        Storage, "_commit_switch", lambda self, connection, wanted: commit(self, Unacknowledged(connection), wanted)
+        Storage, "_commit_cutover", lambda self, connection, wanted: commit(self, Unacknowledged(connection), wanted)
     )
-    assert [step.stage for step in filled.reembed(other(filled))][-1] == "done"
+    assert [step.stage for step in filled.maintenance.reembed(other(filled))][-1] == "done"
     assert_stores_agree(filled, profile(filled).id)
 
 
 def test_one_run_at_a_time(filled: Library) -> None:
-    steps = filled.reembed(other(filled))
+    steps = filled.maintenance.reembed(other(filled))
     next(steps)
     with pytest.raises(LecternError) as refused:
-        next(filled.reembed(other(filled)))
+        next(filled.maintenance.reembed(other(filled)))
     assert refused.value.help
     steps.close()
-    assert [step.stage for step in filled.reembed(other(filled))][-1] == "done"
+    assert [step.stage for step in filled.maintenance.reembed(other(filled))][-1] == "done"
 
 
 def test_asking_for_the_librarys_own_model_gives_up_an_unfinished_run(filled: Library) -> None:
-    steps = filled.reembed(other(filled))
+    steps = filled.maintenance.reembed(other(filled))
     for step in steps:
         if step.done == 2:
             break
     steps.close()
     own = profile(filled)
-    (last,) = filled.reembed(EmbeddingSettings(precision=own.precision))
+    (last,) = filled.maintenance.reembed(EmbeddingSettings(precision=own.precision))
     assert last.stage == "done"
-    assert not filled.notes()
+    assert not filled.maintenance.notes()
     assert_stores_agree(filled, own.id)
 
 
 def test_an_empty_library_only_changes_its_model(library: Library) -> None:
-    (last,) = library.reembed(EmbeddingSettings(precision="float32"))
+    (last,) = library.maintenance.reembed(EmbeddingSettings(precision="float32"))
     assert last.stage == "done"
     add_text(library, "chess.txt", TEXTS["chess.txt"])
     assert profile(library).precision == "float32"
 
 
 def test_a_disk_without_room_is_said_first(filled: Library) -> None:
-    filled._choices.settings = filled.settings.changed("storage", min_free_bytes=2**60)
+    filled.preferences.settings = filled.settings.changed("storage", min_free_bytes=2**60)
     with pytest.raises(LimitExceeded):
-        list(filled.reembed(other(filled)))
+        list(filled.maintenance.reembed(other(filled)))
     assert filled.search(QUESTION)
 
 
 def test_a_model_that_is_not_there_is_said(filled: Library, tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable):
-        list(filled.reembed(EmbeddingSettings(model=str(tmp_path / "nothing"))))
+        list(filled.maintenance.reembed(EmbeddingSettings(model=str(tmp_path / "nothing"))))
     assert filled.search(QUESTION)
 
 

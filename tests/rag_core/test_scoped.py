@@ -30,12 +30,12 @@ def test_a_scope_is_kept_with_its_conversation(filled: Library) -> None:
     assert first.abstained
     assert first.trace.searched is not None
     assert (first.trace.searched.scope, first.trace.searched.documents) == (chess, 1)
-    assert filled.scope(first.conversation) == chess
+    assert filled.history.scope(first.conversation) == chess
     assert filled.ask(PRICE, conversation=first.conversation).abstained
-    filled.set_scope(first.conversation, bakery)
+    filled.history.set_scope(first.conversation, bakery)
     assert "4.20" in filled.ask(PRICE, conversation=first.conversation).text
-    filled.set_scope(first.conversation, Scope())
-    assert filled.scope(first.conversation) == Scope()
+    filled.history.set_scope(first.conversation, Scope())
+    assert filled.history.scope(first.conversation) == Scope()
     (message, *_) = filled.messages(first.conversation)
     assert message.answer is not None
     assert message.answer.trace.searched == first.trace.searched
@@ -46,10 +46,10 @@ def test_every_filter_comes_back_as_it_was_kept(filled: Library) -> None:
     scope = Scope(
         documents=("a", "b"), tags=("a \x00 b",), folders=("/x",), sections=("Prices",), years=(2020, 2021),
     )  # fmt: skip
-    filled.set_scope(conversation, scope)
-    assert filled.scope(conversation) == Scope(**{**_values(scope), "tags": ("a \ufffd b",)})
-    assert filled.scope("no such conversation") == Scope()
-    filled.set_scope("no such conversation", scope)
+    filled.history.set_scope(conversation, scope)
+    assert filled.history.scope(conversation) == Scope(**{**_values(scope), "tags": ("a \ufffd b",)})
+    assert filled.history.scope("no such conversation") == Scope()
+    filled.history.set_scope("no such conversation", scope)
     assert len(filled.conversations()) == 1
 
 
@@ -58,20 +58,20 @@ def test_a_name_after_an_at_sets_the_scope(filled: Library) -> None:
     assert "4.20" in answer.text
     assert answer.question == f"@bakery {PRICE}"
     assert answer.trace.query == PRICE
-    assert filled.scope(answer.conversation) == only(filled, "The bakery")
+    assert filled.history.scope(answer.conversation) == only(filled, "The bakery")
     assert filled.ask("How does the bishop move?", conversation=answer.conversation).abstained
     second = filled.ask("@chess.txt How does the bishop move?", conversation=answer.conversation)
     assert "diagonals" in second.text
-    assert filled.scope(answer.conversation) == only(filled, "chess")
+    assert filled.history.scope(answer.conversation) == only(filled, "chess")
     assert "@bakery" in filled.messages(answer.conversation)[0].question
 
 
 def test_tags_are_names_too(filled: Library) -> None:
     (chess,) = only(filled, "chess").documents
-    filled.tag_documents([chess], add=["Board Games"])
+    filled.catalogue.tag([chess], add=["Board Games"])
     answer = filled.ask('@"board games" How does the bishop move?')
     assert "diagonals" in answer.text
-    assert filled.scope(answer.conversation) == Scope(tags=("Board Games",))
+    assert filled.history.scope(answer.conversation) == Scope(tags=("Board Games",))
     assert filled.scope_of(["board games", "bakery"]).documents == (*only(filled, "bakery").documents, chess)
     with pytest.raises(KeyError):
         filled.scope_of(["chess", "walmart"])
@@ -81,7 +81,7 @@ def test_a_name_that_means_nothing_stays_and_is_told(filled: Library) -> None:
     answer = filled.ask(f"@walmart {PRICE}")
     assert "@walmart" in answer.trace.query
     assert any("“walmart”" in note for note in answer.trace.notes)
-    assert filled.scope(answer.conversation) == Scope()
+    assert filled.history.scope(answer.conversation) == Scope()
 
 
 def test_names_alone_ask_nothing(filled: Library) -> None:

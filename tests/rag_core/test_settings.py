@@ -101,7 +101,7 @@ def test_sizes_of_one_strategy_alone_choose_it() -> None:
     assert (in_characters.chunking.strategy, in_characters.chunking.size) == ("characters", 400)
     assert in_characters.with_values({"chunking.tokens": 90}).chunking.strategy == "sentences"
     assert settings.with_values({"retrieval.k": 3}).chunking == settings.chunking
-    assert settings.with_values(settings.tried()).chunking == settings.chunking
+    assert settings.with_values(settings.tunable()).chunking == settings.chunking
 
 
 def test_chunkings_that_cut_alike_have_one_key() -> None:

@@ -1,4 +1,4 @@
-"""Re-chunking the library's documents after another chunking was adopted: how far it is, and what was left."""
+"""Re-chunking the library's documents after another chunking was applied: how far it is, and what was left."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.refreshing import REFRESH_S, failure, renewed
+from pages.parts.refreshing import REFRESH_S, failure, refreshed
 from rag_core.domain import Job
 
 if TYPE_CHECKING:
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 KIND = "rechunk"
 WHY = (
-    "Documents added from now on are cut in another way than those that are here, which are found better when they are"
-    " re-chunked too. They stay searchable meanwhile."
+    "Documents added from now on are chunked in another way than those that are here, which are found better when they"
+    " are re-chunked too. They stay searchable meanwhile."
 )
 
 
 def section(library: Library) -> None:
     """Nothing, unless documents have chunks of an earlier setting or default, or are being re-chunked."""
     busy = library.jobs.busy(KIND)
-    st.fragment(renewed, run_every=REFRESH_S if busy else None)(
+    st.fragment(refreshed, run_every=REFRESH_S if busy else None)(
         lambda: _draw(library), lambda: busy != library.jobs.busy(KIND)
     )
 
@@ -59,16 +59,17 @@ def _draw(library: Library) -> None:
         failure(job.error)
     elif job is not None and job.result is not None and job.result.note:
         st.caption(f":material/info: {words.plain(job.result.note)}")
-    left = library.chunking_left()
+    left = library.maintenance.to_rechunk()
     if left:
         have = words.count(left, "document has", "documents have")
         _offer(library, f":orange[:material/warning:] {have} other chunks.")
-    elif library.chunking_offered():
+    elif library.maintenance.can_rechunk():
         _offer(library, f":material/info: {WHY}")
 
 
 def _offer(library: Library, why: str) -> None:
     with st.container(key="evaluation_chunking_left", horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(why)
-        st.button("Re-chunk", type="tertiary", key="evaluation_chunk_anew", on_click=begin)
-        st.button("Leave them so", type="tertiary", key="evaluation_chunk_forget", on_click=library.forget_chunking)
+        st.button("Re-chunk", type="tertiary", key="evaluation_rechunk", on_click=begin)
+        keep = library.maintenance.keep_chunks
+        st.button("Leave them so", type="tertiary", key="evaluation_chunk_forget", on_click=keep)

@@ -60,7 +60,7 @@ def ticked(library: Library) -> list[Configuration]:
 
 def load(library: Library, fields: Mapping[str, Field]) -> list[Choice]:
     """The list as it was left, or one to begin with. Settings that are no longer there are left out."""
-    kept = library.preference(PREFERENCE)
+    kept = library.preferences.get(PREFERENCE)
     if kept is None:
         return [Choice(AS_IT_IS), *presets(fields)]
     found = []
@@ -77,7 +77,7 @@ def save(library: Library, choices: Sequence[Choice]) -> None:
         {"name": item.configuration.name, "changes": dict(item.configuration.changes), "chosen": item.chosen}
         for item in choices
     ]
-    library.set_preference(PREFERENCE, json.dumps(rows))
+    library.preferences.set(PREFERENCE, json.dumps(rows))
 
 
 def presets(fields: Mapping[str, Field]) -> list[Choice]:

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts import models, resources, words
 from pages.parts.evaluation import editing, places
 from pages.parts.evaluation.candidates import CandidateBoard
-from pages.parts.refreshing import REFRESH_S, failure, renewed
+from pages.parts.refreshing import REFRESH_S, failure, refreshed
 from rag_core.domain import Question
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ WITHOUT = ""
 def form(library: Library, set_id: str) -> None:
     """A dialog that says how many questions to draft, of which documents, and by what."""
     documents = {item.id: item.title for item in library.documents() if item.state == "ready"}
-    ready = {item.id: item for item in library.models() if item.ready and item.id != "extractive"}
+    ready = {item.id: item for item in library.language_models.statuses() if item.ready and item.id != "extractive"}
     st.caption("Lectern reads your documents and notes the page where each answer stands. You keep the good ones.")
     count = st.number_input("How many", 1, MOST, COUNT, key="evaluation_draft_count")
     chosen = st.multiselect(
@@ -63,7 +63,7 @@ def section(library: Library, set_id: str) -> None:
     """The drafting under way, and the candidate that is to be looked at."""
     board = resources.candidates()
     seen = (board.busy, bool(board.waiting(set_id)))
-    st.fragment(renewed, run_every=REFRESH_S if board.busy else None)(
+    st.fragment(refreshed, run_every=REFRESH_S if board.busy else None)(
         lambda: _progress(board, set_id), lambda: seen != (board.busy, bool(board.waiting(set_id)))
     )
     waiting = board.waiting(set_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.evaluation import address, adopting, charting, comparing, exporting, listing, looked_up, running
+from pages.parts.evaluation import address, applying, charting, comparing, exporting, listing, looked_up, running
 from pages.parts.evaluation.running import KINDS
 from rag_core.domain import Difference, Run
 
@@ -55,7 +55,7 @@ def _draw(library: Library, runs: Sequence[Run]) -> None:
         comparing.verdict(*pair, differences)
     comparing.tables(runs, library.evaluation.metrics(), differences if len(runs) == 2 else ())
     comparing.details(differences)
-    _adopt(library, runs, pair, differences)
+    _apply(library, runs, pair, differences)
     charting.section(runs)
     listing.section(runs)
 
@@ -80,19 +80,19 @@ def _notes(runs: Sequence[Run]) -> None:
             st.caption(f":material/info: “{name}”: {words.plain(note)}")
 
 
-def _adopt(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, found: Sequence[Difference]) -> None:
+def _apply(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, found: Sequence[Difference]) -> None:
     """A button for each configuration that could be the library's; the better one stands out."""
     own = {field.key: field.value for field in library.evaluation.fields()}
-    named = {run.configuration.name: run for run in runs if adopting.differs(run.configuration, own)}
+    named = {run.configuration.name: run for run in runs if applying.differs(run.configuration, own)}
     best = pair[1].id if pair and comparing.is_better(found) else None
-    with st.container(key="evaluation_adopt", horizontal=True, gap="small"):
+    with st.container(key="evaluation_apply", horizontal=True, gap="small"):
         for number, (name, run) in enumerate(named.items()):
             pressed = st.button(
                 f"Make “{words.plain(words.shorten(name, 40))}” the library's", icon=":material/check:",
-                type="primary" if run.id == best else "secondary", key=f"evaluation_adopt_{number}",
+                type="primary" if run.id == best else "secondary", key=f"evaluation_apply_{number}",
             )  # fmt: skip
             if pressed:
-                adopting.form(library, run.configuration)
+                applying.form(library, run.configuration)
     if pair and pair[1].configuration.changes and comparing.is_worse(found):
         st.caption(words.plain(f"Nothing measured says that “{pair[1].configuration.name}” is better."))
-    adopting.section(library)
+    applying.section(library)

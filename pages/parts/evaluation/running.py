@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts import models, resources, words
 from pages.parts.evaluation import address, configurations
-from pages.parts.refreshing import failure, renewed
+from pages.parts.refreshing import failure, refreshed
 from rag_core.domain import Configuration, Job, ModelStatus, QuestionSet, Run
 from rag_core.errors import LecternError
 from rag_core.jobs import Request
@@ -68,7 +68,7 @@ def queued(library: Library) -> dict[str, Job]:
 def progress(library: Library) -> None:
     """The lines of what runs; they refresh by themselves, and the page with them when a run has ended."""
     seen = _seen(library)
-    st.fragment(renewed, run_every=BUSY_S if library.jobs.busy(KIND) else IDLE_S)(
+    st.fragment(refreshed, run_every=BUSY_S if library.jobs.busy(KIND) else IDLE_S)(
         lambda: _lines(library), lambda: seen != _seen(library)
     )
 
@@ -100,7 +100,7 @@ def resumed_words(runs: Sequence[Run]) -> str:
 
 def _judge(library: Library, ticked: Sequence[Configuration]) -> None:
     """The model that judges whether sentences are supported, where there is one; and who reads what is said."""
-    ready = {item.id: item for item in library.models() if item.ready}
+    ready = {item.id: item for item in library.language_models.statuses() if item.ready}
     able = {key: item for key, item in ready.items() if key != "extractive"}
     judge = NOBODY
     if able:

@@ -30,12 +30,12 @@ def present(library: Library, documents: Sequence[Document]) -> list[QuestionSet
     """Every set. That of the sample library is made once, where all of its documents are there."""
     names = {name for document in documents for name in document.sources}
     wanted = {path.name for path in samples.files()}
-    if wanted and wanted <= names and library.preference(SAMPLES) is None:
-        library.set_preference(SAMPLES, "made")
+    if wanted and wanted <= names and library.preferences.get(SAMPLES) is None:
+        library.preferences.set(SAMPLES, "made")
         try:
             library.evaluation.create("Sample questions", samples.questions())
         except LecternError:
-            library.set_preference(SAMPLES, None)
+            library.preferences.set(SAMPLES, None)
             raise
     return library.evaluation.sets()
 

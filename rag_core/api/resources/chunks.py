@@ -48,11 +48,11 @@ def change(request: Request, library: Opened, document_id: str, index: int, give
     with there("chunk"):
         try:
             if given.text is not None:
-                library.correct_chunk(f"{document_id}:{index}", given.text)
+                library.chunk_edits.correct(f"{document_id}:{index}", given.text)
         except ValueError as error:
             raise Refused(422, str(error)) from error
         if given.left_out:
-            library.leave_out_chunk(f"{document_id}:{index}")
+            library.chunk_edits.leave_out(f"{document_id}:{index}")
         return told(request, _edits(library, document_id))
 
 
@@ -67,7 +67,7 @@ def edits(request: Request, library: Opened, document_id: str) -> Response:
 def undo(request: Request, library: Opened, document_id: str, page: int, start: int, end: int) -> Response:
     """Take an edit back: what was left out is found again, else the text is as read."""
     with there("edit"):
-        library.undo_chunk_edit(document_id, page, start, end)
+        library.chunk_edits.undo(document_id, page, start, end)
     return told(request, _edits(library, document_id))
 
 
@@ -79,4 +79,4 @@ def tables(request: Request, library: Opened, document_id: str) -> Response:
 
 
 def _edits(library: Library, document_id: str) -> dict[str, Any]:
-    return {"edits": plain(library.chunk_edits(document_id))}
+    return {"edits": plain(library.chunk_edits.of(document_id))}

@@ -62,9 +62,9 @@ def change(request: Request, library: Opened, conversation_id: str, given: Chang
     """Give a conversation another title, pin it or let it go."""
     _found(library, conversation_id)
     if given.title is not None:
-        library.rename_conversation(conversation_id, given.title)
+        library.history.rename(conversation_id, given.title)
     if given.pinned is not None:
-        library.pin_conversation(conversation_id, given.pinned)
+        library.history.pin(conversation_id, given.pinned)
     return told(request, plain(_found(library, conversation_id)))
 
 
@@ -72,7 +72,7 @@ def change(request: Request, library: Opened, conversation_id: str, given: Chang
 def delete(library: Opened, conversation_id: str) -> None:
     """Delete a conversation with its messages."""
     _found(library, conversation_id)
-    library.delete_conversation(conversation_id)
+    library.history.delete(conversation_id)
 
 
 @router.put("/{conversation_id}/messages/{message_id}/rating", dependencies=[WRITE], status_code=204,
@@ -82,14 +82,14 @@ def rate(library: Opened, conversation_id: str, message_id: str, given: Rating) 
     with there("message"):
         if message_id not in {message.id for message in library.messages(conversation_id)}:
             raise KeyError(message_id)
-    library.rate(message_id, given.rating, given.reason)
+    library.history.rate(message_id, given.rating, given.reason)
 
 
 @router.get("/{conversation_id}/export", dependencies=[READ], **sends(*_KINDS.values()))
 def export(library: Opened, conversation_id: str, form: Literal["markdown", "pdf", "json", "bibtex"]) -> Response:
     """A conversation as a file; `bibtex` is of the documents that it cites."""
     with there("conversation"):
-        return Response(library.export_conversation(conversation_id, form), media_type=_KINDS[form])
+        return Response(library.history.export(conversation_id, form), media_type=_KINDS[form])
 
 
 def _found(library: Library, conversation_id: str) -> Conversation:

@@ -148,11 +148,11 @@ def change(request: Request, library: Opened, document_id: str, given: Change) -
     with there("document"):
         check_unchanged(request, plain(library.document(document_id)))
         try:
-            library.tag_documents([document_id], add=given.tags.add, remove=given.tags.remove)
+            library.catalogue.tag([document_id], add=given.tags.add, remove=given.tags.remove)
         except ValueError as error:
             raise Refused(422, str(error)) from error
         if "title" in given.model_fields_set:
-            library.rename_document(document_id, given.title)
+            library.catalogue.rename(document_id, given.title)
         return told(request, plain(library.document(document_id)))
 
 
@@ -208,7 +208,7 @@ def picture(
     found = document_of(library, document_id, caller_of(request))
     if not 1 <= number <= max(found.page_count, 1):
         raise Refused(404, "There is no page of that number.")
-    drawn = library.picture(document_id, number, width_px=width)
+    drawn = library.page_image(document_id, number, width_px=width)
     headers = {"ETag": f'"{document_id}-{number}-{width}"', "Cache-Control": "private, max-age=3600"}
     return Response(drawn.png, media_type="image/png", headers=headers)
 

@@ -30,7 +30,7 @@ class Download(Closed):
 @router.get("", dependencies=[READ], **answers(object_of("Models", models=list[ModelStatus])))
 def models(request: Request, library: Opened) -> Response:
     """Every model that can be chosen, with what is missing where one is not ready."""
-    return told(request, {"models": plain(library.models())})
+    return told(request, {"models": plain(library.language_models.statuses())})
 
 
 @router.get("/files", dependencies=[READ], **answers(object_of("ModelFiles", files=list[ModelFile])))

@@ -84,7 +84,7 @@ class Embed(_Open):
 @router.get("/models", dependencies=[READ], response_model=None)
 def models(request: Request, library: Opened) -> Response:
     """The models that can answer now: `lectern` is the one that is chosen."""
-    ids = [OWN, *(model.id for model in library.models() if model.ready)]
+    ids = [OWN, *(model.id for model in library.language_models.statuses() if model.ready)]
     return told(request, {"object": "list", "data": [_model(name) for name in ids]})
 
 
@@ -150,7 +150,7 @@ def _chosen(library: Library, name: str) -> str | None:
     """A model by the name that a client gives; None for the one that is chosen."""
     if name == OWN:
         return None
-    if name not in {model.id for model in library.models() if model.ready}:
+    if name not in {model.id for model in library.language_models.statuses() if model.ready}:
         raise Refused(404, f"There is no model {name[:100]}.", f"Ask for {OWN}, or one that /v1/models lists.")
     return name
 

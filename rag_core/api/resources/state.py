@@ -52,25 +52,25 @@ async def health(request: Request) -> Response:
 @router.get("/status", dependencies=[READ], **answers(shown(LibraryStatus)))
 def status(request: Request, library: Opened) -> Response:
     """Counts, profile, engine, stores, models, and whatever is worth saying."""
-    return told(request, plain(library.status()))
+    return told(request, plain(library.maintenance.status()))
 
 
 @router.get("/tags", dependencies=[READ], **answers(object_of("Tags", tags=list[_Tag])))  # type: ignore[valid-type]
 def tags(request: Request, library: Opened) -> Response:
     """Every tag with how many documents have it."""
-    return told(request, {"tags": [{"tag": tag, "documents": count} for tag, count in library.tags()]})
+    return told(request, {"tags": [{"tag": tag, "documents": count} for tag, count in library.catalogue.tags()]})
 
 
 @router.post("/verify", dependencies=[ADMIN], **answers(shown(Report)))
 def verify(request: Request, library: Opened, deep: bool = False) -> Response:
     """Compare all stores; `deep` reads every text, vector and file."""
-    return told(request, plain(library.verify(deep)))
+    return told(request, plain(library.maintenance.verify(deep)))
 
 
 @router.post("/repair", dependencies=[ADMIN], **answers(shown(Report)))
 def repair(request: Request, library: Opened) -> Response:
-    """Make again what differs from PostgreSQL; nothing is embedded."""
-    return told(request, plain(library.repair()))
+    """Rebuild what differs from PostgreSQL; nothing is embedded."""
+    return told(request, plain(library.maintenance.repair()))
 
 
 @router.get("/backup", dependencies=[ADMIN], **sends("application/zip"))
@@ -79,7 +79,7 @@ def backup(library: Opened) -> Response:
     with tempfile.NamedTemporaryFile(dir=library.folder, prefix="backup-", suffix=".lectern", delete=False) as file:
         path = Path(file.name)
     try:
-        library.backup(path, replace=True)
+        library.maintenance.backup(path, replace=True)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -98,7 +98,7 @@ def settings(request: Request, library: Opened) -> Response:
 @router.patch("/settings", dependencies=[ADMIN], **answers(object_of("SettingsChanged", notes=list[str])))
 def change_settings(request: Request, library: Opened, given: dict[str, Any]) -> Response:
     """Make values the library's own, `{"retrieval.k": 10}`; `notes` say what follows."""
-    return told(request, {"notes": list(library.evaluation.adopt(Configuration("REST", given)))})
+    return told(request, {"notes": list(library.evaluation.apply(Configuration("REST", given)))})
 
 
 @router.get("/keys", dependencies=[ADMIN], **answers(object_of("Keys", keys=list[AccessKey])))

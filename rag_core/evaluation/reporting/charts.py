@@ -28,9 +28,9 @@ from rag_core.domain import Drawing, MetricKind, Run
 from rag_core.evaluation.measuring.calibration import calibration
 from rag_core.evaluation.measuring.metrics import METRIC, METRICS
 from rag_core.evaluation.reporting import figures
-from rag_core.evaluation.reporting.figures import Tried
+from rag_core.evaluation.reporting.figures import Tested
 
-Shown = Sequence[tuple[str, Tried]]
+Shown = Sequence[tuple[str, Tested]]
 
 GROUPS = 20
 LISTED = 100
@@ -38,7 +38,7 @@ TITLES = {"retrieval": "How well passages are found", "answer": "How good the an
 WAYS = {"better": COLOURS[0], "worse": COLOURS[1], "the same": MIDDLE}
 
 
-def drawings(runs: Sequence[Tried], history: Sequence[Run]) -> tuple[Drawing, ...]:
+def drawings(runs: Sequence[Tested], history: Sequence[Run]) -> tuple[Drawing, ...]:
     """Every chart that has data: the first six of `runs` side by side, and `history`, all runs on their question set.
 
     Two runs are compared question by question too.

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from rag_core.domain import Result, Run
 
-Tried = tuple[Run, Sequence[Result]]
+Tested = tuple[Run, Sequence[Result]]
 """A run with its results."""
 
 # How an answer comes about, in order. "first_text" is a moment amid a stage, "total" all of them.

@@ -18,7 +18,7 @@ from rag_core.evaluation.measuring.metrics import METRIC
 from rag_core.evaluation.reporting.figures import names
 from rag_core.evaluation.reporting.report_questions import questions
 
-Tried = tuple[Run, Sequence[Result]]
+Tested = tuple[Run, Sequence[Result]]
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = Path(__file__).with_name("report.css")
@@ -26,7 +26,7 @@ _SIZES = {name: {"labelFontSize": 12, "titleFontSize": 12} for name in ("axis", 
 _SVG_ID = re.compile(r'(\bid="|url\(#|href="#)')
 
 
-def as_html(runs: Sequence[Tried], differences: Sequence[Difference], drawings: Sequence[Drawing]) -> bytes:
+def as_html(runs: Sequence[Tested], differences: Sequence[Difference], drawings: Sequence[Drawing]) -> bytes:
     """The report of runs as UTF-8: summary, differences, charts with their tables, settings, and each question.
 
     `differences` compares the first two runs. The file stays below some 10 MB: passages are shortened, and 500
@@ -64,7 +64,7 @@ def shown(value: float, metric: Metric | None) -> str:
     return f"{value:,.1f} ms" if unit == "ms" else f"{value:,.0f}"
 
 
-def _told_apart(runs: Sequence[Tried]) -> list[Tried]:
+def _told_apart(runs: Sequence[Tested]) -> list[Tested]:
     """The runs, their configurations named so that each has a name of its own."""
     named = zip(runs, names([run for run, _ in runs]), strict=True)
     return [
@@ -82,7 +82,7 @@ def _cells(row: Sequence[object], figures: bool) -> Iterator[str]:
             yield f"<td{' class=number' if number else ''}>{escape(text)}</td>"
 
 
-def _opening(title: str, runs: Sequence[Tried]) -> str:
+def _opening(title: str, runs: Sequence[Tested]) -> str:
     if not runs:
         return f"<h1>{escape(title)}</h1><p>There are no runs in this report.</p>"
     days = sorted({f"{run.created_at:%d %B %Y}".lstrip("0") for run, _ in runs})
@@ -98,7 +98,7 @@ def _opening(title: str, runs: Sequence[Tried]) -> str:
     return "\n".join(lines)
 
 
-def _summary(runs: Sequence[Tried]) -> str:
+def _summary(runs: Sequence[Tested]) -> str:
     """Metrics by configuration, in the order of `METRICS`; others last."""
     present = dict.fromkeys(key for run, _ in runs for key in run.metrics)
     keys = [*(key for key in METRIC if key in present), *(key for key in present if key not in METRIC)]
@@ -158,7 +158,7 @@ def _svg(number: int, drawing: Drawing) -> str:
     return _SVG_ID.sub(rf"\1c{number}-", svg)
 
 
-def _settings(runs: Sequence[Tried]) -> str:
+def _settings(runs: Sequence[Tested]) -> str:
     return "\n".join(("<h2>Runs</h2>", *(_run(run) for run, _ in runs))) if runs else ""
 
 

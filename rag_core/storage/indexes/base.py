@@ -89,7 +89,7 @@ class DerivedIndex(ABC):
 
     @abstractmethod
     def repair(self, findings: Sequence[Finding]) -> bool:
-        """Mend what its findings say, by what it finds by then. Returns whether that was by beginning anew.
+        """Repair what its findings say, by what it finds by then. Returns whether that was by beginning anew.
 
         Raises StoreUnavailable for PostgreSQL alone.
         """

@@ -101,7 +101,7 @@ class ChromaGuard:
                 self.rebuild(verdict.fault)
             elif not self._fits(verdict.rows):
                 _log.warning("Chroma's index lost rows or holds foreign ones: it is repaired.")
-                self.mend(self.compare())
+                self.repair(self.compare())
 
     def rebuild(self, reason: str) -> None:
         """Set the index aside and queue every document for a new one. Raises StoreUnavailable."""
@@ -119,7 +119,7 @@ class ChromaGuard:
             reach("rebuild.aside")
             self._rebuilt = reason
 
-    def mend(self, difference: Difference, suspects: Collection[str] = ()) -> None:
+    def repair(self, difference: Difference, suspects: Collection[str] = ()) -> None:
         """Remove foreign rows, and take documents again that lack rows or are suspect. Raises StoreUnavailable."""
         with self._turn:
             profile = self._documents.profile()
@@ -127,13 +127,13 @@ class ChromaGuard:
                 return
             wrong = {*difference.missing, *suspects}
             self._log.queue([self._name], wrong)
-            reach("mend.queued")
+            reach("repair.queued")
             counts = self._counts()
             rows = {f"{document_id}:{index}" for document_id in wrong for index in range(counts.get(document_id, 0))}
             # On a server, rows of unknown documents may be another library's.
             rows |= {row for row in difference.foreign if self._chroma.folder or row.rpartition(":")[0] in counts}
             self._chroma.remove_rows(profile, sorted(rows))
-            reach("mend.removed")
+            reach("repair.removed")
 
     def compare(self, among: Collection[str] | None = None) -> Difference:
         """Compare the ids of all rows with the chunks of ready documents, or some of them; what waits is left out.

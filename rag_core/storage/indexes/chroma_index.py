@@ -139,7 +139,7 @@ class ChromaIndex(DerivedIndex):
             if all(item.document_id for item in findings) or not self.guard.judge(again=True).fault:
                 if any(item.message == _HIERARCHY for item in findings) and (profile := self._documents.profile()):
                     self._hierarchy.follow(profile, again=True)
-                self.guard.mend(self.guard.compare(), {item.document_id for item in findings})
+                self.guard.repair(self.guard.compare(), {item.document_id for item in findings})
                 return False
         except ProbeStopped:
             return False

@@ -51,7 +51,7 @@ class DumpIndex(DerivedIndex):
         for document_id in ids:
             self.store.remove(document_id)
             reach("removal.dump")
-        self.store.bury(ids)
+        self.store.tombstone(ids)
 
     def count(self) -> int:
         """How many rows are searched."""
@@ -76,14 +76,14 @@ class DumpIndex(DerivedIndex):
         for finding in findings:
             try:
                 if finding.document_id:
-                    self.mend(finding.document_id)
+                    self.rewrite(finding.document_id)
                 else:
-                    self.store.mend_segments()
+                    self.store.repair_segments()
             except StoreCorrupt as error:
                 _log.warning("A dump cannot be repaired: %s", error)
         return False
 
-    def mend(self, document_id: str) -> None:
+    def rewrite(self, document_id: str) -> None:
         """Write a ready document's dump anew and search it; any other's is removed.
 
         Raises StoreUnavailable, or StoreCorrupt where PostgreSQL itself has no chunks for it.
@@ -91,7 +91,7 @@ class DumpIndex(DerivedIndex):
         with self.turn:
             document = self._documents.get(document_id)
             if document is not None and document.state == "ready":
-                self.store.mend(document_id, self._documents.vectors)
+                self.store.rewrite(document_id, self._documents.vectors)
             elif document is None or document.state != "stored":
                 self.store.remove(document_id)
 

@@ -1,4 +1,4 @@
-"""The vector dumps of the library: one file per document, the segments gathered from them, and the scanner of both."""
+"""The vector dumps of the library: one file per document, the segments compacted from them, and the scanner of both."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ Vectors = Callable[[str], Rows]
 class Loaded:
     """What loading did: the documents whose dump was written anew, and those whose dump could not be, with why."""
 
-    mended: list[str] = field(default_factory=list)
+    rewritten: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     reason: str = ""
 
 
 class DumpStore:
-    """Dump files under one folder, gathered into segments under another, or not at all for None.
+    """Dump files under one folder, compacted into segments under another, or not at all for None.
 
     Nothing can be scanned until a profile is set.
     """
@@ -54,7 +54,7 @@ class DumpStore:
         self._profile: Profile | None = None
         self._scanner: Scanner | None = None
         self._segments: Segments | None = None
-        self._engine: tuple[Backend, str] | None = None
+        self._backend: tuple[Backend, str] | None = None
         prepare_folder(folder)
 
     def use(self, profile: Profile) -> None:
@@ -62,9 +62,9 @@ class DumpStore:
         if self._profile != profile:
             self._search(profile, Scanner(profile.dimensions))
 
-    def use_engine(self, backend: Backend, why: str) -> None:
-        """Search with an engine from now on; `why` says in a few words why with this one."""
-        self._engine = (backend, why)
+    def use_backend(self, backend: Backend, why: str) -> None:
+        """Search with a backend from now on; `why` says in a few words why with this one."""
+        self._backend = (backend, why)
         if self._scanner is not None:
             self._scanner.backend = backend
 
@@ -113,9 +113,9 @@ class DumpStore:
             loaded.left_out.append(document_id)
             loaded.reason = str(error)
         else:
-            loaded.mended.append(document_id)
+            loaded.rewritten.append(document_id)
 
-    def mend(self, document_id: str, vectors: Vectors) -> None:
+    def rewrite(self, document_id: str, vectors: Vectors) -> None:
         """Write a document's dump anew and search it. Raises StoreUnavailable or StoreCorrupt."""
         self.write(document_id, *vectors(document_id))
         self.show(document_id)
@@ -126,7 +126,7 @@ class DumpStore:
 
     def write_many(self, dumps: Mapping[str, Rows]) -> None:
         """Write the dumps of many documents, synced together. Raises StoreUnavailable; some may then be written."""
-        rows = {self._path(key): (vectors, _hashes(md5)) for key, (vectors, md5) in dumps.items()}
+        rows = {self.path(key): (vectors, _hashes(md5)) for key, (vectors, md5) in dumps.items()}
         try:
             for path in rows:
                 if path.is_dir() and not path.is_symlink():  # a file cannot take a folder's place
@@ -142,7 +142,7 @@ class DumpStore:
     def open(self, document_id: str) -> Dump:
         """A document's dump, mapped anew. Raises StoreCorrupt when it cannot be used."""
         profile = self._required()
-        path = self._path(document_id)
+        path = self.path(document_id)
         try:
             return Dump.open(path, profile=profile.id, dimensions=profile.dimensions)
         except FileNotFoundError as error:
@@ -163,22 +163,22 @@ class DumpStore:
     def remove(self, document_id: str) -> None:
         """Remove a document's dump; harmless when there is none. Raises StoreUnavailable."""
         self.hide(document_id)
-        path = self._path(document_id)
+        path = self.path(document_id)
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
             remove_file(path)
 
-    def bury(self, ids: Collection[str]) -> None:
+    def tombstone(self, ids: Collection[str]) -> None:
         """Have removed documents stay removed from the segments. Raises StoreUnavailable."""
         if self._segments is not None:
             try:
-                self._segments.bury(ids)
+                self._segments.tombstone(ids)
             except OSError as error:
                 raise disk_failure(error) from error
 
-    def gather(self, generations: Callable[[], Mapping[str, int]], min_free_bytes: int, stopped: Stopped) -> None:
-        """Gather dumps into segments as long as there are enough of them and of disk.
+    def compact(self, generations: Callable[[], Mapping[str, int]], min_free_bytes: int, stopped: Stopped) -> None:
+        """Compact dumps into segments as long as there are enough of them and of disk.
 
         Raises StoreUnavailable, StoreCorrupt for a dump that should take a damaged segment's place.
         """
@@ -186,20 +186,20 @@ class DumpStore:
         while segments is not None and segments.due() and not stopped():
             free = shutil.disk_usage(self._folder).free - min_free_bytes
             try:
-                if not segments.gather(generations, free_bytes=free, stopped=stopped):
+                if not segments.compact(generations, free_bytes=free, stopped=stopped):
                     return
             except DumpError as error:
                 _log.warning("A segment is damaged, the dumps take its place: %s", error)
-                if not self.mend_segments():
-                    raise StoreUnavailable(f"Dumps cannot be gathered: {error}") from error
+                if not self.repair_segments():
+                    raise StoreUnavailable(f"Dumps cannot be compacted: {error}") from error
             except OSError as error:
-                raise StoreUnavailable(f"Dumps cannot be gathered: {error}") from error
+                raise StoreUnavailable(f"Dumps cannot be compacted: {error}") from error
 
     def damaged_segments(self) -> list[str]:
         """What is wrong with each segment that does not fit its checksums; reads everything."""
         return [fault for _, fault in self._segments.damaged()] if self._segments is not None else []
 
-    def mend_segments(self) -> int:
+    def repair_segments(self) -> int:
         """Search the dumps in place of the segments that are damaged. Returns how many were.
 
         Raises StoreCorrupt, StoreUnavailable.
@@ -209,27 +209,27 @@ class DumpStore:
             self._drop(segment)
         return len(damaged)
 
-    def succeed(self, successor: DumpStore, ready: Collection[str]) -> None:
+    def cut_over(self, target: DumpStore, ready: Collection[str]) -> None:
         """Search what another store holds of ready documents, from this instant on. Its files are taken after that."""
-        for document_id in successor.searched() - set(ready):
-            successor.hide(document_id)
-        self._search(successor._required(), successor._searchable())
+        for document_id in target.searched() - set(ready):
+            target.hide(document_id)
+        self._search(target._required(), target._searchable())
         self._forget_segments()
 
-    def take_files(self, successor: DumpStore, ids: Iterable[str]) -> None:
+    def take_files(self, target: DumpStore, ids: Iterable[str]) -> None:
         """Take the files of another store that fit this one's profile, and remove what is left of it.
 
         Raises StoreUnavailable.
         """
         try:
             for document_id in ids:
-                if self._fits(successor._path(document_id)):
-                    successor._path(document_id).replace(self._path(document_id))
-                    reach("switch.taking")
+                if self._fits(target.path(document_id)):
+                    target.path(document_id).replace(self.path(document_id))
+                    reach("cutover.taking")
             sync_folder(self._folder)
         except OSError as error:
             raise disk_failure(error) from error
-        shutil.rmtree(successor._folder, ignore_errors=True)
+        shutil.rmtree(target._folder, ignore_errors=True)
 
     def hide(self, document_id: str) -> None:
         """Search a document no longer, from this instant."""
@@ -274,7 +274,7 @@ class DumpStore:
             except KeyError:  # removed between the two
                 continue
             except DumpError as error:
-                self.mend_segments()
+                self.repair_segments()
                 raise StoreCorrupt(f"A segment cannot be used: {error}") from error
 
     def md5(self, document_id: str, row: int) -> str:
@@ -282,7 +282,7 @@ class DumpStore:
         try:
             hashed = self._searchable().hashed(document_id, row)
             if hashed is None:
-                hashed = Dump.open(self._path(document_id)).hashes[row].tobytes()
+                hashed = Dump.open(self.path(document_id)).hashes[row].tobytes()
         except (DumpError, OSError, IndexError, KeyError) as error:
             raise StoreCorrupt(f"A dump file cannot be used: {error}") from error
         return hashed.hex()
@@ -296,25 +296,25 @@ class DumpStore:
         if self._scanner is None:
             return "dumps, nothing to search yet"
         scanner = self._scanner
-        why = f"; {self._engine[1]}" if self._engine is not None and self._engine[0] is scanner.backend else ""
+        why = f"; {self._backend[1]}" if self._backend is not None and self._backend[0] is scanner.backend else ""
         sealed = sum(map(len, scanner.sealed()))
         where = f", {sealed} of them in segments" if sealed else ""
         return f"dumps on {scanner.backend.describe()}{why}; {len(scanner)} vectors{where}"
 
     def note(self) -> str:
-        """What happened to the engine that the user should know; empty for nothing."""
+        """What happened to the backend that the user should know; empty for nothing."""
         return "" if self._scanner is None else self._scanner.note
 
     def _search(self, profile: Profile, scanner: Scanner) -> None:
         """Search with that scanner from this instant on."""
-        if self._engine is not None:
-            scanner.backend = self._engine[0]
+        if self._backend is not None:
+            scanner.backend = self._backend[0]
         self._profile, self._scanner = profile, scanner
-        if self._segments_folder is not None:  # a folder each: one of another profile may be gathering still
-            self._segments = Segments(self._segments_folder / profile.id, scanner, profile.id, self._path)
+        if self._segments_folder is not None:  # a folder each: one of another profile may be compacting still
+            self._segments = Segments(self._segments_folder / profile.id, scanner, profile.id, self.path)
 
     def _drop(self, segment: Segment) -> None:
-        """Search the dumps of a segment's documents in its place, until they are gathered anew.
+        """Search the dumps of a segment's documents in its place, until they are compacted again.
 
         Raises StoreCorrupt, StoreUnavailable.
         """
@@ -326,7 +326,8 @@ class DumpStore:
         for document_id in documents:
             self.show(document_id)
 
-    def _path(self, document_id: str) -> Path:
+    def path(self, document_id: str) -> Path:
+        """Where a document's dump is, or would be."""
         return self._folder / f"{document_id}{_SUFFIX}"
 
     def _fits(self, path: Path) -> bool:

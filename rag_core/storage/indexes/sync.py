@@ -1,4 +1,4 @@
-"""The sync: carries the change log to every derived index, each at its own pace, the acknowledgement last.
+"""The sync: gives the change log to every derived index, each at its own pace, the acknowledgement last.
 
 What an answer needs is followed by whoever commits, before a document is ready. The others follow in the background. A
 document that an index cannot take backs off, longer each time, and is a dead letter after `ATTEMPTS`; the others go on.
@@ -36,7 +36,7 @@ class _Outage:
 
 
 class Sync:
-    """Carries the log of one library. Thread-safe: one thread at a time gives to an index."""
+    """Syncs the indexes of one library. Thread-safe: one thread at a time gives to an index."""
 
     def __init__(
         self, database: Database, documents: DocumentStore, log: ChangeLog, indexes: Sequence[DerivedIndex]

@@ -105,30 +105,30 @@ class ArchiveWriter:
 
 
 class _Sink(io.RawIOBase):
-    """Where the zip writer writes: gathers bytes until they are taken, and hashes what is."""
+    """Where the zip writer writes: buffers bytes until they are taken, and hashes what is."""
 
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
-        self._gathered = bytearray()
+        self._buffer = bytearray()
 
     @property
     def size_bytes(self) -> int:
         """Bytes that wait."""
-        return len(self._gathered)
+        return len(self._buffer)
 
     def writable(self) -> bool:
         """Yes; it is not seekable, so that the zip is written from its beginning to its end."""
         return True
 
     def write(self, data: Any) -> int:
-        """Gather bytes."""
-        self._gathered += data
+        """Keep bytes."""
+        self._buffer += data
         return len(data)
 
     def take(self, keep_bytes: int = 0) -> bytes:
-        """What was gathered, without the last `keep_bytes`."""
-        taken = bytes(self._gathered[: len(self._gathered) - keep_bytes])
-        self._gathered.clear()
+        """What was written, without the last `keep_bytes`."""
+        taken = bytes(self._buffer[: len(self._buffer) - keep_bytes])
+        self._buffer.clear()
         self.digest.update(taken)
         return taken
 

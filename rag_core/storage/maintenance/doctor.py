@@ -55,8 +55,8 @@ def repair(storage: Storage, report: Report) -> Report:
         storage.settle()
         after = verify(storage, report.deep)
     places = {(item.store, item.document_id) for item in after.findings}
-    mended = tuple(item for item in wrong if (item.store, item.document_id) not in places)
-    return Report(after.documents, after.chunks, after.findings, after.deep, after.took_s, mended)
+    repaired = tuple(item for item in wrong if (item.store, item.document_id) not in places)
+    return Report(after.documents, after.chunks, after.findings, after.deep, after.took_s, repaired)
 
 
 def _of(index: DerivedIndex, findings: list[Finding] | tuple[Finding, ...]) -> list[Finding]:

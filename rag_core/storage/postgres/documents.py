@@ -336,13 +336,13 @@ class DocumentStore:
         self._forget(*ids)
 
     @retried
-    def renew(self, ids: Sequence[str]) -> None:
+    def read_again(self, ids: Sequence[str]) -> None:
         """Take ready documents out of sight to be read again from their kept bytes: pending, as if added anew."""
         with self._database.transaction() as connection:
             found = withdraw(connection, ids)
             append(connection, "remove", found)
-            reach("renewal.uncommitted")
-        reach("renewal.committed")
+            reach("reading_again.uncommitted")
+        reach("reading_again.committed")
         self._forget(*found)
 
     @retried

@@ -23,7 +23,7 @@ from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.pieces import kept_form, pieces_of
 from rag_core.storage.postgres.rows import Stored
 
-Place = tuple[int, int, int]
+ChunkSpan = tuple[int, int, int]
 """Page, begin and end on the page: what a chunk was cut from, which no correction changes."""
 
 # document_id 0, page 1, span_start 2, span_end 3, section 4, boxes 5, original 6, text 7, token_count 8, hidden 9,
@@ -83,7 +83,7 @@ class EditStore:
             ).fetchall()
         return [ChunkEdit(*row) for row in rows]
 
-    def correct(self, document_id: str, place: Place, written: Written) -> bool:
+    def correct(self, document_id: str, place: ChunkSpan, written: Written) -> bool:
         """Give a chunk another text, which is as read again where it is that. Returns whether there was such a one."""
 
         def work(connection: Connection[TupleRow]) -> bool:
@@ -108,7 +108,7 @@ class EditStore:
 
         return self._change(document_id, work)
 
-    def leave_out(self, document_id: str, place: Place, profile: Profile) -> bool:
+    def leave_out(self, document_id: str, place: ChunkSpan, profile: Profile) -> bool:
         """Set a chunk aside; those behind it are numbered anew. Returns whether there was such a one."""
 
         def work(connection: Connection[TupleRow]) -> bool:
@@ -127,7 +127,7 @@ class EditStore:
 
         return self._change(document_id, work)
 
-    def bring_back(self, document_id: str, place: Place, written: Written) -> bool:
+    def bring_back(self, document_id: str, place: ChunkSpan, written: Written) -> bool:
         """Put a chunk that was left out among the others again, with its text as it was then."""
 
         def work(connection: Connection[TupleRow]) -> bool:
@@ -155,7 +155,7 @@ class EditStore:
         return self._change(document_id, work)
 
     @retried
-    def discard(self, document_id: str, place: Place) -> bool:
+    def discard(self, document_id: str, place: ChunkSpan) -> bool:
         """Forget an edit that fits no chunk. Returns whether there was such a one."""
         with self._database.transaction() as connection:
             deleted = connection.execute(
@@ -252,7 +252,7 @@ def _corrected(chunk: Chunk, row: TupleRow) -> Chunk:
 
 
 def _rewrite(
-    connection: Connection[TupleRow], document_id: str, place: Place, row: TupleRow, *, in_place: bool
+    connection: Connection[TupleRow], document_id: str, place: ChunkSpan, row: TupleRow, *, in_place: bool
 ) -> None:
     values = (document_id, *place, row[4], Jsonb(row[5]), *row[6:11], in_place, *row[11:])
     connection.execute(_WRITE.encode(), values)
@@ -265,7 +265,7 @@ def _nearest(chunks: Sequence[Chunk], row: TupleRow, taken: Mapping[int, object]
     return min(alike, key=lambda n: (abs(chunks[n].page - row[1]), abs(chunks[n].start - row[2])), default=None)
 
 
-def renew_vectors(connection: Connection[TupleRow], profile: Profile) -> None:
+def reembed_edits(connection: Connection[TupleRow], profile: Profile) -> None:
     """Give corrections the vectors that their chunks have now, of another profile than before."""
     connection.execute(
         "UPDATE chunk_edits e SET vector = c.vector, pieces = c.pieces, profile = %s FROM chunks c WHERE c.corrected"
@@ -275,7 +275,7 @@ def renew_vectors(connection: Connection[TupleRow], profile: Profile) -> None:
     )
 
 
-def _edit_of(connection: Connection[TupleRow], document_id: str, place: Place) -> TupleRow | None:
+def _edit_of(connection: Connection[TupleRow], document_id: str, place: ChunkSpan) -> TupleRow | None:
     """A chunk as an edit keeps it; its text as read is that of an edit before."""
     return connection.execute(
         "SELECT c.page, c.span_start, c.span_end, c.section, c.boxes, CASE WHEN c.corrected THEN e.original ELSE c.text"

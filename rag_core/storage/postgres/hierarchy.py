@@ -242,7 +242,7 @@ class HierarchyStore:
 
     @retried
     def clear(self) -> None:
-        """Forget all of it: what is derived is made again."""
+        """Forget all of it: what is derived is rebuilt."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM document_clusters")
             connection.execute("DELETE FROM document_summaries")

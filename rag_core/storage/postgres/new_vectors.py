@@ -1,4 +1,4 @@
-"""Vectors under another profile: gathered beside those in use, in committed batches, until they take their place."""
+"""Vectors under another profile: kept beside those in use, in committed batches, until they take their place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, retried
-from rag_core.storage.postgres.edits import renew_vectors
+from rag_core.storage.postgres.edits import reembed_edits
 from rag_core.storage.postgres.pieces import kept_form
 
 _PROFILE = "p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision"
@@ -193,8 +193,10 @@ def take_over(connection: Connection[TupleRow], profile: Profile, indexes: Seque
         (profile.id,),
     ).rowcount
     if chunks is None or replaced != chunks[0]:
-        raise StoreUnavailable("Documents came in while the library was to switch.", help="Start it again: it goes on.")
-    renew_vectors(connection, profile)
+        raise StoreUnavailable(
+            "Documents came in while the library was to cut over.", help="Start it again: it goes on."
+        )
+    reembed_edits(connection, profile)
     queue(connection, indexes)
     connection.execute("DELETE FROM new_vectors")
     return {row[0] for row in rows if row[1] == "ready"}

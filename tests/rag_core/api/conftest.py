@@ -69,9 +69,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], 
     with Library.open(Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())) as library:
         handbook = add_text(library, "handbook.txt", HANDBOOK)
         travel = add_text(library, "travel.txt", TRAVEL)
-        library.rename_document(handbook.id, "handbook")
-        library.rename_document(travel.id, "travel")
-        library.tag_documents([handbook.id], add=["work"])
+        library.catalogue.rename(handbook.id, "handbook")
+        library.catalogue.rename(travel.id, "travel")
+        library.catalogue.tag([handbook.id], add=["work"])
         yield library
 
 

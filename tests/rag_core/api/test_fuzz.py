@@ -44,13 +44,13 @@ def test_no_request_fails_in_a_way_that_nobody_foresaw(tmp_path: Path, new_datab
             sent = sum(_try(one, -(-REQUESTS // len(operations)), known, session, told) for one in operations)
         assert told == []
         assert sent >= 0.8 * REQUESTS
-        assert library.verify().findings == ()
+        assert library.maintenance.verify().findings == ()
 
 
 def _filled(library: Library) -> dict[str, object]:
     """A library with one of everything; returns what the paths' parameters may be."""
     document, _ = add_text(library, "handbook.txt", HANDBOOK), add_text(library, "travel.txt", TRAVEL)
-    library.tag_documents([document.id], add=["work"])
+    library.catalogue.tag([document.id], add=["work"])
     answer = library.ask("How many days of annual leave do employees have?")
     made = library.evaluation.create("set", [Question("q", "How many days?", gold=(Gold("handbook.txt"),))])
     key, _ = library.access.create("fuzz")

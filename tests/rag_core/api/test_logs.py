@@ -30,7 +30,7 @@ def test_a_request_is_followed_by_its_id(served: Served, tmp_path: Path, monkeyp
         logging.getLogger("rag_core.somewhere").warning("on the way")
         raise RuntimeError("nobody foresaw this")
 
-    monkeypatch.setattr(served.library, "tags", fail)
+    monkeypatch.setattr(served.library.catalogue, "tags", fail)
     with logs.kept(tmp_path, LogSettings()), served.client() as client:
         assert client.get("/api/v1/search", params={"q": "secret words"}, headers={"X-Request-ID": "first"}).is_success
         failed = client.get("/api/v1/tags")

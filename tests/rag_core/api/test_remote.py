@@ -45,11 +45,11 @@ def test_a_document_from_adding_to_removal(any_library: Library, tmp_path: Path)
     assert ends["none.txt"].error.help
     document = ends["lamp.txt"].document
     assert document in any_library.documents()
-    any_library.tag_documents([document.id], add=["light"])
-    any_library.rename_document(document.id, "The lamp")
+    any_library.catalogue.tag([document.id], add=["light"])
+    any_library.catalogue.rename(document.id, "The lamp")
     one = any_library.document(document.id)
     assert (one.title, one.tags, one.sources) == ("The lamp", ("light",), ("lamp.txt",))
-    assert ("light", 1) in any_library.tags()
+    assert ("light", 1) in any_library.catalogue.tags()
     assert any_library.page(document.id, 1).text == any_library.pages(document.id)[0].text
     assert any_library.chunks(document.id)[0].text == "The lamp on the landing is green."
     hits = any_library.search("What colour is the lamp?", k=1, scope=any_library.scope_of(["The lamp"]))
@@ -69,7 +69,7 @@ def test_questions_and_conversations(any_library: Library) -> None:
     (message,) = any_library.messages(answer.conversation)
     assert message.answer.text == answer.text
     assert answer.conversation in {one.id for one in any_library.conversations()}
-    any_library.delete_conversation(answer.conversation)
+    any_library.history.delete(answer.conversation)
     assert any_library.messages(answer.conversation) == []
     found = any_library.retrieve(ASKED, k=2, mode="lexical", scope=Scope(tags=("work",)))
     assert {hit.document.title for hit in found.hits} == {"handbook"}
@@ -83,14 +83,16 @@ def test_questions_and_conversations(any_library: Library) -> None:
 
 
 def test_the_state(any_library: Library) -> None:
-    assert any_library.status().documents >= 2
-    assert "extractive" in {model.id for model in any_library.models()}
-    assert any_library.verify().findings == ()
+    assert any_library.maintenance.status().documents >= 2
+    assert "extractive" in {model.id for model in any_library.language_models.statuses()}
+    assert any_library.maintenance.verify().findings == ()
 
 
 def test_what_cannot_be_done_from_afar(served: Served) -> None:
     with pytest.raises(LecternError, match="clusters"):
-        Library.connect(served.url).clusters()
+        Library.connect(served.url).clusters.tree()
+    with pytest.raises(LecternError, match="reembed"):
+        Library.connect(served.url).maintenance.reembed()
     with pytest.raises(ConfigurationError):
         Library.connect("lectern")
     with pytest.raises(StoreUnavailable):

@@ -51,7 +51,7 @@ def oracle() -> Iterator[Embedder]:
 
 
 @pytest.fixture(scope="session", params=["openvino float32", "openvino bf16", "openvino int8", "onnx float32"])
-def engine(request: pytest.FixtureRequest) -> Iterator[Embedder]:
+def runtime(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     kind, precision = request.param.split()
     if precision == "int8" and not has_fast_int8():
         pytest.skip("this processor has no fast 8-bit inner products")

@@ -1,4 +1,4 @@
-"""What the base class does for every engine, seen through an engine that computes in plain sight."""
+"""What the base class does for every runtime, seen through a runtime that computes in plain sight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engine is taken, what is said of those that were not, and what a process pays for it."""
+"""Which runtime is taken, what is said of those that were not, and what a process pays for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import exported, open_embedder, opening, openvino_engine, processor
+from rag_core.embedding import exported, open_embedder, opening, openvino_runtime, processor
 from rag_core.embedding.source import PACKAGED
 from rag_core.errors import ModelUnavailable
 from rag_core.settings import PROJECT_DIR, EmbeddingSettings
@@ -41,10 +41,10 @@ def test_choices(
     assert [" ".join(choice) for choice in opening._choices(settings)] == expected
 
 
-def test_a_missing_engine_is_replaced_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_runtime_is_replaced_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "openvino", "onnxruntime")
     with open_embedder(EmbeddingSettings(precision="float32"), MODELS) as embedder:
-        assert embedder.engine == "torch float32"
+        assert embedder.runtime == "torch float32"
         assert [note.partition(" is not installed")[0] for note in embedder.notes] == [
             "Embedding does not run on openvino float32: openvino",
             "Embedding does not run on onnx float32: onnxruntime",
@@ -58,7 +58,7 @@ def test_a_failed_export_is_replaced_and_named(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(exported, "_export", fail)
     hide(monkeypatch, "onnxruntime")
     with open_embedder(EmbeddingSettings(precision="float32"), tmp_path) as embedder:
-        assert embedder.engine == "torch float32"
+        assert embedder.runtime == "torch float32"
         assert "no reason" in embedder.notes[0]
 
 
@@ -69,17 +69,17 @@ def test_nothing_there_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
     assert caught.value.help == "Run: pip install openvino"
 
 
-def test_a_precision_that_an_engine_lacks() -> None:
+def test_a_precision_that_a_runtime_lacks() -> None:
     with pytest.raises(ModelUnavailable, match="needs OpenVINO"):
         open_embedder(EmbeddingSettings(precision="int8", backend="torch"), MODELS)
 
 
-def test_a_processor_without_8_bit_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openvino_engine, "capabilities", lambda: frozenset({"FP32"}))
+def test_a_processor_without_8_bit_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openvino_runtime, "capabilities", lambda: frozenset({"FP32"}))
     monkeypatch.setattr(opening, "has_fast_int8", lambda: True)
     with open_embedder(EmbeddingSettings(), MODELS) as embedder:
-        assert embedder.engine == "openvino float32"
-        assert "no 8-bit engine" in embedder.notes[0]
+        assert embedder.runtime == "openvino float32"
+        assert "no 8-bit runtime" in embedder.notes[0]
 
 
 def test_a_missing_model(tmp_path: Path) -> None:

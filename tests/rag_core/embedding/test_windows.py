@@ -17,10 +17,10 @@ TAIL = "The lighthouse keeper's daughter repaired the broken lamp with a piece o
 QUESTION = "Who mended the lamp of the lighthouse?"
 
 
-def test_the_tail_of_a_long_text_is_in_its_vector(engine: Embedder) -> None:
-    assert engine.count_tokens([FILLER])[0] > 512
-    question = engine.encode_query(QUESTION)
-    with_tail, without, cut_off = engine.encode([FILLER + TAIL, FILLER, FILLER[: len(FILLER) // 3]])
+def test_the_tail_of_a_long_text_is_in_its_vector(runtime: Embedder) -> None:
+    assert runtime.count_tokens([FILLER])[0] > 512
+    question = runtime.encode_query(QUESTION)
+    with_tail, without, cut_off = runtime.encode([FILLER + TAIL, FILLER, FILLER[: len(FILLER) // 3]])
     assert with_tail @ question > max(without @ question, cut_off @ question) + 0.05
     np.testing.assert_allclose(np.linalg.norm(with_tail), 1, atol=1e-6)
 
@@ -58,21 +58,21 @@ def test_pieces_are_means_of_equal_parts_of_the_body(fake: FakeEmbedder) -> None
         assert row @ mean / np.linalg.norm(mean) > 0.9999
 
 
-def test_vectors_with_pieces_are_those_without(engine: Embedder) -> None:
+def test_vectors_with_pieces_are_those_without(runtime: Embedder) -> None:
     texts = [FILLER, TAIL, "", TAIL, FILLER[:700]]
-    vectors, pieces = engine.encode_with_pieces(texts, [""] * 5)
-    assert (vectors * engine.encode(texts)).sum(axis=1).min() > 0.9999
+    vectors, pieces = runtime.encode_with_pieces(texts, [""] * 5)
+    assert (vectors * runtime.encode(texts)).sum(axis=1).min() > 0.9999
     assert [len(rows) for rows in pieces[1:4]] == [1, 0, 1]
     assert len(pieces[0]) > 8
-    assert engine.encode_with_pieces([], [])[1] == []
+    assert runtime.encode_with_pieces([], [])[1] == []
 
 
-def test_the_piece_that_answers_is_nearest(engine: Embedder) -> None:
+def test_the_piece_that_answers_is_nearest(runtime: Embedder) -> None:
     body = FILLER[: 67 * 5]
-    (_, (pieces,)) = engine.encode_with_pieces([body + TAIL * 2 + " " + body], [""])
-    scores = unit_rows(pieces) @ engine.encode_query(QUESTION)
+    (_, (pieces,)) = runtime.encode_with_pieces([body + TAIL * 2 + " " + body], [""])
+    scores = unit_rows(pieces) @ runtime.encode_query(QUESTION)
     assert 0 < scores.argmax() < len(pieces) - 1
-    assert scores.max() > engine.encode([body + TAIL * 2 + " " + body])[0] @ engine.encode_query(QUESTION)
+    assert scores.max() > runtime.encode([body + TAIL * 2 + " " + body])[0] @ runtime.encode_query(QUESTION)
 
 
 def test_context_stands_before_the_text_where_the_profile_says_so(source: ModelSource) -> None:

@@ -17,11 +17,11 @@ from rag_core.evaluation.reporting.charts import drawings
 from tests.made_runs import AS_IT_IS, BEGUN, MORE, a_result, a_run, results
 
 
-def drawn(*runs: figures.Tried, history: list[Run] | None = None) -> dict[str, Drawing]:
+def drawn(*runs: figures.Tested, history: list[Run] | None = None) -> dict[str, Drawing]:
     return {drawing.key: drawing for drawing in drawings(runs, history or [])}
 
 
-def tried(name: str, seed: int, k: int = 6, **changes: Any) -> figures.Tried:
+def tried(name: str, seed: int, k: int = 6, **changes: Any) -> figures.Tested:
     found = results(40, seed, k)
     return a_run(name, Configuration(name), found, **changes), found
 

@@ -87,7 +87,7 @@ def test_what_a_run_cannot_change_is_refused(key: str, value: object) -> None:
 
 def test_a_row_tells_every_setting_that_matters_and_no_secret() -> None:
     secret = PLAIN.with_key("secret").changed("generation", gemini_endpoint="https://hidden.example")
-    rows = secret.tried()
+    rows = secret.tunable()
     assert rows["retrieval.k"] == PLAIN.retrieval.k
     assert set(LABELS) <= set(rows)
     assert "secret" not in str(rows)

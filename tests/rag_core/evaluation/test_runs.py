@@ -77,11 +77,11 @@ def remote(library: Library, script: Script) -> Iterator[Script]:
     """The library with a Gemini that does as the script says."""
     before = library.settings
     generation = GenerationSettings(gemini_endpoint=script.url, timeout_s=5)
-    library._choices.settings = before.with_key("key").model_copy(
+    library.preferences.settings = before.with_key("key").model_copy(
         update={"generation": generation, "allow_remote": True}
     )
     yield script
-    library._choices.settings = before
+    library.preferences.settings = before
 
 
 GEMINI = Configuration("Written", {"generation.model": "gemini"})
@@ -120,7 +120,7 @@ def test_passages_are_those_that_answers_get_with_the_gold_they_hold(
     results = evaluation.results(run.id)
     assert [result.question for result in results] == list(QUESTIONS)
     for result in results:
-        hits = library._asking._passages(result.question.text).hits
+        hits = library.asking.passages(result.question.text).hits
         assert [(f.document_id, f.start, f.end, f.text) for f in result.found] == [
             (h.document.id, h.start, h.end, h.text) for h in hits
         ]
@@ -142,7 +142,7 @@ def test_a_run_tells_what_it_was_made_with(library: Library, evaluation: Evaluat
     assert run.group == other.group
     assert run.id != other.id
     assert {"numpy", "ir-measures", "rouge-score"} <= set(run.versions)
-    assert (run.library["documents"], run.library["chunks"]) == (5, library.status().chunks)
+    assert (run.library["documents"], run.library["chunks"]) == (5, library.maintenance.status().chunks)
     assert [len(result.found) for result in evaluation.results(run.id)] == [2] * 4
     assert "gemini_endpoint" not in str(run.settings)
 
@@ -152,7 +152,7 @@ def test_answers_are_those_of_the_chat_and_are_measured(library: Library, evalua
     results = evaluation.results(run.id)
     for result in results:
         answer = library.ask(result.question.text)
-        library.delete_conversation(answer.conversation)
+        library.history.delete(answer.conversation)
         assert (result.answer, result.abstained) == (answer.text, answer.abstained)
         assert result.confidence == pytest.approx(answer.confidence)
         assert [found.text for found in result.found] == [hit.text for hit in answer.hits]
@@ -190,7 +190,7 @@ def test_other_chunks_are_embedded_document_by_document(library: Library, evalua
     assert [result.metrics["hit_rate"] for result in results[:3]] == [1.0, 1.0, 1.0]
     answers = finished(evaluation, set_id, SMALL, answers=True)[0]
     assert answers.metrics["correct"].mean == 1.0
-    assert library.status().chunks == library.evaluation.run(run_id).library["chunks"]
+    assert library.maintenance.status().chunks == library.evaluation.run(run_id).library["chunks"]
 
 
 def test_many_chunkings_are_tried_at_once_and_again(evaluation: Evaluation, set_id: str) -> None:
@@ -423,13 +423,13 @@ def test_a_run_keeps_the_settings_it_was_begun_with(evaluation: Evaluation, set_
     steps = evaluation.carry_out()
     while next(steps).done < 1:
         pass
-    evaluation.adopt(Configuration("more", {"retrieval.k": 3, "answering.max_sentences": 2}))
+    evaluation.apply(Configuration("more", {"retrieval.k": 3, "answering.max_sentences": 2}))
     try:
         list(steps)
         (begun,) = begin(evaluation, set_id, answers=True)
         assert evaluation.run(begun).settings["retrieval.k"] == 3
     finally:
-        evaluation.adopt(Configuration("back", {"retrieval.k": 6, "answering.max_sentences": 3}))
+        evaluation.apply(Configuration("back", {"retrieval.k": 6, "answering.max_sentences": 3}))
     list(evaluation.carry_out())
     assert [len(result.found) for result in evaluation.results(run_id)] == [6] * 4
     assert all(len(result.sentences) <= 1 for result in evaluation.results(run_id))
@@ -481,8 +481,8 @@ def test_what_goes_wrong_unexpectedly_marks_its_run_and_no_other(
         raise ZeroDivisionError("a bug")
 
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
-    host = replace(evaluation._host, answer=broken)
-    list(Evaluation(library._storage, host).carry_out([first]))
+    host = replace(evaluation.host, answer=broken)
+    list(Evaluation(library.storage, host).carry_out([first]))
     list(evaluation.carry_out())
     assert evaluation.run(first).state == "failed"
     assert "a bug" in evaluation.run(first).error
@@ -561,9 +561,9 @@ def test_rated_answers_become_questions(library: Library, evaluation: Evaluation
     good = library.ask(BREAD.text)
     bad = library.ask(KEEPER.text, conversation=good.conversation)
     none = library.ask(CUP.text, conversation=good.conversation)
-    library.rate(good.message_id, 1)
-    library.rate(bad.message_id, -1)
-    library.rate(none.message_id, 1)
+    library.history.rate(good.message_id, 1)
+    library.history.rate(bad.message_id, -1)
+    library.history.rate(none.message_id, 1)
     try:
         asked = evaluation.asked()
         assert [question.text for question in asked] == [BREAD.text, KEEPER.text, CUP.text]
@@ -573,13 +573,13 @@ def test_rated_answers_become_questions(library: Library, evaluation: Evaluation
         (run,) = finished(evaluation, evaluation.create("Asked", asked).id, answers=True)
         assert run.metrics["correct"].mean == 1.0
         assert [message.rating for message in library.messages(good.conversation)] == [1, -1, 1]
-        library.rate(bad.message_id, None)
+        library.history.rate(bad.message_id, None)
         assert len(evaluation.asked()) == 2
         with pytest.raises(ValueError):
-            library.rate(good.message_id, 2)
-        library.rate("gone", 1)
+            library.history.rate(good.message_id, 2)
+        library.history.rate("gone", 1)
     finally:
-        library.delete_conversation(good.conversation)
+        library.history.delete(good.conversation)
     assert evaluation.asked() == []
 
 
@@ -599,24 +599,24 @@ def test_runs_are_compared_drawn_and_written_out(evaluation: Evaluation, set_id:
         assert report.problems == ()
 
 
-def test_what_was_adopted_is_there_after_a_restart_and_can_be_taken_back(settings: Settings) -> None:
+def test_what_was_applied_is_there_after_a_restart_and_can_be_taken_back(settings: Settings) -> None:
     with Library.open(settings) as library:
         plain = library.settings
         evaluation = library.evaluation
         old = {field.key: field.value for field in evaluation.fields()}
-        assert evaluation.adopt(Configuration("none", {})) == ()
-        assert evaluation.adopt(Configuration("better", {"retrieval.k": 9, "answering.mmr_lambda": 0.7})) == ()
-        assert evaluation.adopt(Configuration("cut", {"chunking.size": 400, "chunking.overlap": 50})) != ()
+        assert evaluation.apply(Configuration("none", {})) == ()
+        assert evaluation.apply(Configuration("better", {"retrieval.k": 9, "answering.mmr_lambda": 0.7})) == ()
+        assert evaluation.apply(Configuration("cut", {"chunking.size": 400, "chunking.overlap": 50})) != ()
         with pytest.raises(ConfigurationError):
-            evaluation.adopt(Configuration("wrong", {"retrieval.k": 0}))
+            evaluation.apply(Configuration("wrong", {"retrieval.k": 0}))
         with pytest.raises(ConfigurationError):
-            evaluation.adopt(Configuration("elsewhere", {"generation.gemini_endpoint": "https://example.org"}))
+            evaluation.apply(Configuration("elsewhere", {"generation.gemini_endpoint": "https://example.org"}))
     with Library.open(settings) as library:
         assert (library.settings.retrieval.k, library.settings.answering.mmr_lambda) == (9, 0.7)
         assert (library.settings.chunking.size, library.settings.chunking.overlap) == (400, 50)
         fields = {field.key: field.value for field in library.evaluation.fields()}
         assert fields["retrieval.k"] == 9
-        library.evaluation.adopt(Configuration("back", {key: old[key] for key in fields if fields[key] != old[key]}))
+        library.evaluation.apply(Configuration("back", {key: old[key] for key in fields if fields[key] != old[key]}))
         assert library.settings == plain
     with Library.open(settings) as library:
         assert library.settings == plain
@@ -627,16 +627,16 @@ def test_settings_of_a_library_that_fit_no_longer_are_left_out(settings: Setting
     with Library.open(settings) as library:
         hostile = {"retrieval.k": 9, "retrieval.gone": 1, "answering.mmr_lambda": 7}
         hostile |= {"generation.gemini_endpoint": "https://example.org", "embedding.model": "/tmp/x", "data_dir": "/"}
-        library.set_preference("settings", json.dumps(hostile))
+        library.preferences.set("settings", json.dumps(hostile))
     with Library.open(settings) as library:
         assert library.settings == settings.changed("retrieval", k=9)
-        library.set_preference("settings", json.dumps({"retrieval.engine": "pgvector", "retrieval.mode": "exact"}))
+        library.preferences.set("settings", json.dumps({"retrieval.engine": "pgvector", "retrieval.mode": "exact"}))
     with Library.open(settings) as library:
         assert library.settings == settings.changed("retrieval", index="pgvector", scan="exact")
-        library.set_preference("settings", "nonsense")
+        library.preferences.set("settings", "nonsense")
     with Library.open(settings) as library:
         assert library.settings == settings
-        library.set_preference("settings", "[3]")
+        library.preferences.set("settings", "[3]")
     with Library.open(settings) as library:
         assert library.settings == settings
 

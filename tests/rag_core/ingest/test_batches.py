@@ -45,9 +45,9 @@ def test_every_one_of_many_is_there_and_told_of_in_order(library: Library) -> No
     assert [d.title for d in documents] == [str(n) for n in reversed(range(MANY))]
     assert all((d.state, d.chunk_count, d.page_count) == ("ready", 1, 1) for d in documents)
     chunks = [chunk for d in documents for chunk in library.chunks(d.id)]
-    assert [c.token_count for c in chunks] == library._embedding.get().count_tokens([c.text for c in chunks])
+    assert [c.token_count for c in chunks] == library.embedding.get().count_tokens([c.text for c in chunks])
     assert library.search("the number 1463", k=1)[0].document.title == "209"
-    assert library.verify(deep=True).findings == ()
+    assert library.maintenance.verify(deep=True).findings == ()
     again = ends(library.add(notes(MANY)))
     assert {event.note for event in again.values()} == {"already in the library"}
     assert len(library.documents()) == MANY
@@ -140,7 +140,7 @@ def test_one_whose_dump_is_refused_is_told_of_and_found_once_it_is_written(
             assert event.error.help
         assert {event.stage for event in ends(library.add(notes(1))).values()} == {"failed"}
     assert {event.note for event in ends(library.add(notes(1))).values()} == {"already in the library"}
-    library._storage.settle()
+    library.storage.settle()
     assert {d.state for d in library.documents()} == {"ready"}
     assert library.search("the number 14", k=1)[0].document.title == "2"
 

@@ -36,7 +36,7 @@ def test_what_was_accepted_waits_and_is_finished_by_the_names_it_is_given(librar
     ]  # fmt: skip
     assert library.document(second).state == "pending"
     assert [event.stage for event in library.resume()][-1] == "ready"
-    assert library.verify(deep=True).findings == ()
+    assert library.maintenance.verify(deep=True).findings == ()
 
 
 def test_accepting_can_be_cancelled_for_one_and_for_all(library: Library) -> None:
@@ -90,18 +90,18 @@ def test_adding_again_amid_a_removal_that_is_cut_off_leaves_no_original(
 ) -> None:
     with Library.open(settings) as library:
         document = add_text(library, "a.txt", "It was here once.")
-        library._storage.stop_following()
-        monkeypatch.setattr(library._storage.removals, "sweep", dict)  # so that its row stays
+        library.storage.stop_following()
+        monkeypatch.setattr(library.storage.removals, "sweep", dict)  # so that its row stays
         library.remove(document.id)
         with monkeypatch.context() as patch:
             patch.setattr(DocumentStore, "accept", _refuse)
             *_, last = library.add([Upload("a.txt", b"It was here once.")])
         assert last.stage == "failed"
-        assert library._storage.files.path(document.id).exists()
+        assert library.storage.files.path(document.id).exists()
     with Library.open(settings) as library:
-        library._storage.settle()
+        library.storage.settle()
         assert library.documents() == []
-        assert library._storage.files.held() == {}
+        assert library.storage.files.held() == {}
 
 
 def _refuse(*_: object) -> None:

@@ -40,7 +40,7 @@ def test_a_long_document_is_embedded_while_it_is_read(library: Library, monkeypa
     assert len(made) >= 2
     assert 0 < made[-1] < document.chunk_count
     assert_as_made(library)
-    assert library.verify(deep=True).findings == ()
+    assert library.maintenance.verify(deep=True).findings == ()
 
 
 def test_one_that_is_cancelled_while_it_is_read_takes_no_other_along(
@@ -54,7 +54,7 @@ def test_one_that_is_cancelled_while_it_is_read_takes_no_other_along(
         return encode(self, texts, contexts, **named)
 
     monkeypatch.setattr(Embedder, "encode_with_pieces", stopped)
-    run = library._ingest._new(None, None)
+    run = library.ingest._new(None, None)
     begun, whole = (
         Work(name, Document(name, name, "text/plain", 1, "pending"), chunks=[Chunk(name, 0, 1, 0, 5, name, "")])
         for name in ("begun", "whole")
@@ -78,7 +78,7 @@ def test_a_file_that_hangs_holds_up_no_other(library: Library, tmp_path: Path, m
     monkeypatch.setattr(Reader, "read", hanging)
     for number in range(4):
         (tmp_path / f"{number}.pdf").write_bytes(PDF.read_bytes() + b"\n%" + b"%d" % number)
-    library._reader.processes = 2
+    library.reader.processes = 2
     ready = []
     for event in library.add([tmp_path]):
         if event.stage == "ready":
@@ -97,12 +97,12 @@ def test_what_was_embedded_before_a_cut_over_is_embedded_by_the_new_model(settin
         open_embedder(settings.changed("embedding", context=False).embedding, settings.models_dir) as new,
     ):
         in_use = [old]
-        ingest = Ingest(lambda: settings, library._storage, library._reader, lambda: in_use[0])
+        ingest = Ingest(lambda: settings, library.storage, library.reader, lambda: in_use[0])
         path = tmp_path / "a.txt"
         path.write_text("The ferry leaves at nine.")
         last = _with_lock(ingest, lambda event: in_use.__setitem__(0, new), path)
         assert last.stage == "ready"
-        assert library._storage.documents.profile() == new.profile
+        assert library.storage.documents.profile() == new.profile
 
 
 def _with_lock(ingest: Ingest, storing: Callable[[AddEvent], None], path: Path) -> AddEvent:

@@ -26,8 +26,8 @@ def asked(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], s
     with Library.open(Settings(_env_file=None, data_dir=folder, database_url=new_database())) as library:
         list(library.add([Upload(name, text.encode()) for name, text in TEXTS.items()]))
         first = library.ask(PRICE)
-        library.rate(first.message_id, 1)
-        library.rate(library.ask(LAMP).message_id, -1)
+        library.history.rate(first.message_id, 1)
+        library.history.rate(library.ask(LAMP).message_id, -1)
         for question in UNKNOWN:
             assert library.ask(question).abstained
         library.ask("Good morning!")
@@ -41,7 +41,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], s
 
 def _written_by_a_model(library: Library, like: Answer) -> None:
     """An answer as a model's is kept: no model is needed to count its tokens."""
-    store = library._storage.conversations
+    store = library.storage.conversations
     conversation, message = store.ask(None, PRICE)
     tokens = {"prompt": 900, "answer": 20}
     written = replace(
@@ -52,7 +52,7 @@ def _written_by_a_model(library: Library, like: Answer) -> None:
 
 
 def _long_ago(library: Library, message: str) -> None:
-    with library._storage.database.transaction() as connection:
+    with library.storage.database.transaction() as connection:
         connection.execute(
             "UPDATE messages SET created_at = created_at - interval '100 days' WHERE id = %s", (message,)
         )
@@ -96,7 +96,7 @@ def test_documents_times_trust_and_tokens(asked: Library) -> None:
 
 
 def test_a_scope_leaves_the_questions_that_touch_it(asked: Library) -> None:
-    asked.tag_documents([document(asked, "bakery")], add=["bread"])
+    asked.catalogue.tag([document(asked, "bakery")], add=["bread"])
     within = asked.insights.of(30, Scope(tags=("bread",)))
     assert within.total.answered == 2
     assert [use.document_id for use in within.used] == [document(asked, "bakery")]
@@ -134,9 +134,9 @@ def test_the_state_changes_with_every_question(asked: Library) -> None:
     message = asked.ask("How does a knight move in chess?").message_id
     after = asked.insights.state()
     assert after != before
-    asked.rate(message, 1)
+    asked.history.rate(message, 1)
     assert asked.insights.state() != after
-    asked.delete_conversation(asked.conversations()[0].id)
+    asked.history.delete(asked.conversations()[0].id)
 
 
 def test_jobs_are_counted_and_failures_told(library: Library) -> None:

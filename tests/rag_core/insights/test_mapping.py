@@ -40,8 +40,8 @@ def test_the_map_of_a_library_follows_its_tree(tmp_path: Path, new_database: Cal
         texts = [(f"{name} {n}.txt", text.format(n=n)) for name, text in TEXTS.items() for n in range(4)]
         list(library.add([Upload(name, text.encode()) for name, text in texts]))
         assert library.insights.corpus_map() == CorpusMap(waiting=8)
-        list(library.update_clusters())
-        corpus, tree = library.insights.corpus_map(), library.clusters()
+        list(library.clusters.update())
+        corpus, tree = library.insights.corpus_map(), library.clusters.tree()
         assert corpus.clusters == tuple(cluster.terms for cluster in tree.clusters)
         for place in corpus.places:
             assert place.cluster is not None

@@ -13,14 +13,14 @@ import pytest
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.domain import Box, PagePicture
+from rag_core.domain import Box, PageImage
 from rag_core.reading import Reader, make_card
 from rag_core.reading.pdf_text import FILLER, SOFT_HYPHEN, line_spans
 
 PDF = "application/pdf"
 
 
-def ink(picture: PagePicture, box: Box | None = None) -> int:
+def ink(picture: PageImage, box: Box | None = None) -> int:
     """Count dark pixels, of the whole picture or within a box widened by one pixel."""
     grey = Image.open(io.BytesIO(picture.png)).convert("L")
     if box:

@@ -138,4 +138,4 @@ def test_a_figure_of_a_word_table_is_answered_with_its_row_and_column(library: L
     assert shown["problem"] is shown["picture"] is None
     assert shown["text"][shown["span"]["start"] : shown["span"]["end"]] == "133.00"
     with pytest.raises(UnsupportedDocument):
-        library.picture(answer.citations[0].document_id, 1)
+        library.page_image(answer.citations[0].document_id, 1)

@@ -152,7 +152,7 @@ def test_a_library_searches_with_it_and_tells_so(models: Path, settings: Setting
             "harbour": "The morning ferry leaves from here.",
         }.items():  # fmt: skip
             add_text(library, f"{name}.txt", text)
-        library._storage.settle()
+        library.storage.settle()
         library.warm_up()
         found = library.retrieve("morning bread")
         assert [hit.document.title for hit in found.hits] == ["boats", "harbour", "bread"]

@@ -30,7 +30,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: object) -> I
     with Library.open(Settings(_env_file=None, data_dir=folder, database_url=new_database())) as opened:
         for event in opened.add([Upload(name, text.encode()) for name, text in NOTES.items()]):
             assert event.error is None
-        opened._storage.settle()
+        opened.storage.settle()
         yield opened
 
 
@@ -112,7 +112,7 @@ def test_an_index_of_words_that_fails_leaves_the_search_by_meaning(
     def fail(*_: object, **__: object) -> None:
         raise IndexUnavailable("It is broken.")
 
-    monkeypatch.setattr(library._storage.lexical, "search", fail)
+    monkeypatch.setattr(library.storage.lexical, "search", fail)
     for mode in ("hybrid", "lexical"):
         found = library.retrieve("rye bread", mode=mode)
         assert found.hits
@@ -124,12 +124,12 @@ def test_an_index_of_words_that_fails_leaves_the_search_by_meaning(
 
 def test_what_the_index_of_words_has_yet_to_take_is_compared_by_its_words(library: Library) -> None:
     text = "The sledge to Tolsund costs one crown, runs on Form K-79, and has no lamps."
-    with library._storage.following_stopped():
+    with library.storage.following_stopped():
         *_, last = library.add([Upload("sledge.md", f"# Sledge\n\n{text}\n".encode())])
         assert last.document is not None
         late = library.retrieve("Form K-79")
         alone = library.retrieve("Form K-79", mode="lexical")
-    library._storage.settle()
+    library.storage.settle()
     then = library.retrieve("Form K-79")
     library.remove(last.document.id)
     assert late.hits[0].document.id == then.hits[0].document.id == last.document.id
@@ -143,7 +143,7 @@ def test_scaler_is_flat_until_there_are_clusters(library: Library) -> None:
     found = library.retrieve("rye bread", mode="scaler")
     assert [hit.chunk_id for hit in found.hits] == [hit.chunk_id for hit in library.search("rye bread")]
     assert any("cluster" in note for note in found.trace.notes)
-    assert list(library.update_clusters())[-1].stage == "done"
+    assert list(library.clusters.update())[-1].stage == "done"
     found = library.retrieve("rye bread", mode="scaler")
     assert found.trace.searched is not None
     assert found.trace.searched.mode == "scaler"
@@ -161,7 +161,7 @@ def test_words_in_memory_are_found_as_those_of_the_library(library: Library) -> 
         chunks = library.chunks(document.id)
         memory.add(document.id, document.title, "en", ((chunk.index, chunk.section, chunk.text) for chunk in chunks))
     for terms in (of(ferri=1, tolsund=2), of(bread=1), of(nothing=1), {}):
-        ours, theirs = memory.search(terms, 9), library._storage.lexical.search(terms, 9)
+        ours, theirs = memory.search(terms, 9), library.storage.lexical.search(terms, 9)
         assert {item[:2] for item in ours} == {item[:2] for item in theirs}
         assert sorted(score for *_, score in ours) == pytest.approx(sorted(score for *_, score in theirs), rel=0.15)
     cattle = next(document.id for document in library.documents() if document.sources == ("cattle.md",))

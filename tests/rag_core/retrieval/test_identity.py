@@ -32,7 +32,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: object) -> I
 
 @pytest.fixture
 def cards(library: Library) -> Cards:
-    made = Cards(Passages(library._storage.database))
+    made = Cards(Passages(library.storage.database))
     made.refresh()
     return made
 
@@ -88,7 +88,7 @@ def test_names_that_are_compared_are_sides(library: Library, cards: Cards) -> No
     of = {document.sources[0]: document.id for document in library.documents()}
     apple = frozenset([of["APPLE_2019_10K.txt"], of["APPLE_2020_10K.txt"]])
     nike = frozenset([of["NIKE_2023Q1_earnings.txt"]])
-    alone = Cards(Passages(library._storage.database))
+    alone = Cards(Passages(library.storage.database))
     alone.refresh()
     assert alone.meant("Did Nike or the handbook change?").sides == (nike, frozenset([of["handbook.txt"]]))
     assert alone.meant("What did Nike change?").sides == ()
@@ -96,8 +96,8 @@ def test_names_that_are_compared_are_sides(library: Library, cards: Cards) -> No
 
 
 def test_a_word_that_other_chunks_hold_is_less_of_a_name(library: Library) -> None:
-    common = Cards(Passages(library._storage.database), lambda terms: dict.fromkeys(terms, 0.2))
-    rare = Cards(Passages(library._storage.database), lambda terms: dict.fromkeys(terms, 9.0))
+    common = Cards(Passages(library.storage.database), lambda terms: dict.fromkeys(terms, 0.2))
+    rare = Cards(Passages(library.storage.database), lambda terms: dict.fromkeys(terms, 9.0))
     for made in (common, rare):
         made.refresh()
     assert max(common.meant("Nike").documents.values()) < max(rare.meant("Nike").documents.values())
@@ -116,14 +116,14 @@ def test_cards_follow_what_comes_and_goes(library: Library, cards: Cards) -> Non
     assert cards.refresh().documents == len(FILES) + 1
     assert first(library, cards, "fares to Tolsund") == "TOLSUND_fares.txt"
     library.remove(last.document.id)
-    library._storage.settle()
+    library.storage.settle()
     assert cards.refresh() == before
     assert cards.meant("Tolsund") == Meant()
 
 
 def test_this_document_is_the_only_one_there_is(settings: Settings) -> None:
     with Library.open(settings) as library:
-        cards = Cards(Passages(library._storage.database))
+        cards = Cards(Passages(library.storage.database))
         assert cards.refresh().documents == 0
         assert cards.meant("What is this paper about?") == Meant()
         *_, last = library.add([Upload("one.txt", b"A paper on bread.\n")])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.corpora import ChunkedAnew
+from rag_core.corpora import Rechunked
 from rag_core.domain import Hit, Scope
 from rag_core.retrieval import for_passages
 from rag_core.settings import ChunkingSettings
@@ -25,7 +25,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[],
     with Library.open(settings) as opened:
         for event in opened.add([Upload("timetable.md", TEXT.encode()), Upload("bread.txt", b"Rye bread is baked.")]):
             assert event.error is None
-        opened._storage.settle()
+        opened.storage.settle()
         yield opened
 
 
@@ -57,7 +57,7 @@ def test_a_scope_leaves_out_neighbours_too(library: Library) -> None:
 
 def test_other_chunks_have_theirs(library: Library) -> None:
     chunking = ChunkingSettings(tokens=48, overlap_tokens=0)
-    corpus = ChunkedAnew(library._storage, library._embedding.get(), chunking, min_free_bytes=0)
+    corpus = Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
     list(corpus.prepare(lambda: False))
     settings = for_passages(library.settings.changed("retrieval", neighbours=10))
     (retrieval,) = corpus.search(["ferry number 1"], settings)

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.corpora import ChunkedAnew
+from rag_core.corpora import Rechunked
 from rag_core.domain import Scope
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 
@@ -32,7 +32,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: object) -> I
     with Library.open(settings) as opened:
         for event in opened.add([Upload(name, text.encode()) for name, text in NOTES.items()]):
             assert event.error is None
-        opened._storage.settle()
+        opened.storage.settle()
         yield opened
 
 
@@ -92,13 +92,13 @@ def test_what_was_covered_is_told(library: Library) -> None:
     narrow = library.retrieve("ferry", scope=Scope(folders=("food",))).trace.searched
     assert everything is not None
     assert narrow is not None
-    assert (everything.documents, everything.chunks) == (3, library.status().chunks)
+    assert (everything.documents, everything.chunks) == (3, library.maintenance.status().chunks)
     assert (narrow.documents, narrow.chunks) == (1, library.documents()[0].chunk_count)
 
 
 def test_other_chunks_are_narrowed_alike(library: Library) -> None:
     chunking = ChunkingSettings(size=60, overlap=5)
-    corpus = ChunkedAnew(library._storage, library._embedding.get(), chunking, min_free_bytes=0)
+    corpus = Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
     list(corpus.prepare(lambda: False))
     settings = RetrievalSettings(k=50)
     for scope in (Scope(folders=("trips",)), Scope(sections=("FARES",)), Scope(documents=("gone",))):

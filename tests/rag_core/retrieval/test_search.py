@@ -26,7 +26,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: object) -> I
         samples = [p for p in (PROJECT / "data" / "samples").iterdir() if p.suffix in (".pdf", ".md", ".txt")]
         for event in opened.add([*samples, *(Upload(n, t.encode()) for n, t in TEXTS.items())]):
             assert event.error is None
-        opened._storage.settle()
+        opened.storage.settle()
         yield opened
 
 
@@ -52,7 +52,7 @@ def test_many_questions_in_one_pass_find_what_each_finds_alone(
 ) -> None:
     settings = library.settings.changed("retrieval", index=engine, **change).retrieval
     asked = [*QUESTIONS, QUESTIONS[0], "?", "x " * 2000]
-    corpus = LibraryCorpus(library._storage, library._embedding.get)
+    corpus = LibraryCorpus(library.storage, library.embedding.get)
     together = corpus.search(asked, settings)
     assert [found.trace.query for found in together] == asked
     for question, found in zip(asked, together, strict=True):
@@ -67,11 +67,11 @@ def test_many_questions_in_one_pass_find_what_each_finds_alone(
 
 
 def test_no_questions_find_nothing(library: Library) -> None:
-    assert Pipeline(LibraryIndexes(library._storage)).search([], library.settings.retrieval) == []
+    assert Pipeline(LibraryIndexes(library.storage)).search([], library.settings.retrieval) == []
 
 
 def test_questions_are_embedded_together_as_alone(library: Library) -> None:
-    embedder = library._embedding.get()
+    embedder = library.embedding.get()
     vectors = embedder.encode_queries([*QUESTIONS, QUESTIONS[0]])
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
@@ -113,7 +113,7 @@ def test_what_was_searched_is_told(library: Library) -> None:
     found = library.retrieve("rye bread", k=3)
     searched = found.trace.searched
     assert searched is not None
-    assert searched.chunks == library.status().chunks
+    assert searched.chunks == library.maintenance.status().chunks
     assert [one.chunk_id for one in searched.candidates if one.outcome == "passage"] == [
         hit.chunk_id for hit in found.hits
     ]
@@ -138,46 +138,46 @@ def test_an_answer_keeps_what_was_searched(library: Library) -> None:
 
 def test_k_can_exceed_fetch_k_and_what_there_is(library: Library) -> None:
     assert len(library.search("bread", k=25)) == 25
-    assert len(library.search("bread", k=100)) == library.status().chunks
+    assert len(library.search("bread", k=100)) == library.maintenance.status().chunks
 
 
 def test_a_missing_dump_falls_back_and_is_said(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     before = places(library.search("rye bread"))
-    scanner = library._storage.dumps._scanner
-    monkeypatch.setattr(library._storage.dumps, "_profile", None)
-    found = library._asking.find("rye bread")
+    scanner = library.storage.dumps._scanner
+    monkeypatch.setattr(library.storage.dumps, "_profile", None)
+    found = library.asking.find("rye bread")
     assert places(list(found.hits)) == before
     assert found.trace.engine == "pgvector"
     assert any("dumps" in note for note in found.trace.notes)
-    assert library._storage.dumps._scanner is scanner
+    assert library.storage.dumps._scanner is scanner
 
 
 def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
     document = add_text(library, "extra.txt", "The harbour crane lifts forty tonnes and was built in Ghent.")
     hashes = np.zeros((1, 16), np.uint8)
-    vectors, _ = library._storage.documents.vectors(document.id)
-    profile = library._storage.documents.profile()
+    vectors, _ = library.storage.documents.vectors(document.id)
+    profile = library.storage.documents.profile()
     assert profile is not None
-    write_dump(library._storage.dumps._path(document.id), vectors, hashes, profile=profile.id)
-    found = library._asking.find("How much does the harbour crane lift?")
+    write_dump(library.storage.dumps.path(document.id), vectors, hashes, profile=profile.id)
+    found = library.asking.find("How much does the harbour crane lift?")
     assert found.trace.engine == "pgvector"
     assert any("did not fit" in note for note in found.trace.notes)
     assert found.hits[0].document.id == document.id
-    healed = library._asking.find("How much does the harbour crane lift?")
+    healed = library.asking.find("How much does the harbour crane lift?")
     assert healed.trace.engine == "dumps"
     assert not healed.trace.notes
     library.remove(document.id)
 
 
 def test_chroma_that_lags_is_not_asked(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library._storage.log, "waiting", lambda name: Waiting(2))
-    found = library._asking.find("rye bread", index="chroma")
+    monkeypatch.setattr(library.storage.log, "waiting", lambda name: Waiting(2))
+    found = library.asking.find("rye bread", index="chroma")
     assert found.trace.engine == "dumps"
     assert any("Chroma lacks 2 documents" in note for note in found.trace.notes)
 
 
 def test_the_langchain_retriever_gives_hits_and_a_trace(library: Library) -> None:
-    retriever = LecternRetriever(find=library._asking.find)
+    retriever = LecternRetriever(find=library.asking.find)
     documents = retriever.invoke("rye bread")
     assert [d.metadata["hit"] for d in documents] == library.search("rye bread")
     assert documents[0].page_content == documents[0].metadata["hit"].text

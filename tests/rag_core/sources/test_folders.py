@@ -48,7 +48,7 @@ def test_a_second_pass_reads_what_changed_alone(
 ) -> None:
     assert len(ends(library.add([folder]))) == len(TEXTS)
     old = next(document for document in library.documents() if document.sources == ("bakery.md",))
-    library.tag_documents([old.id], add=["bread"])
+    library.catalogue.tag([old.id], add=["bread"])
     write(folder / "bakery.md", TEXTS["bakery.md"].replace("4.20", "5.30"), age_s=50)
     read: list[str] = []
     real = Path.read_bytes
@@ -62,7 +62,7 @@ def test_a_second_pass_reads_what_changed_alone(
     assert "5.30" in library.search("What does a loaf of rye bread cost?", k=1)[0].text
     with pytest.raises(KeyError):
         library.document(old.id)
-    assert library.verify(deep=True).findings == ()
+    assert library.maintenance.verify(deep=True).findings == ()
 
 
 def test_a_newer_version_waits_for_its_place(settings: Settings, folder: Path) -> None:
@@ -82,7 +82,7 @@ def test_files_that_were_added_by_their_paths_are_looked_at_when_asked(library: 
     list(library.add([folder / "bakery.md", folder / "chess.txt", folder / "glacier.txt"]))
     write(folder / "bakery.md", "The bakery moved to Harbour Street.")
     (folder / "chess.txt").unlink()
-    told = ends(library.update())
+    told = ends(library.sources.update())
     assert {name: stage for name, (stage, _) in told.items()} == {
         "bakery.md": "ready", "chess.txt": "failed", "glacier.txt": "ready",
     }  # fmt: skip
@@ -90,62 +90,62 @@ def test_files_that_were_added_by_their_paths_are_looked_at_when_asked(library: 
 
 
 def test_a_watched_folder_follows_its_files(library: Library, folder: Path) -> None:
-    watched = library.watch(folder, tags=["notes"])
-    list(library.update([watched.location]))
+    watched = library.sources.watch(folder, tags=["notes"])
+    list(library.sources.update([watched.location]))
     assert {document.tags for document in library.documents()} == {("notes",)}
     ids = {document.sources[0]: document.id for document in library.documents()}
     (folder / "glacier.txt").rename(folder / "ice.txt")
     (folder / "chess.txt").unlink()
     write(folder / "inside" / "new.txt", "A new note of the harbour and its cranes.")
     write(folder / "bakery.md", "The bakery moved to Harbour Street.")
-    list(library.update([watched.location]))
+    list(library.sources.update([watched.location]))
     now = {document.sources: document.id for document in library.documents()}
     assert set(now) == {("lighthouse.txt",), ("ice.txt",), ("inside/new.txt",), ("bakery.md",)}
     assert now[("ice.txt",)] == ids["glacier.txt"]
     assert now[("bakery.md",)] != ids["bakery.md"]
     library.remove(now[("ice.txt",)])
-    list(library.update([watched.location]))
+    list(library.sources.update([watched.location]))
     assert "ice.txt" not in names(library)
     write(folder / "ice.txt", "The ice is thinner than it was.")
-    list(library.update([watched.location]))
+    list(library.sources.update([watched.location]))
     assert "ice.txt" in names(library)
-    assert library.followed()[0].documents == 4
-    assert library.verify(deep=True).findings == ()
+    assert library.sources.followed()[0].documents == 4
+    assert library.maintenance.verify(deep=True).findings == ()
 
 
 def test_a_folder_that_vanished_takes_nothing_with_it(library: Library, folder: Path) -> None:
-    watched = library.watch(folder)
-    list(library.update([watched.location]))
+    watched = library.sources.watch(folder)
+    list(library.sources.update([watched.location]))
     folder.rename(folder.with_name("away"))
-    (event,) = (event for event in library.update([watched.location]) if event.error)
+    (event,) = (event for event in library.sources.update([watched.location]) if event.error)
     assert isinstance(event.error, SourceUnavailable)
-    assert "not there" in library.followed()[0].problem
+    assert "not there" in library.sources.followed()[0].problem
     folder.mkdir()  # what is left of a drive that is not mounted: an empty folder, on another device
-    with library._storage.database.transaction() as connection:
+    with library.storage.database.transaction() as connection:
         connection.execute("UPDATE followed_sources SET device = device + 1")
-    assert "empty" in next(str(event.error) for event in library.update([watched.location]) if event.error)
+    assert "empty" in next(str(event.error) for event in library.sources.update([watched.location]) if event.error)
     assert len(names(library)) == len(TEXTS)
     folder.rmdir()
     folder.with_name("away").rename(folder)
-    assert not [event for event in library.update([watched.location]) if event.error]
-    assert library.followed()[0].problem == ""
+    assert not [event for event in library.sources.update([watched.location]) if event.error]
+    assert library.sources.followed()[0].problem == ""
 
 
 def test_what_can_be_watched(library: Library, folder: Path) -> None:
-    watched = library.watch(folder)
+    watched = library.sources.watch(folder)
     (folder / "inside").mkdir()
     with pytest.raises(ConfigurationError):
-        library.watch(folder / "inside")
+        library.sources.watch(folder / "inside")
     with pytest.raises(SourceUnavailable):
-        library.watch(folder / "nowhere")
+        library.sources.watch(folder / "nowhere")
     with pytest.raises(KeyError):
-        library.unwatch("/nowhere")
-    list(library.update([watched.location]))
-    library.unwatch(str(folder))
-    assert not library.followed()
+        library.sources.unwatch("/nowhere")
+    list(library.sources.update([watched.location]))
+    library.sources.unwatch(str(folder))
+    assert not library.sources.followed()
     assert len(names(library)) == len(TEXTS)
-    list(library.update([library.watch(folder).location]))
-    library.unwatch(str(folder), remove=True)
+    list(library.sources.update([library.sources.watch(folder).location]))
+    library.sources.unwatch(str(folder), remove=True)
     assert not names(library)
 
 
@@ -156,7 +156,7 @@ def quick(settings: Settings) -> Iterator[Settings]:
 
 def test_folders_are_followed_by_themselves_also_after_a_restart(quick: Settings, folder: Path) -> None:
     with Library.open(quick) as library:
-        library.watch(folder)
+        library.sources.watch(folder)
         assert soon(lambda: len(names(library)) == len(TEXTS))
         write(folder / "more.txt", "The harbour has two cranes.", age_s=0)
         assert soon(lambda: "more.txt" in names(library))

@@ -52,7 +52,7 @@ def test_an_address_becomes_a_document_that_is_called_by_it(web: Library, site: 
     answer = web.ask("When does the ferry leave?")
     assert "seven" in answer.text
     assert answer.citations[0].document_id == document.id
-    assert web.verify(deep=True).findings == ()
+    assert web.maintenance.verify(deep=True).findings == ()
 
 
 def test_a_site_is_crawled_within_its_path_as_it_asks(web: Library, site: Site) -> None:
@@ -100,11 +100,11 @@ def test_only_what_changed_is_fetched_again_and_takes_the_old_ones_place(web: Li
     first = ends(web.add([crawl(site)]))
     old = first[site.url("/docs/tickets")].document
     assert old is not None
-    web.rename_document(old.id, "What it costs")
-    web.tag_documents([old.id], add=["prices"])
+    web.catalogue.rename(old.id, "What it costs")
+    web.catalogue.tag([old.id], add=["prices"])
     site.pages["/docs/tickets"] = page("Tickets", TICKETS.replace("eleven", "twelve"), "new")
     site.pages["/docs/new"] = page("New", MUSEUM)
-    again = ends(web.update())
+    again = ends(web.sources.update())
     assert {name.removeprefix(site.url("")): event.note for name, event in again.items()} == {
         "/docs/": "already in the library", "/docs/tickets": "",
     }  # fmt: skip
@@ -116,17 +116,17 @@ def test_only_what_changed_is_fetched_again_and_takes_the_old_ones_place(web: Li
     assert (new.title, new.tags) == ("What it costs", ("prices",))
     assert "twelve" in web.search("What does a ticket cost?")[0].text
     web.remove(new.id)
-    assert site.url("/docs/tickets") not in ends(web.update())
-    assert web.verify(deep=True).findings == ()
+    assert site.url("/docs/tickets") not in ends(web.sources.update())
+    assert web.maintenance.verify(deep=True).findings == ()
 
 
 def test_a_version_that_cannot_be_read_does_not_take_the_old_ones_place(web: Library, site: Site) -> None:
     site.pages["/ferry"] = page("The ferry", FERRY)
     ends(web.add([site.url("/ferry")]))
     site.pages["/ferry"] = "<!DOCTYPE html><html></html>"
-    assert ends(web.update())[site.url("/ferry")].stage == "failed"
+    assert ends(web.sources.update())[site.url("/ferry")].stage == "failed"
     del site.pages["/ferry"]
-    assert ends(web.update())[site.url("/ferry")].stage == "failed"
+    assert ends(web.sources.update())[site.url("/ferry")].stage == "failed"
     assert "seven" in web.search("When does the ferry leave?")[0].text
 
 

@@ -51,7 +51,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], 
     settings = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
     with Library.open(settings) as library:
         add_text(library, "chess.txt", TEXTS["chess.txt"])
-        library.backup(folder / "a.lectern")
+        library.maintenance.backup(folder / "a.lectern")
     return (folder / "a.lectern").read_bytes()
 
 
@@ -66,12 +66,12 @@ def assert_same(old: Library, new: Library) -> None:
     for document in old.documents():
         assert new.chunks(document.id) == old.chunks(document.id)
         assert new.pages(document.id) == old.pages(document.id)
-        ours, theirs = (library._storage.files.path(document.id).read_bytes() for library in (old, new))
+        ours, theirs = (library.storage.files.path(document.id).read_bytes() for library in (old, new))
         assert ours == theirs
     assert new.conversations() == old.conversations()
     for conversation in old.conversations():
         assert new.messages(conversation.id) == old.messages(conversation.id)
-        assert new.scope(conversation.id) == old.scope(conversation.id)
+        assert new.history.scope(conversation.id) == old.history.scope(conversation.id)
 
 
 def assert_empty(settings: Settings) -> None:
@@ -82,9 +82,9 @@ def assert_empty(settings: Settings) -> None:
 
 def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Settings, tmp_path: Path) -> None:
     filled.ask("What does a loaf of rye bread cost?", scope=Scope(sections=("Prices",), years=(2020,)))
-    filled.set_preference("model", "extractive")
-    filled.set_preference("allow_remote", "yes")
-    written = filled.backup(tmp_path / "a.lectern")
+    filled.preferences.set("model", "extractive")
+    filled.preferences.set("allow_remote", "yes")
+    written = filled.maintenance.backup(tmp_path / "a.lectern")
     assert (written.documents, written.chunks, written.files, written.conversations) == (4, 4, 4, 1)
     assert written.size_bytes == (tmp_path / "a.lectern").stat().st_size
     assert written.notes == ()
@@ -92,20 +92,20 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
     assert restored == written
     hits = filled.search("How does the bishop move?", k=3)
     with Library.open(other) as library:
-        assert library._embedding.embedder is None
+        assert library.embedding.embedder is None
         assert_same(filled, library)
-        assert library.preference("model") == "extractive"
-        assert library.preference("allow_remote") is None
-        library._storage.settle()  # the index of words is made again after opening
+        assert library.preferences.get("model") == "extractive"
+        assert library.preferences.get("allow_remote") is None
+        library.storage.settle()  # the index of words is rebuilt after opening
         again = library.search("How does the bishop move?", k=3)
         assert [(hit.chunk_id, hit.score) for hit in again] == [(hit.chunk_id, hit.score) for hit in hits]
-        profile = library._storage.documents.profile()
+        profile = library.storage.documents.profile()
         assert profile is not None
-        assert library._storage.chroma.count(profile) == 4
+        assert library.storage.chroma.count(profile) == 4
         library.ask("And a cinnamon roll?")  # the log of queries goes on behind the restored rows
         for document in library.documents():
-            kept, _ = library._storage.documents.vectors(document.id)
-            old, _ = filled._storage.documents.vectors(document.id)
+            kept, _ = library.storage.documents.vectors(document.id)
+            old, _ = filled.storage.documents.vectors(document.id)
             assert kept.tobytes() == old.tobytes()
 
 
@@ -118,25 +118,25 @@ def test_every_table_is_kept_or_known_to_pass(library: Library, settings: Settin
 
 def test_the_key_is_never_in_it_and_passwords_are(filled: Library, tmp_path: Path, other: Settings) -> None:
     (chess,) = [d for d in filled.documents() if d.title == "chess"]
-    filled.use_gemini("AIza-secret-key", keep=False)
-    with filled._storage._required().transaction() as connection:
+    filled.language_models.use_gemini("AIza-secret-key", keep=False)
+    with filled.storage.database.transaction() as connection:
         connection.execute("UPDATE documents SET password = 'open sesame' WHERE id = %s", (chess.id,))
-    filled.backup(tmp_path / "a.lectern")
+    filled.maintenance.backup(tmp_path / "a.lectern")
     with zipfile.ZipFile(tmp_path / "a.lectern") as archive:
         assert all(b"secret-key" not in archive.read(name) for name in archive.namelist())
     assert (tmp_path / "a.lectern").stat().st_mode & 0o077 == 0
     Library.restore(tmp_path / "a.lectern", other)
     with Library.open(other) as library:
-        assert library._storage.documents.password(chess.id) == "open sesame"
+        assert library.storage.documents.password(chess.id) == "open sesame"
 
 
 def test_pending_and_failed_documents_come_back_as_they_are(library: Library, other: Settings, tmp_path: Path) -> None:
     list(library.add([Upload("broken.pdf", b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog")]))
     data = TEXTS["chess.txt"].encode()
     digest = hashlib.sha256(data).hexdigest()
-    library._storage.files.write(digest[:32], [data])
-    library._storage.documents.accept([Accepted(digest[:32], digest, "chess.txt", "text/plain", len(data))])
-    library.backup(tmp_path / "a.lectern")
+    library.storage.files.write(digest[:32], [data])
+    library.storage.documents.accept([Accepted(digest[:32], digest, "chess.txt", "text/plain", len(data))])
+    library.maintenance.backup(tmp_path / "a.lectern")
     Library.restore(tmp_path / "a.lectern", other)
     with Library.open(other) as restored:
         assert sorted(d.state for d in restored.documents()) == ["failed", "pending"]
@@ -163,7 +163,7 @@ def test_a_backup_while_another_thread_writes_is_one_moment(filled: Library, oth
     thread.start()
     try:
         for number in range(4):
-            filled.backup(tmp_path / f"{number}.lectern")
+            filled.maintenance.backup(tmp_path / f"{number}.lectern")
     finally:
         stop.set()
         thread.join()
@@ -179,7 +179,7 @@ def test_a_backup_while_another_thread_writes_is_one_moment(filled: Library, oth
             for document in library.documents():
                 assert document.state == "ready"
                 assert len(library.chunks(document.id)) == document.chunk_count
-                stored = library._storage.files.path(document.id).read_bytes()
+                stored = library.storage.files.path(document.id).read_bytes()
                 assert hashlib.sha256(stored).hexdigest()[:32] == document.id
             assert {d.title for d in library.documents()} >= {"chess", "The bakery"}
 
@@ -198,7 +198,7 @@ def test_a_document_removed_amid_a_backup_is_left_out(
         return path(self, document_id)
 
     monkeypatch.setattr(FileStore, "path", remove_first)
-    report = filled.backup(tmp_path / "a.lectern")
+    report = filled.maintenance.backup(tmp_path / "a.lectern")
     monkeypatch.undo()
     assert (report.documents, report.files, report.notes) == (3, 3, ())
     Library.restore(tmp_path / "a.lectern", other)
@@ -208,9 +208,9 @@ def test_a_document_removed_amid_a_backup_is_left_out(
 
 def test_an_original_that_is_lost_or_changed_is_said(filled: Library, other: Settings, tmp_path: Path) -> None:
     chess, bakery = (next(d for d in filled.documents() if d.title == title) for title in ("chess", "The bakery"))
-    filled._storage.files.path(chess.id).unlink()
-    filled._storage.files.path(bakery.id).write_bytes(b"changed")
-    report = filled.backup(tmp_path / "a.lectern")
+    filled.storage.files.path(chess.id).unlink()
+    filled.storage.files.path(bakery.id).write_bytes(b"changed")
+    report = filled.maintenance.backup(tmp_path / "a.lectern")
     assert len(report.notes) == 2
     assert all(any(f"“{title}”" in note for note in report.notes) for title in ("chess", "The bakery"))
     assert Library.restore(tmp_path / "a.lectern", other).notes == report.notes
@@ -222,14 +222,14 @@ def test_an_existing_file_is_kept_unless_told(filled: Library, tmp_path: Path) -
     target = tmp_path / "a.lectern"
     target.write_text("mine")
     with pytest.raises(ConfigurationError) as refused:
-        filled.backup(target)
+        filled.maintenance.backup(target)
     assert refused.value.help
     assert target.read_text() == "mine"
-    filled.backup(target, replace=True)
+    filled.maintenance.backup(target, replace=True)
     Archive(target).close()
     for place in (tmp_path, tmp_path / "no" / "folder"):
         with pytest.raises(ConfigurationError):
-            filled.backup(place, replace=True)
+            filled.maintenance.backup(place, replace=True)
 
 
 @pytest.mark.parametrize("after", [0, 1, 5])
@@ -245,13 +245,13 @@ def test_a_full_disk_leaves_nothing_behind(
 
     monkeypatch.setattr("accelerator.atomic.os.write", fill)
     with pytest.raises(StoreUnavailable, match="No space") as refused:
-        filled.backup(tmp_path / "a.lectern")
+        filled.maintenance.backup(tmp_path / "a.lectern")
     monkeypatch.undo()
     assert "room" in refused.value.help
     assert not (tmp_path / "a.lectern").exists()
     assert not leftovers(tmp_path)
     assert filled.search("rye bread")
-    filled.backup(tmp_path / "a.lectern")
+    filled.maintenance.backup(tmp_path / "a.lectern")
 
 
 def test_a_disk_that_lies_is_noticed(filled: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,7 +262,7 @@ def test_a_disk_that_lies_is_noticed(filled: Library, tmp_path: Path, monkeypatc
 
     monkeypatch.setattr("accelerator.atomic.os.write", lie)
     with pytest.raises(StoreCorrupt):
-        filled.backup(tmp_path / "a.lectern")
+        filled.maintenance.backup(tmp_path / "a.lectern")
     assert not (tmp_path / "a.lectern").exists()
     assert not leftovers(tmp_path)
 
@@ -374,10 +374,10 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
         "documents": ("generation", "title_read", "title_by_user", "card", "card_version", "kept_until"),
     }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])
-    library._storage.stop_following()  # it knows the newer tables alone
-    library._recognising.interrupt()
-    library._recognising.close()
-    with library._storage.database.transaction() as connection:
+    library.storage.stop_following()  # it knows the newer tables alone
+    library.recognition.interrupt()
+    library.recognition.close()
+    with library.storage.database.transaction() as connection:
         connection.execute(f"DROP TABLE new_vectors, {', '.join(newer)}".encode())
         for table, names in columns.items():
             for name in names:
@@ -385,14 +385,14 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
         connection.execute("DELETE FROM migrations WHERE name > '0002'")
     with monkeypatch.context() as patch:
         patch.setattr(backups, "TABLES", tuple(name for name in TABLES if name not in newer))
-        library.backup(tmp_path / "old.lectern")
+        library.maintenance.backup(tmp_path / "old.lectern")
     with Archive(tmp_path / "old.lectern") as archive:
         assert archive.manifest.migrations == ("0001_initial.sql",)
     assert Library.restore(tmp_path / "old.lectern", other).documents == 1
     with Library.open(other) as restored:
         assert restored.search("How does the bishop move?")
-        assert not restored.notes()
-        assert restored.verify(deep=True).findings == ()
+        assert not restored.maintenance.notes()
+        assert restored.maintenance.verify(deep=True).findings == ()
 
 
 @pytest.mark.parametrize(

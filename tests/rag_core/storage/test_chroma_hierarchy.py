@@ -34,18 +34,18 @@ def clustered(settings: Settings) -> Iterator[Library]:
             for number in range(3)
         ]
         list(library.add(uploads))
-        library._storage.settle()
+        library.storage.settle()
         assert held(library) == {}
-        list(library.update_clusters())
-        library._storage.settle()
+        list(library.clusters.update())
+        library.storage.settle()
         yield library
 
 
 def held(library: Library) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
     """Text and vector of every row."""
-    profile = library._storage.documents.profile()
+    profile = library.storage.documents.profile()
     assert profile is not None
-    with library._storage.chroma.hierarchy(profile, create=False) as collection:
+    with library.storage.chroma.hierarchy(profile, create=False) as collection:
         rows = collection.get(include=["documents", "embeddings"]) if collection else None
     return (
         {}
@@ -56,7 +56,7 @@ def held(library: Library) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
 
 def wanted(library: Library) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
     """The same as PostgreSQL has it."""
-    store, kept = library._storage.hierarchy, library._storage.hierarchy.held()
+    store, kept = library.storage.hierarchy, library.storage.hierarchy.held()
     ids = kept.summaries.ids
     rows = {f"summary:{key}:0": (store.summary(key), kept.summaries.vectors[n]) for n, key in enumerate(ids)}
     for key in ids:
@@ -83,57 +83,57 @@ def test_it_has_every_summary_and_cluster_and_lets_them_go(clustered: Library) -
     assert agree(clustered)
     gone = clustered.documents()[0].id
     clustered.remove(gone)
-    clustered._storage.settle()
+    clustered.storage.settle()
     assert not any(gone in key for key in held(clustered))
     list(clustered.add([Upload("new.txt", b"A train of the mountain line stops at the lake.")]))
-    list(clustered.update_clusters(anew=True))
-    clustered._storage.settle()
+    list(clustered.clusters.update(anew=True))
+    clustered.storage.settle()
     assert agree(clustered)
-    assert clustered.verify(deep=True).findings == ()
+    assert clustered.maintenance.verify(deep=True).findings == ()
 
 
 def test_nothing_is_read_again_where_nothing_changed(clustered: Library, settings: Settings) -> None:
-    index = clustered._storage.index(ChromaIndex)
-    clustered._storage.chroma.close()
+    index = clustered.storage.index(ChromaIndex)
+    clustered.storage.chroma.close()
     index.tidy()
-    assert clustered._storage.chroma._client is None
+    assert clustered.storage.chroma._client is None
     seen = (settings.data_dir / "chroma" / "hierarchy.seen").read_text()
-    list(clustered.update_clusters(anew=True))
+    list(clustered.clusters.update(anew=True))
     index.tidy()
     assert (settings.data_dir / "chroma" / "hierarchy.seen").read_text() != seen
 
 
 def test_damage_is_found_and_repaired(clustered: Library) -> None:
-    profile = clustered._storage.documents.profile()
+    profile = clustered.storage.documents.profile()
     assert profile is not None
-    with clustered._storage.chroma.hierarchy(profile, create=False) as collection:
+    with clustered.storage.chroma.hierarchy(profile, create=False) as collection:
         first, second, *_ = collection.get(include=[])["ids"]
         collection.delete(ids=[first])
         collection.update(ids=[second], metadatas=[{"digest": "other"}])
         collection.add(ids=["summary:gone:0"], embeddings=[np.ones(profile.dimensions)], documents=["gone"])
-    (finding,) = clustered.verify().findings
+    (finding,) = clustered.maintenance.verify().findings
     assert (finding.store, finding.repairable) == ("Chroma", True)
     assert "Summaries" in finding.message
-    assert clustered.repair().findings == ()
+    assert clustered.maintenance.repair().findings == ()
     assert agree(clustered)
 
 
 def test_what_it_has_yet_to_follow_is_no_damage(clustered: Library) -> None:
-    clustered._storage.hierarchy.clear()
-    assert clustered.verify().findings == ()
-    clustered._storage.settle()
+    clustered.storage.hierarchy.clear()
+    assert clustered.maintenance.verify().findings == ()
+    clustered.storage.settle()
     assert held(clustered) == {}
 
 
 def test_it_comes_back_with_a_lost_index(clustered: Library, settings: Settings) -> None:
     before = set(held(clustered))
-    clustered._storage.index(ChromaIndex).rebuild("a test")
-    clustered._storage.settle()
+    clustered.storage.index(ChromaIndex).rebuild("a test")
+    clustered.storage.settle()
     assert set(held(clustered)) == before
     clustered.close()
     shutil.rmtree(settings.data_dir / "chroma")
     with Library.open(settings) as again:
-        again._storage.settle()
+        again.storage.settle()
         assert set(held(again)) == before
         assert agree(again)
 
@@ -142,10 +142,10 @@ def test_a_damaged_one_is_judged(clustered: Library, settings: Settings) -> None
     from rag_core.storage.indexes.chroma import collection_name
     from rag_core.storage.indexes.chroma_probe import _judge
 
-    profile = clustered._storage.documents.profile()
+    profile = clustered.storage.documents.profile()
     assert profile is not None
-    with clustered._storage.chroma.hierarchy(profile, create=False) as collection:
+    with clustered.storage.chroma.hierarchy(profile, create=False) as collection:
         assert collection.name == hierarchy_name(profile)
         collection.add(ids=["zero"], embeddings=[np.zeros(profile.dimensions)], documents=["none"])
-    clustered._storage.chroma.close()
+    clustered.storage.chroma.close()
     assert "without direction" in _judge(settings.data_dir / "chroma", collection_name(profile)).fault

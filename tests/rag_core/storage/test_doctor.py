@@ -64,7 +64,7 @@ def filled(storage: Storage) -> list[str]:
 
 @pytest.fixture(scope="module")
 def lasting(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
-    """One filled library for damages that are mended at once."""
+    """One filled library for damages that are repaired at once."""
     folder = tmp_path_factory.mktemp("lasting") / "library"
     opened = Storage(Settings(_env_file=None, data_dir=folder, database_url=new_database()))
     fill(opened)
@@ -82,7 +82,7 @@ def places(report: Report) -> set[tuple[str, str]]:
     return {(finding.store, finding.document_id) for finding in report.findings}
 
 
-def assert_mended(storage: Storage, report: Report) -> None:
+def assert_repaired(storage: Storage, report: Report) -> None:
     after = repair(storage, report)
     assert after.findings == ()
     assert after.deep == report.deep
@@ -109,7 +109,7 @@ def test_a_damaged_dump_is_reported_and_made_again(lasting: Storage, damage: Dam
     assert places(report) == {("Dumps", document)}
     assert report.findings[0].title == "Title 1"
     after = repair(lasting, report)
-    assert (after.findings, after.mended) == ((), report.findings)
+    assert (after.findings, after.repaired) == ((), report.findings)
     assert verify(lasting).findings == ()
 
 
@@ -132,13 +132,13 @@ def test_a_dump_of_other_vectors_is_found(storage: Storage, filled: list[str]) -
     shutil.copyfile(storage.folder / "dumps" / f"{filled[1]}.dump", own)
     report = verify(storage)
     assert "another text" in report.findings[0].message
-    assert_mended(storage, report)
+    assert_repaired(storage, report)
     vectors, sums = storage.documents.vectors(filled[0])
     storage.dumps.write(filled[0], -vectors, sums)
     report = verify(storage, deep=True)
     assert places(report) == {("Dumps", filled[0])}
     assert "not the vector of chunk 1" in report.findings[0].message
-    assert_mended(storage, report)
+    assert_repaired(storage, report)
 
 
 def test_dumps_that_are_not_searched_or_left_over(storage: Storage, filled: list[str]) -> None:
@@ -148,7 +148,7 @@ def test_dumps_that_are_not_searched_or_left_over(storage: Storage, filled: list
     storage.dumps.show(gone)
     report = verify(storage)
     assert places(report) == {("Dumps", filled[0]), ("Dumps", gone)}
-    assert_mended(storage, report)
+    assert_repaired(storage, report)
     assert storage.dumps.searched() == storage.dumps.held() == set(filled)
 
 
@@ -183,7 +183,7 @@ def test_rows_missing_foreign_or_wrong_in_chroma(storage: Storage, filled: list[
     report = verify(storage, deep=True)
     assert {item.store for item in report.findings} == {"Chroma"}
     assert {item.document_id for item in report.findings} == {*filled, "f" * 32, "?"}
-    assert_mended(storage, report)
+    assert_repaired(storage, report)
     assert repair(storage, report).findings == ()
     assert storage.chroma.count(PROFILE) == 12
     assert not list(storage.folder.glob("chroma.broken-*"))
@@ -209,7 +209,7 @@ def test_files_missing_or_left_over(storage: Storage, filled: list[str]) -> None
     assert coming.exists()
     assert places(after) == {("Files", item) for item in filled[:3]}
     assert all("Add the same file again" in item.help and not item.repairable for item in after.findings)
-    assert {item.document_id for item in after.mended} == {"e" * 32}
+    assert {item.document_id for item in after.repaired} == {"e" * 32}
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_an_index_that_ends_its_process_heals_by_itself(
         again.close()
 
 
-def test_an_index_that_lost_rows_is_mended_on_opening(settings: Settings, storage: Storage, filled: list[str]) -> None:
+def test_lost_rows_are_repaired_on_opening(settings: Settings, storage: Storage, filled: list[str]) -> None:
     storage.chroma.remove_rows(PROFILE, [f"{filled[0]}:1"])
     add_row(storage, "f" * 32 + ":0", "f" * 32, "foreign", storage.documents.vectors(filled[0])[0][0])
     add_row(storage, "f" * 32 + ":1", "f" * 32, "foreign", storage.documents.vectors(filled[0])[0][0])

@@ -269,7 +269,7 @@ def test_files_damaged_while_open_are_found_and_rebuilt(storage: Storage, damage
     report = verify(storage)
     assert [(item.store, item.document_id) for item in report.findings] == [("Lexical index", "")]
     after = repair(storage, report)
-    assert (after.findings, after.mended) == ((), report.findings)
+    assert (after.findings, after.repaired) == ((), report.findings)
     assert storage.lexical.count() == 12
 
 

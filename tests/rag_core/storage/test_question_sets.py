@@ -244,23 +244,23 @@ def test_a_backup_carries_sets_runs_and_ratings(
         Settings(_env_file=None, data_dir=folder / name, database_url=new_database()) for name in ("old", "new")
     )
     with Library.open(old) as library:
-        storage = library._storage
+        storage = library.storage
         set_id = storage.question_sets.create("Carried", [FULL])
         run = run_on(set_id, state="running", total=2)
         storage.evaluation_runs.add([run], [FULL, *questions(1)])
         storage.evaluation_runs.keep(run.id, [(0, result(FULL))])
         storage.evaluation_runs.enter(run.id, "running")
         _, message = storage.conversations.ask("c", "What does it cost?")
-        library.rate(message, -1)
-        library.backup(folder / "a.lectern")
+        library.history.rate(message, -1)
+        library.maintenance.backup(folder / "a.lectern")
         sets, runs = storage.question_sets.all(), storage.evaluation_runs.all()
     Library.restore(folder / "a.lectern", new)
     with Library.open(new) as library:
-        storage = library._storage
+        storage = library.storage
         assert (storage.question_sets.all(), storage.evaluation_runs.all()) == (sets, runs)
         assert storage.question_sets.questions(set_id) == [FULL]
         assert storage.evaluation_runs.results(run.id) == [result(FULL)]
         assert [question.id for _, question in storage.evaluation_runs.missing(run.id)] == ["q0"]
         assert [m.rating for m in library.messages("c")] == [-1]
-        library.rate(message, None)
+        library.history.rate(message, None)
         assert storage.conversations.rated() == []

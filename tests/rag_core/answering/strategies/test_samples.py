@@ -9,7 +9,7 @@ from tests.conftest import PROJECT
 def test_everyday_questions_of_the_samples(library: Library) -> None:
     folder = PROJECT / "data" / "samples"
     list(library.add(sorted(path for path in folder.iterdir() if path.suffix in (".pdf", ".md", ".txt"))))
-    library._storage.settle()
+    library.storage.settle()
 
     misspelt = library.ask("how mutch is the fair for a bycicle")
     assert misspelt.trace.query == "how much is the fair for a bicycle"

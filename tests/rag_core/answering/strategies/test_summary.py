@@ -50,7 +50,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], 
 
 
 def contents_of(library: Library, scope: Scope | None = None) -> Contents:
-    return Contents(library._storage, LibraryIndexes(library._storage), scope)
+    return Contents(library.storage, LibraryIndexes(library.storage), scope)
 
 
 def document(library: Library, title: str) -> Any:
@@ -149,12 +149,12 @@ def test_documents_named_apart_are_both_meant(filled: Library) -> None:
 def test_clusters_that_are_kept_are_used(filled: Library) -> None:
     handbook = document(filled, "Handbook")
     before = contents_of(filled).read(handbook)
-    list(filled.update_clusters())
+    list(filled.clusters.update())
     after = contents_of(filled).read(handbook)
     assert before is not None
     assert after is not None
     assert len(after.hits) == len(before.hits) == handbook.chunk_count
-    groups = filled._storage.hierarchy.chunk_groups(handbook.id)
+    groups = filled.storage.hierarchy.chunk_groups(handbook.id)
     assert [list(rows) for rows in after.clusters.members] == [list(group.members) for group in groups]
     assert filled.ask("Summarise the handbook").text.startswith("This handbook tells")
 

@@ -36,7 +36,7 @@ def fill(library: Library, each: int) -> None:
 
 @pytest.fixture
 def storage(library: Library) -> Storage:
-    return library._storage
+    return library.storage
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_document_that_is_read_again_is_summarised_again(
 ) -> None:
     document = add_text(library, "one.txt", text("ferry", 1, 3))
     list(update(storage))
-    storage.renew([document.id])
+    storage.read_again([document.id])
     assert store.summary(document.id) == ""
     list(library.resume())
     assert store.missing() == 1
@@ -174,10 +174,10 @@ def test_a_backup_brings_summaries_and_clusters(
 ) -> None:
     fill(library, 2)
     list(update(storage))
-    library.backup(tmp_path / "backup.zip")
+    library.maintenance.backup(tmp_path / "backup.zip")
     settings = library.settings.model_copy(update={"data_dir": tmp_path / "other", "database_url": None})
     Library.restore(tmp_path / "backup.zip", settings)
     with Library.open(settings) as restored:
-        other = HierarchyStore(restored._storage.database)
+        other = HierarchyStore(restored.storage.database)
         assert other.missing() == 0
         assert other.document_groups()[0] == store.document_groups()[0]

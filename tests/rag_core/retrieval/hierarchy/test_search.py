@@ -131,7 +131,7 @@ def filled(library: Library) -> Library:
 
 
 def test_the_mode_scaler_searches_in_two_levels(filled: Library) -> None:
-    list(update(filled._storage))
+    list(update(filled.storage))
     hits = filled.search("When does the boat leave?", mode="scaler")
     assert hits[0].document.title.startswith("ferry")
     flat = {hit.chunk_id for hit in filled.search("When does the boat leave?", k=100, mode="hybrid")}
@@ -143,9 +143,9 @@ def test_without_clusters_the_flat_search_answers(filled: Library) -> None:
 
 
 def test_what_is_current_follows_updates(filled: Library) -> None:
-    current = CurrentHierarchy(filled._storage.hierarchy)
+    current = CurrentHierarchy(filled.storage.hierarchy)
     assert len(current.get()) == 0
-    list(update(filled._storage))
+    list(update(filled.storage))
     held = current.get()
     assert len(held) == 2
     assert current.get() is held

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 
-class Scratch(threading.local):
+class Buffers(threading.local):
     """Arrays by name. What is written into one lasts until the same thread asks for that name again."""
 
     def __init__(self) -> None:
@@ -29,4 +29,4 @@ class Scratch(threading.local):
         return buffer[:size].view(dtype).reshape(shape)
 
 
-SCRATCH = Scratch()
+BUFFERS = Buffers()

@@ -1,6 +1,6 @@
-"""The fresh tail: dumps that no segment holds yet, scored in float32 as they are.
+"""The unsealed tail: dumps that no segment holds yet, scored in float32 as they are.
 
-Dumps below SMALL_ROWS rows are gathered in one block in memory, so that thousands of short documents are one pass;
+Dumps below SMALL_ROWS rows are copied into one block in memory, so that thousands of short documents are one pass;
 larger ones are scanned from their maps and never copied. Not thread-safe by itself: the scanner holds its lock.
 """
 
@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.dump import Dump, Layout
-from accelerator.gathered import Gathered, Part
+from accelerator.parts import Part, SmallDumps
 from accelerator.selection import Selection
 
 SMALL_ROWS = 1024
 
 
-class Fresh:
+class Unsealed:
     """The dumps by key, as they were added, and the parts that a search goes through."""
 
     def __init__(self, dimensions: int) -> None:
-        self._small = Gathered(dimensions)
+        self._small = SmallDumps(dimensions)
         self._large: dict[str, Part] = {}
         self._layouts: dict[str, Layout] = {}
 

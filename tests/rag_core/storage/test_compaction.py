@@ -1,4 +1,4 @@
-"""Dumps gathered into segments behind the others' backs: the library answers the same, and the stores agree."""
+"""Dumps compacted into segments behind the others' backs: the library answers the same, and the stores agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.rag_core.storage.filled import PROFILE, fill, flip, stored, truncate
 
 @pytest.fixture(autouse=True)
 def _few_rows_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "GATHER_ROWS", 5)
+    monkeypatch.setattr(segments, "COMPACT_ROWS", 5)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def storage(settings: Settings) -> Iterator[Storage]:
 def filled(storage: Storage) -> list[str]:
     """Four documents of three chunks, in a segment."""
     ids = fill(storage)
-    storage.gather()
+    storage.compact()
     assert sealed(storage) == 12
     return ids
 
@@ -63,7 +63,7 @@ def assert_sound(storage: Storage, ids: list[str]) -> None:
     assert verify(storage, deep=True).findings == ()
 
 
-def test_gathered_documents_are_found_and_bound_to_their_texts(storage: Storage, filled: list[str]) -> None:
+def test_compacted_documents_are_found_and_bound_to_their_texts(storage: Storage, filled: list[str]) -> None:
     assert_sound(storage, filled)
     for document_id in filled:
         _, sums = storage.documents.vectors(document_id)
@@ -72,7 +72,7 @@ def test_gathered_documents_are_found_and_bound_to_their_texts(storage: Storage,
 
 def test_few_rows_are_left_as_they_are(storage: Storage) -> None:
     fill(storage, 1)
-    storage.gather()
+    storage.compact()
     assert not files(storage)
 
 
@@ -109,14 +109,14 @@ def test_removed_and_added_again(settings: Settings, storage: Storage, filled: l
 def test_segments_grow_into_one(storage: Storage, filled: list[str]) -> None:
     more = [stored(storage, number, 3) for number in range(4, 8)]
     storage.commit(more, PROFILE)
-    storage.gather()
+    storage.compact()
     assert sealed(storage) == 24
     assert len(files(storage)) == 1
     assert_sound(storage, [*filled, *(item.document_id for item in more)])
 
 
 @pytest.mark.parametrize("damage", [truncate(0.5), flip(-1), flip(0), Path.unlink], ids=["cut", "end", "head", "gone"])
-def test_a_segment_damaged_while_closed_is_gathered_anew(
+def test_a_segment_damaged_while_closed_is_compacted_anew(
     settings: Settings, storage: Storage, filled: list[str], damage
 ) -> None:
     storage.close()
@@ -125,7 +125,7 @@ def test_a_segment_damaged_while_closed_is_gathered_anew(
     try:
         report = repair(again, verify(again, deep=True))
         assert report.findings == ()
-        again.gather()
+        again.compact()
         assert sealed(again) == 12
         assert_sound(again, filled)
     finally:
@@ -171,9 +171,9 @@ def test_segments_of_another_profile_go(settings: Settings, storage: Storage, fi
 
 
 def test_no_room_on_the_disk_leaves_all_as_it_is(storage: Storage) -> None:
-    storage._min_free_bytes = 2**60
+    storage.min_free_bytes = 2**60
     ids = fill(storage)
-    storage.gather()
+    storage.compact()
     assert not files(storage)
     assert_sound(storage, ids)
 
@@ -182,10 +182,10 @@ def test_a_disk_that_refuses_is_said_and_tried_again(storage: Storage, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", _full)
         ids = fill(storage)
-        with pytest.raises(StoreUnavailable, match="gathered"):
-            storage.gather()
+        with pytest.raises(StoreUnavailable, match="compacted"):
+            storage.compact()
     assert_sound(storage, ids)
-    storage.gather()
+    storage.compact()
     assert_sound(storage, ids)
     assert sealed(storage) == 12
 

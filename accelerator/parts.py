@@ -40,7 +40,7 @@ class Part:
         return self.keys[entry], place - self.starts[entry]
 
 
-class Gathered:
+class SmallDumps:
     """Copies of small dumps, one behind the other. Removed ones are hidden, and packed away once they are half."""
 
     def __init__(self, dimensions: int) -> None:
@@ -124,7 +124,7 @@ class Gathered:
     def _pack(self) -> None:
         old_rows, old_lengths, old_spans = self._rows, self._lengths, self._spans
         all_unit = self._all_unit
-        fresh = Gathered(old_rows.shape[1])
+        packed = SmallDumps(old_rows.shape[1])
         for key, (start, end) in old_spans.items():
-            fresh.add(key, old_rows[start:end], None if all_unit else old_lengths[start:end])
-        self.__dict__.update(fresh.__dict__)
+            packed.add(key, old_rows[start:end], None if all_unit else old_lengths[start:end])
+        self.__dict__.update(packed.__dict__)

@@ -34,7 +34,7 @@ def _never() -> bool:
     return False
 
 
-class GatheringStopped(Exception):
+class CompactionStopped(Exception):
     """The caller wanted no more of it; nothing was written."""
 
 
@@ -57,11 +57,11 @@ class Source:
         return len(self.vectors if self.places is None else self.places)
 
 
-def gather(path: Path, sources: Sequence[Source], *, profile: str, stopped: Callable[[], bool] = _never) -> None:
+def compact(path: Path, sources: Sequence[Source], *, profile: str, stopped: Callable[[], bool] = _never) -> None:
     """Write a segment of all rows of the sources, which are of one width, at least one row in all.
 
     Memory is bounded by the small dumps among them, some 100 bytes a row and a few hundred megabytes. `stopped` is
-    asked now and then. Raises DumpCorrupt when a row is not finite, GatheringStopped, OSError.
+    asked now and then. Raises DumpCorrupt when a row is not finite, CompactionStopped, OSError.
     """
     rows = _Rows(sources, stopped)
     sample = rows.unit(np.linspace(0, rows.count - 1, min(rows.count, _SAMPLE)).astype(np.intp))
@@ -122,9 +122,9 @@ class _Rows:
         return units
 
     def vectors(self, wanted: NDArray[np.intp]) -> Floats:
-        """Rows as they stand, float32 (m, d). Raises GatheringStopped."""
+        """Rows as they stand, float32 (m, d). Raises CompactionStopped."""
         if self._stopped():
-            raise GatheringStopped
+            raise CompactionStopped
         found = np.empty((len(wanted), self.dimensions), dtype=np.float32)
         for table, here, rows in self._by_table(wanted):
             found[here] = self._vectors[table][rows]

@@ -21,20 +21,29 @@ _REMOTE = "allow_remote"
 _MODEL = "model"
 
 
-class Choices:
+class Preferences:
     """Settings as they are now. They outlive this process as preferences of the library. Thread-safe."""
 
     def __init__(self, settings: Settings, storage: Storage) -> None:
         self._storage = storage
-        self._preferences = storage.conversations
+        self._kept = storage.conversations
         self._lock = threading.Lock()
         self.settings = self._with_own(settings)
-        self._consent = self._preferences.preference(_REMOTE) == "yes"
+        rechunking.look(storage, self.settings.chunking.key)
+        self._consent = self._kept.preference(_REMOTE) == "yes"
+
+    def get(self, name: str) -> str | None:
+        """A value that the user chose, or None."""
+        return self._kept.preference(name)
+
+    def set(self, name: str, value: str | None) -> None:
+        """Keep a value that the user chose; None forgets it."""
+        self._kept.set_preference(name, value)
 
     @property
     def model(self) -> str:
         """The language model that answers."""
-        return self._preferences.preference(_MODEL) or self.settings.generation.model
+        return self._kept.preference(_MODEL) or self.settings.generation.model
 
     @property
     def effective(self) -> Settings:
@@ -46,20 +55,20 @@ class Choices:
         """The settings in effect with the model that was chosen."""
         return self.effective.changed("generation", model=self.model)
 
-    def adopt(self, changes: Mapping[str, object]) -> None:
+    def apply(self, changes: Mapping[str, object]) -> None:
         """Make settings the library's own, `{"retrieval.k": 10}`. Raises ConfigurationError."""
         changes = translated(changes)
         kept = {**self._own(self.settings), **changes}
         with self._lock:
             self.settings = self.settings.with_values(changes)
         if "generation.model" in kept:
-            self._preferences.set_preference(_MODEL, str(kept.pop("generation.model")))
+            self._kept.set_preference(_MODEL, str(kept.pop("generation.model")))
         if any(key.startswith("chunking.") for key in changes):
             rechunking.begin(self._storage, self.settings.chunking.key)
-        self._preferences.set_preference(_OWN, json.dumps(kept))
+        self._kept.set_preference(_OWN, json.dumps(kept))
 
     def embed_with(self, model: str, profile: Profile) -> None:
-        """The library was embedded anew with another model."""
+        """The library was re-embedded with another model."""
         with self._lock:
             self.settings = self.settings.changed(
                 "embedding", model=model, precision=profile.precision, context=profile.in_context
@@ -77,7 +86,7 @@ class Choices:
             self._consent = True
         if keep:
             keep_key(key)
-            self._preferences.set_preference(_REMOTE, "yes")
+            self._kept.set_preference(_REMOTE, "yes")
 
     def forget_gemini(self) -> None:
         """Forget the key and take the word back."""
@@ -87,7 +96,7 @@ class Choices:
             self.settings = self.settings.with_key(None)
             self._consent = False
         forget_key()
-        self._preferences.set_preference(_REMOTE, None)
+        self._kept.set_preference(_REMOTE, None)
 
     def with_server(self, address: str, key: str, models: tuple[str, ...], *, agreed: bool) -> Settings:
         """The settings with a server of models. An empty key is the one that is set for that address.
@@ -115,7 +124,7 @@ class Choices:
         if keep:
             keep_server(settings.server)
             if elsewhere and agreed:
-                self._preferences.set_preference(_REMOTE, "yes")
+                self._kept.set_preference(_REMOTE, "yes")
 
     def forget_server(self) -> None:
         """Forget the server of models and its key. Raises ConfigurationError."""
@@ -140,8 +149,8 @@ class Choices:
     def _own(self, settings: Settings) -> dict[str, object]:
         """What was made the library's own. A library may come from elsewhere: only what a run may change is taken."""
         try:
-            kept = json.loads(self._preferences.preference(_OWN) or "{}")
+            kept = json.loads(self._kept.preference(_OWN) or "{}")
         except ValueError:
             kept = {}
         kept = translated(kept) if isinstance(kept, dict) else {}
-        return {key: kept[key] for key in settings.tried() if key in kept}
+        return {key: kept[key] for key in settings.tunable() if key in kept}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 BEFORE = "evaluation_before"
-PROBLEM = "evaluation_adopting_problem"
+PROBLEM = "evaluation_applying_problem"
 
 
 @st.dialog("Make it the library's?", icon=":material/check_circle:")
@@ -33,33 +33,33 @@ def form(library: Library, configuration: Configuration) -> None:
         field = fields.get(key)
         own = f" :gray[instead of {words.plain(shown(field.value))}]" if field else ""
         st.markdown(f"{words.plain(field.label if field else key)}: **{words.plain(shown(value))}**{own}")
-    if cuts(configuration.changes):
+    if rechunks(configuration.changes):
         count = sum(document.state == "ready" for document in library.documents())
-        st.caption(f"{words.count(count, 'document is', 'documents are')} cut and embedded anew in the background.")
+        st.caption(f"{words.count(count, 'document is', 'documents are')} re-chunked in the background.")
     st.caption("You can take it back on this page.")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Leave it", key="evaluation_leave"):
             st.rerun()
-        if st.button("Make it the library's", type="primary", key="evaluation_adopt_confirmed"):
+        if st.button("Make it the library's", type="primary", key="evaluation_apply_confirmed"):
             try:
-                adopt(library, configuration, fields)
+                apply(library, configuration, fields)
             except LecternError as error:
                 st.markdown(f":red[:material/error:] {words.plain(str(error))} {words.plain(error.help)}")
                 return
             st.rerun()
 
 
-def adopt(library: Library, configuration: Configuration, fields: Mapping[str, Field]) -> None:
+def apply(library: Library, configuration: Configuration, fields: Mapping[str, Field]) -> None:
     """Make it the library's, and keep what was before. Raises ConfigurationError."""
     before = {key: fields[key].value for key in configuration.changes if key in fields}
-    library.evaluation.adopt(configuration)
-    if cuts(configuration.changes):
+    library.evaluation.apply(configuration)
+    if rechunks(configuration.changes):
         chunking.begin()
     kept = {
         "name": configuration.name, "before": before, "now": dict(configuration.changes),
         "at": datetime.now(UTC).isoformat(),
     }  # fmt: skip
-    library.set_preference(BEFORE, json.dumps(kept))
+    library.preferences.set(BEFORE, json.dumps(kept))
 
 
 def differs(configuration: Configuration, own: Mapping[str, object]) -> bool:
@@ -67,13 +67,13 @@ def differs(configuration: Configuration, own: Mapping[str, object]) -> bool:
     return any(own.get(key) != value for key, value in configuration.changes.items())
 
 
-def cuts(changes: Mapping[str, object]) -> bool:
-    """Whether documents have to be cut anew for some changes."""
+def rechunks(changes: Mapping[str, object]) -> bool:
+    """Whether documents have to be re-chunked for some changes."""
     return any(key.startswith("chunking.") for key in changes)
 
 
 def section(library: Library) -> None:
-    """What was adopted, with the way back, and the cutting anew that follows from it."""
+    """What was applied, with the way back, and the re-chunking that follows from it."""
     way_back(library)
     chunking.section(library)
 
@@ -82,7 +82,7 @@ def way_back(library: Library) -> None:
     """A line that says what was made the library's here, with a button to take it back."""
     if problem := st.session_state.pop(PROBLEM, None):
         failure(problem)
-    kept = library.preference(BEFORE)
+    kept = library.preferences.get(BEFORE)
     if kept is None:
         return
     held = json.loads(kept)
@@ -102,10 +102,10 @@ def way_back(library: Library) -> None:
 
 def _take_back(library: Library, before: Mapping[str, object]) -> None:
     try:
-        library.evaluation.adopt(Configuration("before", before))
+        library.evaluation.apply(Configuration("before", before))
     except LecternError as error:
         st.session_state[PROBLEM] = error
         return
-    if cuts(before):
+    if rechunks(before):
         chunking.begin()
-    library.set_preference(BEFORE, None)
+    library.preferences.set(BEFORE, None)

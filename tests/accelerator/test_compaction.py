@@ -1,4 +1,4 @@
-"""What a gathering writes: the rows as they were, and about each of them nothing that is not true."""
+"""What a compaction writes: the rows as they were, and about each of them nothing that is not true."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from accelerator import atomic, sections
+from accelerator.compaction import CompactionStopped, Source, compact
 from accelerator.errors import DumpCorrupt
-from accelerator.gathering import GatheringStopped, Source, gather
 from accelerator.segment import Segment, head_width
 from tests.accelerator.conftest import PROFILE, some_hashes, unit_rows
 from tests.accelerator.making import Meddling, sources_of, write_segment
@@ -48,7 +48,7 @@ SEGMENTS = {
 @pytest.fixture(scope="module", params=SEGMENTS)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Segment, dict]:
     blocks, unit = SEGMENTS[request.param]
-    return write_segment(tmp_path_factory.mktemp("gathering") / "a.segment", blocks, unit=unit), blocks
+    return write_segment(tmp_path_factory.mktemp("compaction") / "a.segment", blocks, unit=unit), blocks
 
 
 def units_of(segment: Segment) -> np.ndarray:
@@ -134,7 +134,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     assert other.block.digest != first.block.digest
 
 
-def test_older_segments_and_dumps_are_gathered_together(tmp_path: Path) -> None:
+def test_older_segments_and_dumps_are_compacted_together(tmp_path: Path) -> None:
     old = write_segment(tmp_path / "old", mixed_blocks(48))
     hashes = old.sections.arrays["hashes"]
     again = [
@@ -143,7 +143,7 @@ def test_older_segments_and_dumps_are_gathered_together(tmp_path: Path) -> None:
         if key != "large"
     ]
     blocks = {"new": unit_rows(40, 48, seed=9), "wide": unit_rows(2000, 48, seed=10)}
-    gather(tmp_path / "new", [*again, *sources_of(blocks)], profile=PROFILE)
+    compact(tmp_path / "new", [*again, *sources_of(blocks)], profile=PROFILE)
     segment = Segment.open(tmp_path / "new")
     segment.verify()
     expected = {key: block for key, block in mixed_blocks(48).items() if key != "large"} | blocks
@@ -158,7 +158,7 @@ def test_older_segments_and_dumps_are_gathered_together(tmp_path: Path) -> None:
 
 def test_unit_only_where_all_are(tmp_path: Path) -> None:
     both = [*sources_of({"a": unit_rows(9, 48)}), *sources_of({"b": 3 * unit_rows(9, 48)}, unit=False)]
-    gather(tmp_path / "both", both, profile=PROFILE)
+    compact(tmp_path / "both", both, profile=PROFILE)
     assert not Segment.open(tmp_path / "both").unit
     assert write_segment(tmp_path / "one", {"a": unit_rows(9, 48)}).unit
 
@@ -185,19 +185,19 @@ def test_rows_of_any_length_are_made_unit(tmp_path: Path, length: float) -> None
     assert segment.errors.max() < 0.1
 
 
-def calls_of_a_whole_gathering(tmp_path: Path) -> int:
+def calls_of_a_whole_compaction(tmp_path: Path) -> int:
     asked = []
-    gather(tmp_path / "whole", sources_of(mixed_blocks(48)), profile=PROFILE, stopped=lambda: bool(asked.append(1)))
+    compact(tmp_path / "whole", sources_of(mixed_blocks(48)), profile=PROFILE, stopped=lambda: bool(asked.append(1)))
     return len(asked)
 
 
 def test_stopped_at_any_time_it_leaves_nothing(tmp_path: Path) -> None:
-    count = calls_of_a_whole_gathering(tmp_path)
+    count = calls_of_a_whole_compaction(tmp_path)
     assert count >= 4
     for at in range(1, count + 1):
         left = iter([False] * (at - 1))
-        with pytest.raises(GatheringStopped):
-            gather(
+        with pytest.raises(CompactionStopped):
+            compact(
                 tmp_path / "part",
                 sources_of(mixed_blocks(48)),
                 profile=PROFILE,
@@ -244,5 +244,5 @@ def test_rows_that_change_amid_a_gathering_are_caught_or_written_as_one_version(
     rows = unit_rows(3000, 48)
     meddling = Meddling(lambda: rows.__setitem__(slice(None), np.nan), at=3)
     with pytest.raises(DumpCorrupt, match="not finite"):
-        gather(tmp_path / "a", sources_of({"a": rows}), profile=PROFILE, stopped=meddling)
+        compact(tmp_path / "a", sources_of({"a": rows}), profile=PROFILE, stopped=meddling)
     assert list(tmp_path.iterdir()) == []

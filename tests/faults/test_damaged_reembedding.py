@@ -27,21 +27,21 @@ def test_damaged_dumps_of_an_unfinished_re_embedding(
 ) -> None:
     with Library.open(settings) as library:
         assert all(event.error is None for event in library.add([item.path for item in shelf.items]))
-        profile = library._storage.documents.profile()
+        profile = library.storage.documents.profile()
         assert profile is not None
         wanted = EmbeddingSettings(precision="bf16" if profile.precision == "float32" else "float32")
         with monkeypatch.context() as patch, pytest.raises(StoreUnavailable):
-            patch.setattr(Storage, "switch", _refuse)
-            list(library.reembed(wanted))
+            patch.setattr(Storage, "cut_over", _refuse)
+            list(library.maintenance.reembed(wanted))
     names = random.Random(seed() + number).sample(sorted(DAMAGES), len(shelf.items))
     for item, name in zip(shelf.items, names, strict=True):
         DAMAGES[name](settings.data_dir / "dumps-new" / f"{item.id}.dump")
     tally.faults += len(names)
     with Library.open(settings) as library:
-        *_, last = library.reembed(wanted)
+        *_, last = library.maintenance.reembed(wanted)
         assert last.stage == "done"
-        library._storage.settle()
-        assert library.repair().findings == ()
+        library.storage.settle()
+        assert library.maintenance.repair().findings == ()
         verdict = judge(library, shelf, Expected({item.id: "present" for item in shelf.items}), seed())
     wrong = tally.judge(verdict.lost, verdict.disagreeing)
     assert not wrong, "\n".join(wrong)

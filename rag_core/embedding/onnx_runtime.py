@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.embedding.torch_engine import TorchEmbedder
+from rag_core.embedding.torch_runtime import TorchEmbedder
 
 
 class OnnxEmbedder(TorchEmbedder):

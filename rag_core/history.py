@@ -1,0 +1,60 @@
+"""What is done with conversations once they are kept: named, narrowed, rated, exported, deleted."""
+
+from __future__ import annotations
+
+from rag_core.domain import Scope
+from rag_core.exporting import ConversationForm, Thread, export
+from rag_core.storage import Storage
+
+
+class History:
+    """The kept conversations of one library. Thread-safe; raises StoreUnavailable.
+
+    An id that there is not changes nothing.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._kept = storage.conversations
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title."""
+        self._kept.rename(conversation_id, title)
+
+    def pin(self, conversation_id: str, pinned: bool) -> None:
+        """Keep a conversation before all others, or among them again."""
+        self._kept.pin(conversation_id, pinned)
+
+    def delete(self, conversation_id: str) -> None:
+        """Delete a conversation with its messages."""
+        self._kept.delete(conversation_id)
+
+    def export(self, conversation_id: str, form: ConversationForm) -> bytes:
+        """A conversation as a file: "markdown", "pdf", "json", or "bibtex" for the documents that it cites.
+
+        Raises KeyError.
+        """
+        conversation = next((one for one in self._kept.all() if one.id == conversation_id), None)
+        if conversation is None:
+            raise KeyError(conversation_id)
+        messages = self._kept.messages(conversation_id)
+        cited = {citation.document_id for one in messages if one.answer for citation in one.answer.citations}
+        return export(Thread(conversation, messages, self._storage.documents.some(sorted(cited))), form)
+
+    def scope(self, conversation_id: str) -> Scope:
+        """What a conversation is narrowed to."""
+        return self._kept.scope(conversation_id)
+
+    def set_scope(self, conversation_id: str, scope: Scope) -> None:
+        """Narrow a conversation; an empty scope is everything."""
+        self._kept.set_scope(conversation_id, scope)
+
+    def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
+        """Keep what the user thinks of an answer, 1 good, -1 bad, None neither, and why. Raises ValueError."""
+        if rating not in (1, -1, None):
+            raise ValueError("A rating is 1, -1 or None.")
+        self._kept.rate(message_id, rating, reason.strip())
+
+    def bring_back(self, message_id: str) -> None:
+        """Show again what a message took the place of; it and those after it are set aside in turn."""
+        self._kept.bring_back(message_id)

@@ -1,0 +1,31 @@
+"""Pages as images, with the boxes of a span of their text; one whose text was recognised stands upright."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rag_core.domain import Document, PageImage
+from rag_core.errors import UnsupportedDocument
+from rag_core.reading import Reader
+from rag_core.reading.ocr import span_boxes
+from rag_core.recognition import recognised_text
+from rag_core.storage import Storage
+
+
+def draw(
+    storage: Storage, reader: Reader, document: Document, number: int, span: tuple[int, int] | None, width_px: int
+) -> PageImage:
+    """A page as PNG; the boxes are fractions of its size. Raises UnsupportedDocument where nothing can be drawn."""
+    if not document.has_pictures:
+        raise UnsupportedDocument(
+            "Only the pages of PDF documents and images can be drawn.", help="Read the page's text."
+        )
+    recognised = recognised_text(storage, document.id, number)
+    marked = None if recognised else span
+    stored = storage.documents.pages(document.id, number) if marked else []
+    image = reader.picture(
+        storage.files.path(document.id), document.media_type, number, width_px=width_px, span=marked,
+        text=stored[0].text if stored else None, password=storage.documents.password(document.id),
+        turned=recognised.turned if recognised else 0,
+    )  # fmt: skip
+    return replace(image, boxes=span_boxes(recognised, *span)) if recognised and span else image
