@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from rag_core.domain import Scope
+from rag_core.domain import Document, Scope
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.reranking import AUTOMATIC, RERANKERS
 from rag_core.retrieval.reranking.feedback import FeedbackReranker
 from rag_core.retrieval.reranking.pieces import PiecesReranker, best_pieces
+from rag_core.retrieval.reranking.rows import RowsReranker
 from rag_core.storage.postgres.passages import PassageRow
 
 LONG = "effects of boundary layer suction on laminar flow over swept wings at transonic speed with heat transfer"
 ROWS = np.array([[1, 0], [0.98, 0.2], [0.96, 0.28], [0, 1], [0.9, 0.4]], np.float32)
+DOCUMENT = Document("d", "Acme report", "text/plain", 1, "ready")
 SCORE = np.array([1.0, 0.95, 0.9, 0.85, 0.84], np.float32)
 
 
@@ -71,3 +73,25 @@ def test_the_best_piece_decides_between_equals() -> None:
 
 def test_chunks_of_older_libraries_have_no_pieces() -> None:
     assert PiecesReranker().scores(query("words"), in_pieces(None, None)) is None
+
+
+def in_rows(*texts: str) -> Candidates:
+    """Candidates of one document with these texts, of equal scores."""
+    refs = [(DOCUMENT.id, index) for index in range(len(texts))]
+    rows = [PassageRow(*ref, 1, "", "", 0, 1, "[]", text, "", None) for ref, text in zip(refs, texts, strict=True)]
+    return Candidates(refs, np.full(len(refs), 0.5, np.float32), "fused", {}, None, rows, {DOCUMENT.id: DOCUMENT})
+
+
+def test_a_row_that_is_called_as_asked_lifts_its_chunk() -> None:
+    chunks = in_rows(
+        "Assets held abroad are assets of the whole.",
+        "Total non-current assets\t180\t175\nTotal current assets\t143\t162",
+        "Net sales\t274\t260\nTotal assets\t323\t338",
+    )
+    scores = RowsReranker().scores(query(f"What were the total assets of {DOCUMENT.title} in 2020?"), chunks)
+    assert scores is not None
+    assert [index for _, index in chunks.scored(scores, "rerank", "rerank").refs] == [2, 1, 0]
+
+
+def test_chunks_without_rows_are_left_alone() -> None:
+    assert RowsReranker().scores(query("total assets"), in_rows("Total assets rose.", "A\tB\nC\tD")) is None

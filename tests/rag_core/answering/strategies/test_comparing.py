@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rag_core.answering.strategies.comparing import asked_of_each
 from rag_core.answering.strategies.composing import compose, scored
 from rag_core.answering.strategies.evidence import gather
 from tests.rag_core.answering.parts import ENCODER, hit
@@ -55,3 +56,25 @@ def test_nothing_is_compared_where_one_is_not_told_of(question: str) -> None:
     evidence = gather(question, SHIPS, ENCODER)
     assert evidence is not None
     assert compose(question, evidence, scored(evidence), 3).rows == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "of_apple", "of_costco"),
+    [
+        ("Compare Apple's and Costco's tax rate in 2020", "Compare Apple's tax rate in 2020", "Compare Costco's tax rate in 2020"),
+        ("Which had the higher tax rate, Apple or Costco?", "Which had the higher tax rate, Apple ?", "Which had the higher tax rate, Costco?"),
+        ("apple vs costco tax rate", "apple tax rate", "costco tax rate"),
+    ],
+)  # fmt: skip
+def test_documents_that_are_compared_are_asked_apart(question: str, of_apple: str, of_costco: str) -> None:
+    found = asked_of_each(question, RATES)
+    assert {name.casefold(): asked for name, asked in found.items()} == {
+        "apple": (of_apple, [RATES[1]]), "costco": (of_costco, [RATES[0]]),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question", ["What was Apple's tax rate?", "Compare Apple's and Netflix's tax rate", "Halcyon or Tern?"]
+)
+def test_one_document_alone_is_compared_with_none(question: str) -> None:
+    assert asked_of_each(question, RATES) == {}

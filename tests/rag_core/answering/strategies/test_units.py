@@ -51,3 +51,10 @@ def test_the_foot_of_a_page_is_no_unit() -> None:
     text = "Net sales rose by a tenth in the year.\n\nAnnual Report | 2020 Form | 27"
     every = quotes(merge_hits([hit(text, document="annual report 2020")]))
     assert [unit.quote.text for unit in units(every)] == ["Net sales rose by a tenth in the year."]
+
+
+def test_a_line_of_heads_answers_nothing() -> None:
+    _, found = read(
+        "Our taxes for 2020, 2019 and 2018 were as follows: 2020 2019 2018\nEffective tax rate 14.4 % 15.9 % 18.3 %"
+    )
+    assert list(found) == ["Effective tax rate 14.4 % 15.9 % 18.3 %"]
