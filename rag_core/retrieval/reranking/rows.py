@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -45,8 +46,13 @@ def _labels(text: str) -> Iterator[frozenset[str]]:
     """The terms of the first cell of each row with figures behind it."""
     for line in text.split("\n"):
         label, tab, rest = line.partition("\t")
-        if tab and any(character.isdigit() for character in rest) and (found := frozenset(terms(label))):
+        if tab and any(character.isdigit() for character in rest) and (found := _terms(label)):
             yield found
+
+
+@lru_cache(maxsize=20_000)  # the same tables come up again and again
+def _terms(label: str) -> frozenset[str]:
+    return frozenset(terms(label))
 
 
 def _likeness(asked: Sequence[tuple[Collection[str], float]], label: frozenset[str], rarity: dict[str, float]) -> float:

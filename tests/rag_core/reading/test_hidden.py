@@ -124,8 +124,8 @@ def test_hidden_text_of_a_word_document_is_read_and_marked(tmp_path: Path, reade
     paragraph.add_run("Tiny letters promise everything.").font.size = Pt(1)
     shaded = paragraph.add_run("White on black is a heading.")
     shaded.font.color.rgb = RGBColor(255, 255, 255)
-    shaded._r.rPr.append(OxmlElement("w:shd"))
-    shaded._r.rPr[-1].set(qn("w:fill"), "000000")
+    shaded.font.element.rPr.append(OxmlElement("w:shd"))
+    shaded.font.element.rPr[-1].set(qn("w:fill"), "000000")
     document.styles.add_style("Secret", 1).font.hidden = True
     document.add_paragraph("A style hides this paragraph.", style="Secret")
     document.save(str(tmp_path / "stored"))

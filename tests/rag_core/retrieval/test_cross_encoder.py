@@ -13,7 +13,7 @@ from rag_core.domain import Document, Scope
 from rag_core.errors import ModelUnavailable
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.query import Query
-from rag_core.retrieval.reranking.choosing import FIRST, Rerankers
+from rag_core.retrieval.reranking.choosing import AUTOMATIC, FIRST, Rerankers
 from rag_core.retrieval.reranking.cross_encoder import CrossEncoderReranker, cross_encoders
 from rag_core.storage.postgres.passages import PassageRow
 from tests.conftest import add_text
@@ -112,7 +112,7 @@ def test_a_model_that_cannot_serve_is_told_of(models: Path, tmp_path: Path, want
     assert again == [note]
     assert "cross-encoder" in note
     assert "automatic" in note
-    assert (order(found), found.kind, laps) == ([0, 1], "fused", ["pieces", "feedback"])
+    assert (order(found), found.kind, laps) == ([0, 1], "fused", list(AUTOMATIC))
 
 
 def test_a_model_is_loaded_once_and_again_only_when_its_files_changed(models: Path, tmp_path: Path) -> None:
