@@ -459,7 +459,7 @@ def test_an_engine_that_fails_is_replaced_with_a_note(
     for query in (rows[5], -rows[6]):
         found = scanner.search_many(query[None], 9)[0] if many else scanner.search(query, 9)
         assert_same(found, brute_force(arranged.blocks, query, 9))
-    assert scanner.note == "The engine made up failed (the card was lost). The CPU searches in its place."
+    assert scanner.note == "The backend made up failed (the card was lost). The CPU searches in its place."
     assert scanner.note in caplog.text
     assert isinstance(scanner.backend, CpuBackend)
 

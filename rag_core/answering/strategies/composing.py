@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rag_core.answering.cues import AnswerType, answer_type, asks_for_words, holds_answer
+from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.comparing import compared
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
 from rag_core.answering.strategies.weights import reader
+from rag_core.answering.tables.asking import periods_of
 from rag_core.answering.tables.computing import Computed, computed, set_apart
 from rag_core.answering.tables.saying import said
 from rag_core.text.numbers import numbers
@@ -73,12 +74,12 @@ def compose(
     result = computed(question, asked, evidence.cell_scores, evidence.weights) if asked else None
     sides = compared(question, evidence, scores)
     if sides and (not result or _of_several(evidence, sides)):
-        return _side_by_side(evidence, scores, sides)
+        return _side_by_side(question, evidence, scores, sides)
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)
     lead, cells = (result.text, result.cells) if result else ("", ())
     if not result and not asks_for_words(question):
-        lead, cells = _cell(evidence, chosen[0], answer_type(question))
+        lead, cells = _cell(evidence, chosen[0], question)
     chosen = _behind_lead(evidence, chosen, result is None)[: min(most, _BEHIND_LEAD)] if lead else chosen
     first = _lead_in(evidence, chosen[0], chosen)
     others = (_with_label(evidence, index) for index in chosen[1:])
@@ -91,12 +92,12 @@ def _of_several(evidence: Evidence, sides: Mapping[str, int]) -> bool:
     return len({evidence.units[index].quote.hit.document.id for index in sides.values()}) == len(sides)
 
 
-def _side_by_side(evidence: Evidence, scores: Floats, sides: Mapping[str, int]) -> Composition:
+def _side_by_side(question: str, evidence: Evidence, scores: Floats, sides: Mapping[str, int]) -> Composition:
     """A row for each thing compared, its figure where one is clear; the best of them is what trust looks at."""
     rows: list[Row] = []
     cells: list[int] = []
     for name, index in sides.items():
-        text, places = _cell(evidence, index, "other")
+        text, places = _cell(evidence, index, question)
         quote = _cell_quote(evidence, places[0]) if places else evidence.units[index].quote
         rows.append(Row(name, text or quote.text, quote))
         cells += places
@@ -152,18 +153,21 @@ def choose(evidence: Evidence, scores: Floats, most: int) -> list[int]:
     return chosen
 
 
-def _cell(evidence: Evidence, index: int, kind: AnswerType) -> tuple[str, tuple[int, ...]]:
+def _cell(evidence: Evidence, index: int, question: str) -> tuple[str, tuple[int, ...]]:
     """What the figure asked for in a row says, and its place; "" where it is not clear which one it is.
 
-    A question for a date or a time is answered by such a figure alone.
+    Who names no year means the latest. A question for a date or a time is answered by such a figure alone.
     """
-    places = evidence.cells_in(index)
+    places, kind = evidence.cells_in(index), answer_type(question)
     if not evidence.units[index].tabular or not places or evidence.asked is None:
         return "", ()
     chances = np.exp(evidence.cell_scores[places])
     best = places[int(np.argmax(chances))]
-    if chances.max() < _CLEARLY * chances.sum():
+    of_years = [] if periods_of(question) else evidence.asked.of_years(best, places)
+    clear = float(chances[[places.index(place) for place in of_years]].sum()) if of_years else chances.max()
+    if clear < _CLEARLY * chances.sum():
         return "", ()
+    best = of_years[-1] if of_years else best
     text = said(evidence.asked.cells[best])
     if kind == "date" and not holds_answer(kind, evidence.asked.cells[best].part.text):
         return "", ()

@@ -16,15 +16,14 @@ from rag_core.text.terms import terms
 
 CELL_FEATURES = (
     "label", "label_share", "label_asked", "head", "head_share", "head_asked", "group", "all", "all_share", "worst",
-    "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "no_period_latest", "part_year",
-    "statement", "change", "change_asked", "percent",
-    "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
+    "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "part_year", "statement",
+    "change", "change_asked", "percent", "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
 )  # fmt: skip
 """Columns of `Asked.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
-the label or heads; another one does; latest: none is asked for, and its year is the latest of its row. part_year: the
-figure is of some months, where none are asked for. statement: in a statement of whole accounts. alike: how
-nearly the label says what is asked, in stems (Dice's coefficient). change: a column of changes."""
+the label or heads; another one does. part_year: the figure is of some months, where none are asked for. statement: in a
+statement of whole accounts. alike: how nearly the label says what is asked, in stems (Dice's coefficient). change: a
+column of changes."""
 
 _YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?!\d|[,.]\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth)\s(?:fiscal\s)?quarter\b", re.I)
@@ -46,6 +45,12 @@ class Asked:
     label: Floats
     head: Floats
     full: Floats
+
+    def of_years(self, place: int, among: Sequence[int]) -> list[int]:
+        """The cells of the same row as one of them, the latest year last; none where its heads name no year."""
+        row = [one for one in among if self.cells[one].label == self.cells[place].label]
+        years = {one: max(years_of(self.cells[one].head), default="") for one in row}
+        return sorted((one for one in row if years[one]), key=lambda one: (years[one], -one)) if years[place] else []
 
 
 def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, weights: Floats) -> Asked | None:
@@ -85,7 +90,6 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
         "other_period": np.array([bool(periods and found and not periods & found) for found in of_cells], dtype=float),
         "no_period_first": np.array([not periods and cell.column == 0 for cell in cells], dtype=float),
         "no_period_last": np.array([not periods and cell.column == cell.columns - 1 for cell in cells], dtype=float),
-        "no_period_latest": np.array([not periods] * len(cells)) * _latest(cells),
         "part_year": np.array(
             [bool(_PART_YEAR.search(cell.head)) and not _PART_YEAR.search(question) for cell in cells], dtype=float
         ),
@@ -108,18 +112,6 @@ def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:
     asked = {term for word in matches.words if not (word.is_name or word.is_number) for term in terms(word.text)}
     held = [set(terms(cell.name)) for cell in cells]
     return np.array([2 * len(asked & one) / max(len(asked) + len(one), 1) for one in held])
-
-
-def _latest(cells: Sequence[Cell]) -> Floats:
-    """1 for each cell whose year is the latest of its row, where the row's heads name several."""
-    years = [max(years_of(cell.head), default="") for cell in cells]
-    of_rows: dict[tuple[int, int, tuple[Part, ...]], set[str]] = {}
-    rows = [(cell.passage, cell.table, cell.label) for cell in cells]
-    for row, year in zip(rows, years, strict=True):
-        of_rows.setdefault(row, set()).add(year)
-    return np.array(
-        [float(len(of_rows[row]) > 1 and year == max(of_rows[row])) for row, year in zip(rows, years, strict=True)]
-    )
 
 
 class _Matched:
