@@ -23,7 +23,7 @@ from tests.conftest import PROJECT
 from tests.rag_core.answering.parts import ENCODER, HITS, SALES, ListRetriever, encode, hit
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
-BOTH = "When was Lake Ormen put in use and what does an adult pay to Tolsund?"
+BOTH = "When was Lake Ormen put in use and what is the adult fare to Tolsund?"
 FARES = hit(
     "| Fare | 2023 | 2024 |\n|---|---|---|\n| Adult | 12.40 | 15.80 |\n| Child | 6.20 | 7.90 |", document="fares"
 )
@@ -196,7 +196,7 @@ def test_new_evidence_takes_the_place_of_old() -> None:
 @pytest.mark.parametrize(
     ("question", "parts"),
     [
-        (BOTH, ("When was Lake Ormen put in use?", "what does an adult pay to Tolsund?")),
+        (BOTH, ("When was Lake Ormen put in use?", "what is the adult fare to Tolsund?")),
         ("When was the Petrel built and how fast is it?", ("When was the Petrel built?", "how fast is the Petrel?")),
         (
             "How high is the dam of Lake Ormen? And who looks at its crest?",
