@@ -56,10 +56,10 @@ def _is_titled(name: str, names: Sequence[str], title: str) -> bool:
 
 def _alone(question: str, name: str, names: Sequence[str]) -> str:
     """The question without the other names and what joins them."""
-    for other in (re.escape(other) for other in names if other != name):
+    for other in (rf"(?<!\w){re.escape(other)}(?!\w)" for other in names if other != name):
         found = (re.search(pattern, question) for pattern in (f"{other}{_JOINING}", f"{_JOINING}{other}", other))
-        part = next(filter(None, found))
-        question = f"{question[: part.start()]} {question[part.end() :]}"
+        if part := next(filter(None, found), None):
+            question = f"{question[: part.start()]} {question[part.end() :]}"
     return " ".join(question.split())
 
 

@@ -54,7 +54,10 @@ def extract(
     max_sentences: int = 3,
 ) -> Extraction:
     """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits."""
-    sides = {name: _read(asked, some, encoder, aim, 1) for name, (asked, some) in asked_of_each(question, hits).items()}
+    sides = {
+        name: _read(asked, some, encoder, aim, 1, with_computing=False)
+        for name, (asked, some) in asked_of_each(question, hits).items()
+    }
     told = {name: one for name, one in sides.items() if one is not None and one.trust.enough}
     if sides and len(told) == len(sides):
         return _side_by_side(told)

@@ -7,6 +7,7 @@ import pytest
 from rag_core.answering.strategies.comparing import asked_of_each
 from rag_core.answering.strategies.composing import compose, scored
 from rag_core.answering.strategies.evidence import gather
+from rag_core.answering.strategies.extractive import extract
 from tests.rag_core.answering.parts import ENCODER, hit
 
 SHIPS = [
@@ -77,3 +78,10 @@ def test_documents_that_are_compared_are_asked_apart(question: str, of_apple: st
 )
 def test_one_document_alone_is_compared_with_none(question: str) -> None:
     assert asked_of_each(question, RATES) == {}
+
+
+def test_nothing_is_computed_within_one_of_the_documents() -> None:
+    question = "Which had the higher effective tax rate in 2020, Apple or Costco?"
+    rows = [hit(f"{one.text}\nStatutory tax rate\t21%\t21%", document=one.document.title) for one in RATES]
+    found = extract(question, rows, ENCODER)
+    assert [row.text for row in found.rows] == ["Effective tax rate, 2020: 14.4%", "Effective tax rate, 2020: 24.4%"]
