@@ -63,7 +63,7 @@ class ReadingSettings(Group):
     timeout_s: float = Field(default=300.0, gt=0, description="longest time for reading one document, seconds")
     page_timeout_s: float = Field(default=30.0, gt=0, description="longest silence of a reading process, seconds")
     processes: int = Field(
-        default=0, ge=0, le=64, description="processes that read, 0 for as many as there are cores, at most 4"
+        default=0, ge=0, le=64, description="processes that read, 0 for as many as there are cores, 2 to 4"
     )
     memory_bytes: int = Field(default=1536 * 2**20, ge=64 * 2**20, description="memory of a reading process, bytes")
 

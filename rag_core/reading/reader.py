@@ -35,14 +35,14 @@ Begun = Callable[[int, Callable[[], ParsedDocument]], None]
 class Reader:
     """Reads documents and draws their pages. Thread-safe: requests take turns at a few reading processes.
 
-    A process is started when no other is free, kept for the next request, and replaced when it dies or is killed at a
-    limit of time or memory; the others go on meanwhile. Pictures have a process of their own, so that a citation opens
-    while a thousand pages are read.
+    There are two at least, so that a short document never waits for a long one. A process is started when no other is
+    free, kept for the next request, and replaced when it dies or is killed at a limit of time or memory; the others go
+    on meanwhile. Pictures have a process of their own, so that a citation opens while a thousand pages are read.
     """
 
     def __init__(self, settings: ReadingSettings) -> None:
         self._settings = settings
-        self.processes = settings.processes or min(usable_cores(), _MOST_PROCESSES)
+        self.processes = settings.processes or min(max(usable_cores(), 2), _MOST_PROCESSES)
         self._reading = Pool(settings.memory_bytes, self.processes)
         self._drawing = Pool(settings.memory_bytes, 1)
 

@@ -178,7 +178,7 @@ def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
     ask(remote, REFUND)
     expect(remote.locator(".exchange .body")).to_contain_text("The first words")
     remote.locator(".st-key-chat_stop button").click()
-    expect(remote.locator(".exchange .stopped").or_(remote.get_by_text("Stopping"))).to_be_visible()
+    expect(remote.locator(".exchange .stopped").or_(remote.get_by_text("Stopping")).first).to_be_visible()
     gemini.release.set()
     expect(remote.locator(".exchange .stopped")).to_be_visible()
     expect(remote.locator(".exchange .body")).not_to_contain_text("and the rest")
