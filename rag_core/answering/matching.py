@@ -26,6 +26,10 @@ Floats = NDArray[np.float64]
 
 _OTHER_NUMBER = 0.5  # the most that one figure is a match for another
 _MATCH, _STEEPNESS = 0.6, 0.06  # a cosine of token vectors from which a word counts as matched, and how sharply
+_OPERATIONS = frozenset(
+    {"together", "altogether", "combined", "sum", "plus", "versus", "vs", "compare", "compared", "comparing"}
+    | {"difference", "fraction", "proportion", "ratio"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ class Matches:
 
 
 def content_words(question: str) -> tuple[Word, ...]:
-    """The words of a question that say what it is about, in order; no acronym behind what it stands for."""
+    """The words of a question that say what it is about, in order; no acronym behind what it stands for, and no word
+    for what is to be done with the figures, as long as there are others."""
     found: list[Word] = []
     said = defined(question)
     for token in tokens(question):
@@ -80,7 +85,7 @@ def content_words(question: str) -> tuple[Word, ...]:
         again = any(start <= token.start < end for start, end in said)
         if terms(text) and not again and (not found or token.start >= found[-1].end):
             found.append(Word(text, token.start, token.end))
-    return tuple(found)
+    return tuple(word for word in found if word.text.casefold() not in _OPERATIONS) or tuple(found)
 
 
 def matched(question: str, passages: Sequence[Passage], every: Sequence[Quote], encode_tokens: EncodeTokens) -> Matches:

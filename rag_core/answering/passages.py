@@ -64,14 +64,13 @@ def merge_hits(hits: Sequence[Hit]) -> list[Passage]:
 
 def with_heads(hits: Sequence[Hit]) -> list[Hit]:
     """Hits, best first, and behind them what stands before those that begin amid a table, on the same page."""
-    known = {hit.chunk_id for hit in hits}
-    heads = {
-        chunk.chunk_id: chunk
-        for hit in hits
-        if begins_in_table(hit.text)
-        for chunk in hit.around
-        if chunk.page == hit.page and chunk.index < hit.index and chunk.chunk_id not in known
-    }
+    known, heads = {hit.chunk_id for hit in hits}, {}
+    for hit in hits:
+        around, last = {chunk.index: chunk for chunk in hit.around}, hit
+        while begins_in_table(last.text) and (before := around.get(last.index - 1)) and before.page == hit.page:
+            last = before
+            if before.chunk_id not in known:
+                heads[before.chunk_id] = before
     return [*hits, *heads.values()]
 
 

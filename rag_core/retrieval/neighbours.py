@@ -16,7 +16,7 @@ from rag_core.text.tables import begins_in_table
 def surrounded(query: Query, hits: Sequence[Hit], count: int, indexes: Indexes) -> tuple[Hit, ...]:
     """Hits with the chunks around them that there are within the query's scope: `count` before and behind each.
 
-    One that begins amid a table has the chunk before it in any case. Raises StoreUnavailable.
+    One that begins amid a table has the two before it in any case. Raises StoreUnavailable.
     """
     wanted = {hit.chunk_id: _refs(hit, count, query.within) for hit in hits}
     if not any(wanted.values()):
@@ -29,7 +29,7 @@ def _refs(hit: Hit, count: int, within: Within | None) -> list[Ref]:
     """The nearest first."""
     places = [hit.index + side * step for step in range(1, count + 1) for side in (-1, 1)]
     if not count and begins_in_table(hit.text):
-        places = [hit.index - 1]
+        places = [hit.index - 1, hit.index - 2]
     allowed = None if within is None else within.rows[hit.document.id]
     return [(hit.document.id, place) for place in places if place >= 0 and (allowed is None or place in allowed)]
 

@@ -52,7 +52,7 @@ _KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:compare[sd]?|comparing|comparison|versus|vs\.?|differ(?:s|ed|ence|ences|ent)?|similarit(?:y|ies)"
             r"|(?:more|less|fewer|higher|lower|larger|smaller|bigger|better|worse|older|newer|longer|shorter|greater)"
-            r"\b.{0,80}\bthan|which (?:one )?(?:is|was|has|had|of the (?:two|three))\b.{0,60}\bor)\b",
+            r"\b.{0,80}\bthan\b(?!\s\d)|which (?:one )?(?:is|was|has|had|of the (?:two|three))\b.{0,60}\bor)\b",
             re.IGNORECASE,
         ),
     ),

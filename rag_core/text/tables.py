@@ -22,9 +22,11 @@ Line = tuple[int, str]
 
 
 def begins_in_table(text: str) -> bool:
-    """Whether a text begins with a row, cells set apart by tabs and a figure among them: its head stands before it."""
-    first = text.partition("\n")[0]
-    return "\t" in first and any(character.isdigit() for character in first)
+    """Whether a text begins with a row, cells set apart by tabs and a figure among them, or with the name of a group
+    of such rows: their head stands before it."""
+    first, _, rest = text.partition("\n")
+    row = rest.partition("\n")[0] if len(first) <= _GROUP_CHARS and "\t" not in first else first
+    return "\t" in row and any(character.isdigit() for character in row)
 
 
 def is_caption(line: str) -> bool:

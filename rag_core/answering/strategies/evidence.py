@@ -109,7 +109,7 @@ def gather(
     full = np.maximum(near, matches.prefix[places])
     weights = _rarities(matches, found)
     features = _features(question, found, hits, matches, places, near, full, weights, meant or {})
-    asked = asked_cells(question, passages, matches, weights)
+    asked = asked_cells(question, passages, matches, weights, meant or {})
     evidence = Evidence(tuple(found), features, tuple(every), near, full, weights, matches, asked, np.zeros(0))
     return _with_reading(with_cells(evidence, reader().cell), question, passages, encoder)
 

@@ -22,19 +22,20 @@ from rag_core.text.terms import terms
 _OF_FIRST = (
     "near_share", "all_share", "all_names", "nearness", "asked", "first", "meant", "read", "span", "read_share",
 )  # fmt: skip
-_OF_CELLS = ("cells_all", "cells_worst", "cells_period", "cells_other_period")
+_OF_CELLS = ("cells_all", "cells_worst", "cells_period", "cells_other_period", "cells_ahead")
 SIGNS = (
     *_OF_FIRST, *_OF_CELLS, "share", "log_share", "together", "lead", "computed", "new_words", "best", "margin",
     "best_document", "read_best", "span_best",
 )  # fmt: skip
 """What is looked at. The first are features of the first unit. cells: of the figures that the lead says, the question's
-words that they match with all that names them, on average and at least, and whether they are of its period. share: of
+words that they match with all that names them, on average and at least, whether they are of its period, and how far
+the log odds of the first are ahead of any other figure's. share: of
 the first unit in the softmax of scores; margin: how far its score is above the second. together: the question's words
 matched by all quotes; best: by the unit that matches most. new_words: what the answer says that the question does not.
 best_document: whether it is of the first passage's document. read_best,
 span_best: the most that the reader says of any unit. More of them fitted no better on questions kept out."""
 
-_NEW_WORDS, _MARGIN = 12, 5.0  # what is more counts as so much
+_NEW_WORDS, _MARGIN, _AHEAD = 12, 5.0, 3.0  # what is more counts as so much
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,10 @@ def _of_cells(evidence: Evidence, made: Composition) -> dict[str, float]:
     period, other = (evidence.asked.features[places, CELL_FEATURES.index(name)] for name in ("period", "other_period"))
     # What is computed from several periods has figures of others too.
     periods = (period.max(), other.min()) if made.is_computed else (period.mean(), other.mean())
-    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods)
+    scores, first = evidence.cell_scores, evidence.asked.cells[places[0]].figure
+    others = (score for cell, score in zip(evidence.asked.cells, scores, strict=True) if cell.figure != first)
+    ahead = np.clip(scores[places[0]] - max(others, default=-np.inf), -_AHEAD, _AHEAD)
+    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods, ahead)
     return dict(zip(_OF_CELLS, map(float, known), strict=True))
 
 

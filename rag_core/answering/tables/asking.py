@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +18,13 @@ CELL_FEATURES = (
     "label", "label_share", "label_asked", "head", "head_share", "head_asked", "group", "all", "all_share", "worst",
     "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "part_year", "statement",
     "change", "change_asked", "percent", "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
+    "meant",
 )  # fmt: skip
 """Columns of `Asked.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
 the label or heads; another one does. part_year: the figure is of some months, where none are asked for. statement: in a
-statement of whole accounts. alike: how nearly the label says what is asked, in stems (Dice's coefficient). change: a
-column of changes."""
+statement of whole accounts. meant: how surely the question means its document. alike: how nearly the label says what is
+asked, in stems (Dice's coefficient). change: a column of changes."""
 
 _YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?!\d|[,.]\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth)\s(?:fiscal\s)?quarter\b", re.I)
@@ -38,13 +39,17 @@ _TOTAL = re.compile(r"\btotal\b|\ball\b|\boverall\b", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The cells of some passages, their features (cells, len(CELL_FEATURES)), and what each matches (cells, words)."""
+    """The cells of some passages, their features (cells, len(CELL_FEATURES)), and what each matches (cells, words).
+
+    spelt: 1 for words of the question that stand in the label or heads, in stems.
+    """
 
     cells: tuple[Cell, ...]
     features: Floats
     label: Floats
     head: Floats
     full: Floats
+    spelt: Floats
 
     def of_years(self, place: int, among: Sequence[int]) -> list[int]:
         """The cells of the same row as one of them, the latest year last; none where its heads name no year."""
@@ -53,10 +58,12 @@ class Asked:
         return sorted((one for one in row if years[one]), key=lambda one: (years[one], -one)) if years[place] else []
 
 
-def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, weights: Floats) -> Asked | None:
+def asked_cells(
+    question: str, passages: Sequence[Passage], matches: Matches, weights: Floats, meant: Mapping[str, float]
+) -> Asked | None:
     """The cells of the passages as answers to a question; None where there are none.
 
-    weights: how much each of the question's words counts, (words,).
+    weights: how much each of the question's words counts, (words,). meant: how surely it means documents, by id.
     """
     cells = [
         cell
@@ -102,8 +109,10 @@ def asked_cells(question: str, passages: Sequence[Passage], matches: Matches, we
         "total": totals, "total_asked": totals * bool(_TOTAL.search(question)),
         "first": np.array([1 / (1 + cell.passage) for cell in cells]),
         "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
+        "meant": np.array([meant.get(passages[cell.passage].hits[0].document.id, 0.0) for cell in cells]),
     }  # fmt: skip
-    return Asked(tuple(cells), np.stack([known[name] for name in CELL_FEATURES], axis=1), label, head, full)
+    features = np.stack([known[name] for name in CELL_FEATURES], axis=1)
+    return Asked(tuple(cells), features, label, head, full, _spelt(cells, matches))
 
 
 def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:
@@ -112,6 +121,12 @@ def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:
     asked = {term for word in matches.words if not (word.is_name or word.is_number) for term in terms(word.text)}
     held = [set(terms(cell.name)) for cell in cells]
     return np.array([2 * len(asked & one) / max(len(asked) + len(one), 1) for one in held])
+
+
+def _spelt(cells: Sequence[Cell], matches: Matches) -> Floats:
+    asked = [set(terms(word.text)) for word in matches.words]
+    held = {said: set(terms(said)) for said in {f"{cell.name} {cell.head}" for cell in cells}}
+    return np.array([[not one.isdisjoint(held[f"{cell.name} {cell.head}"]) for one in asked] for cell in cells], float)
 
 
 class _Matched:

@@ -22,16 +22,17 @@ _CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin)"
 _PERCENT = r"(?:\bper\s?cent|%)"
 _LESS = r"small(?:er|est)|low(?:er|est)|less|least|few(?:er|est)"
 _MORE = r"larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|more|most"
+# "Less than" before a number is a limit and compares nothing.
 _PATTERNS: dict[Operation, str] = {
     "percentage change": rf"{_PERCENT}.*{_CHANGE} | {_CHANGE}.*{_PERCENT} | \bgrowth\srate",
-    "share": rf"(?:{_PERCENT}|\bproportion|\bshare\b|\bfraction).*\b(?:of|over|constitut)",
+    "share": rf"(?:{_PERCENT}|\bproportion|(?<!\bper\s)\bshare\b|\bfraction).*\b(?:of|over|constitut)",
     "average": r"\b(?:average|mean)\b",
     "ratio": r"\bratio\b | \bhow\smany\stimes\b | \btimes\s(?:as|larger|more)\b",
     "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more|less|fewer|higher|lower|larger|smaller)\b",
-    "larger": r"""\b(?:compar\w+|versus|vs)\b
-        | \b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b""",
     "change": _CHANGE,
-    "sum": r"\b(?:sum|combined|together|altogether)\b | \btotal\b.*\band\b",
+    "larger": r"""\b(?:compar\w+|versus|vs)\b
+        | \b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b(?!\s\d)""",
+    "sum": r"\b(?:sum|plus|combined|together|altogether)\b | \btotal\b.*\band\b",
 }
 _ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in _PATTERNS.items()}
 _EXTREME = re.compile(
@@ -144,13 +145,13 @@ def _operands(question: str, wanted: Operation, asked: Asked, scores: Floats, we
     if len(periods) > 1 and (found := _over_periods(periods, asked, scores)):
         return found
     if wanted in ("average", "sum") and len(periods) < 2 and (found := _whole_row(asked, scores)):
-        pair = _pair(question, asked, scores, weights)
+        pair = _pair(question, wanted, asked, scores, weights)
         return pair or (found if wanted == "average" else [])
     if wanted in ("change", "percentage change"):
         return _to_the_year_before(asked, scores)
     if _YEAR_BEFORE.search(question):
         return _to_the_year_before(asked, scores)[::-1]
-    return _pair(question, asked, scores, weights)
+    return _pair(question, wanted, asked, scores, weights)
 
 
 def _periods(question: str, wanted: Operation) -> list[str]:
@@ -217,10 +218,17 @@ def _to_the_year_before(asked: Asked, scores: Floats) -> list[int]:
     return [earlier[0], best] if earlier else []
 
 
-def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
-    """Two cells of one column or row that together match most of the question, in the order it names them."""
-    few = list(np.argsort(-scores)[:_FEW_CELLS])
+def _pair(question: str, wanted: Operation, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
+    """Two cells of one column or row that together match most of the question, in the order it names them; to a sum
+    totals add nothing unless the question names one."""
+
+    def is_total(cell: Cell) -> bool:
+        return bool(_TOTAL.search(cell.name)) and not _TOTAL.search(question)
+
+    few = [place for place in np.argsort(-scores)[:_FEW_CELLS] if wanted != "sum" or not is_total(asked.cells[place])]
     named = counted(np.maximum(asked.label, asked.head))
+    # Vectors match "hardlines" with "softlines" too: which of two cells a word names, only its own letters tell.
+    spelt = asked.spelt
     best: tuple[float, list[int]] = (-np.inf, [])
     for at, one in enumerate(few):
         for other in few[at + 1 :]:
@@ -236,9 +244,7 @@ def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[
             ]
             if not (in_column or (first.label == second.label and first.heads != second.heads)):
                 continue
-            both = np.maximum(named[one], named[other])
-            gain = min(float((both - named[place]) @ weights) for place in (one, other))
-            if gain < _SHARED:
+            if max(_gain(known[one], known[other], weights) for known in (named, spelt)) < _SHARED:
                 continue
             matched = float(counted(np.maximum(asked.full[one], asked.full[other])) @ weights)
             value = matched + _CHANCE * float(scores[one] + scores[other])
@@ -247,10 +253,15 @@ def _pair(question: str, asked: Asked, scores: Floats, weights: Floats) -> list[
     if not best[1]:
         return []
     one, other = best[1]
-    lead = named[one] - named[other]
+    lead = next((lead for known in (spelt, named) if (lead := known[one] - known[other]).any()), named[one])
     # The one whose own words the question has first is named first.
     first_word = int(np.argmax(np.abs(lead * weights) > 0.5 * np.abs(lead * weights).max()))
     return [one, other] if lead[first_word] > 0 else [other, one]
+
+
+def _gain(one: Floats, other: Floats, weights: Floats) -> float:
+    """What either of two cells matches of the question's words that the other does not, at least."""
+    return min(float(np.maximum(one - other, 0) @ weights), float(np.maximum(other - one, 0) @ weights))
 
 
 def _change(cells: Sequence[Cell]) -> str:

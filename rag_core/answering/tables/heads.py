@@ -9,7 +9,7 @@ from itertools import pairwise
 from rag_core.answering.tables.figures import is_year
 from rag_core.answering.tables.layout import Part
 
-_LINES = 6
+_LINES = 8
 _WRAPPED = 24  # lines looked at for parts of heads that the page's text gives one after another
 _PROSE_WORDS = 14  # a line without cells that has as many words is text
 _BESIDE = 0.5  # of a line's height that lines beside each other have in common

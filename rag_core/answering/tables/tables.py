@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_core.answering.passages import Passage
 from rag_core.answering.tables.figures import Figure, currency_of, figure, is_year, scale_of
 from rag_core.answering.tables.heads import heads_above, heads_over, is_head, is_row, is_text, slots
 from rag_core.answering.tables.layout import Part, lines_of
 
-_PER_SHARE = re.compile(r"\bper\b[\w ]* share\b", re.IGNORECASE)
+# A row that says what the row above it is of something.
+_SHARE = re.compile(r"(?:as )?(?:a )?(?:percentage|per\s?cent|%) of\b", re.IGNORECASE)
+_BETWEEN = 4  # lines of text that a table goes on behind: a label that runs over several, a note
+_YEAR_ALONE = re.compile(r"(?:fiscal )?(?:19|20)\d\d:?", re.IGNORECASE)
+_DATE = re.compile(r"(?:[A-Z][a-z]+\.? \d{1,2}, )?(?:19|20)\d\d$")
+_PER_ONE = re.compile(r"\bper\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A figure of a table. Spans are of the page.
 
-    label: the parts that name its row, the line of its figures last. heads: those above it, the nearest first. group:
-    the line that its row stands under. about: lines between the text before and the table. column: its place in its
-    row from 0, of `columns`. table: the number of its table in the passage.
+    label: the parts that name its row, the line of its figures last. heads: those above it, the nearest first, and the
+    date of its row where another line names that. group: the line that its row stands under, or the row that it is a
+    share of. about: lines between the text before and the table. column: its place in its row from 0, of `columns`.
+    table: the number of its table in the passage.
     """
 
     part: Part
@@ -46,10 +52,10 @@ class Cell:
 
     @property
     def scale(self) -> str:
-        """The scale its table names, nearest first; none for what is a share or has its own, nor for what one share
-        earns ("in millions, except per share amounts")."""
+        """The scale its table names, nearest first; none for what is a share or has its own, nor for what one
+        of something earns or costs ("in millions, except per share amounts")."""
         named = f"{self.name} {self.group.text if self.group else ''}"
-        if self.figure.percent or (self.figure.decimals and _PER_SHARE.search(named)):
+        if self.figure.percent or (self.figure.decimals and _PER_ONE.search(named)):
             return ""
         return next((scale for part in (*self.heads, *self.about) if (scale := scale_of(part.text))), "")
 
@@ -106,7 +112,7 @@ def _frame(above: Sequence[list[Part]], body: Sequence[list[Part]], before: _Fra
     bound = min(parts[_first_figure(parts)].left for parts in rows)
     group = above[-1][0] if above and _names_group(above[-1], bound) else None
     heads, about = heads_above(above[:-1] if group else above, bound, min(parts[0].top for parts in rows))
-    if before and not heads and not any(is_text(part) for parts in above for part in parts):
+    if before and not heads and (len(above) <= _BETWEEN or not any(is_text(part) for parts in above for part in parts)):
         return _Frame(group, before.heads, (*about, *before.about))
     return _Frame(group, heads, about)
 
@@ -114,8 +120,10 @@ def _frame(above: Sequence[list[Part]], body: Sequence[list[Part]], before: _Fra
 def _cells(frame: _Frame, body: Sequence[list[Part]], passage: int, table: int) -> Iterator[Cell]:
     figures = (part for parts in body if is_row(parts) for part in parts[_first_figure(parts) :] if part.is_figure)
     columns, group = slots(figures), frame.group
+    dates = _dates(body, frame.group)
     before: list[Part] = []
-    for parts in body:
+    whole = group
+    for place, parts in enumerate(body):
         if not is_row(parts):
             before.append(parts[0])
             continue
@@ -130,12 +138,41 @@ def _cells(frame: _Frame, body: Sequence[list[Part]], passage: int, table: int) 
         if not label and group is not None:
             label, group = (*(before[-2:-1] if group.text[:1].islower() else ()), group), None
         before = []
+        is_share = bool(label and _SHARE.match(label[0].text))
+        whole = label[-1] if label and not is_share else whole
         for column, part in enumerate(values):
             known = figure(part.text)
             if known is None or is_year(part.text):
                 continue
             over = heads_over(frame.heads, part, columns)
-            yield Cell(part, known, label, over, group, frame.about, column, len(values), table, passage)
+            if (date := dates.get(place, group)) is not group and date is not None:
+                over = (*over, date)
+            under = whole if is_share else group
+            yield Cell(part, known, label, over, under, frame.about, column, len(values), table, passage)
+
+
+def _dates(body: Sequence[list[Part]], group: Part | None) -> dict[int, Part]:
+    """The date that a line before or behind its rows names for them, by the rows' places.
+
+    A line alone that is a year ("2019:") names that of the rows below it. Between two rows that differ in a date alone
+    ("Balance as of ...", as accounts are carried forward) things happened up to the later one.
+    """
+    found: dict[int, Part] = {}
+    above = group if group and _YEAR_ALONE.fullmatch(group.text) else None
+    since: dict[str, int] = {}
+    for place, parts in enumerate(body):
+        date = _DATE.search(parts[0].text)
+        if not is_row(parts):
+            above = parts[0] if _YEAR_ALONE.fullmatch(parts[0].text) else above
+        elif date and (begun := parts[0].text[: date.start()]):
+            if begun in since:
+                start, end = (parts[0].start + one for one in date.span())
+                part = replace(parts[0], text=date[0], start=start, end=end)
+                found |= dict.fromkeys(range(since[begun] + 1, place), part)
+            since[begun] = place
+        elif above:
+            found[place] = above
+    return found
 
 
 def _names_group(parts: Sequence[Part], bound: float) -> bool:

@@ -12,6 +12,7 @@ _TEXTS = [
     "The chief executive officer earned more on research and development.",
     "Certain equity obligations (DEQ) and income taxes; income taxes rose.",
     "They have dividend equivalent rights (DER).",
+    "Sales in the United States grew, in the United\nStates and elsewhere.",
 ]
 
 
@@ -25,6 +26,7 @@ def asked(question: str, cosine: float = 0.6) -> str:
         ("Who is the CEO?", "Who is the chief executive officer (CEO)?"),
         ("R&D in 2020", "research and development (R&D) in 2020"),
         ("what is a DER", "what is a dividend equivalent rights (DER)"),
+        ("sales in the US", "sales in the United States (US)"),
         ("Who is the chief executive officer (CEO)?", "Who is the chief executive officer (CEO)?"),
         ("What is an IPO?", "What is an IPO?"),
     ],

@@ -37,6 +37,7 @@ def answer(question: str, real_encoder: Encoder, text: str = PAGE) -> Compositio
         ),
         ("What were the net sales of Mac and Services together in 2020?", "82,390 million: "),
         ("How much more were the services net sales in 2020 than the year before?", "7,477 million: 53,768 − 46,291"),
+        ("What do the net sales of Mac plus Services in 2020 come to?", "82,390 million: "),
         ("What percentage of the total net sales were Services in 2020?", "19.6 %: 53,768 ÷ $274,515"),
     ],
 )
@@ -72,7 +73,16 @@ def test_the_number_of_a_page_is_no_figure(real_encoder: Encoder) -> None:
 def test_what_asks_for_a_reason_or_a_name_asks_for_no_sum() -> None:
     assert operation("Why did Mac sales increase between 2018 and 2019?") is None
     assert operation("Who approved the change?") is None
+    assert operation("What is due in less than 1 year?") is None
+    assert operation("Diluted earnings per share (EPS) of the quarter?") is None
+    assert operation("Change in sales, 2019 vs 2018?") == "change"
     assert operation("How much did sales grow from 2018 to 2019?") == "change"
+
+
+def test_two_rows_are_told_apart_by_their_letters(real_encoder: Encoder) -> None:
+    page = "\t2020\t2019\nHardlines\t27,729\t24,570\nSoftlines\t17,078\t16,590\nTotal net sales\t163,220\t149,351\n"
+    made = answer("What were the sales of hardlines and softlines together in 2020?", real_encoder, page)
+    assert made.lead.startswith("44,807: 27,729 + 17,078 = 44,807")
 
 
 def test_a_figure_that_is_printed_again_is_the_surer_one(real_encoder: Encoder) -> None:

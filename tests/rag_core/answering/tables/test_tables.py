@@ -122,6 +122,41 @@ def test_cells_of_markdown_have_the_heads_of_their_columns() -> None:
     assert said(found["74"]) == "Lower spring, Depth: 74"
 
 
+def test_a_year_on_a_line_of_its_own_is_that_of_the_rows_below_it() -> None:
+    found = cells(
+        "\tFirst Quarter\tSecond Quarter\n2020:\nNet sales\t91\t58\nEarnings per share:\nDiluted\t$ 1.25\t$ 0.64\n"
+        "2019:\nNet sales\t84\t57\nEarnings per share:\nDiluted\t$ 1.05\t$ 0.61\n"
+    )
+    assert said(found["$ 0.64"]) == "Earnings per share, Diluted, 2020: Second Quarter: $0.64"
+    assert said(found["$ 1.05"]) == "Earnings per share, Diluted, 2019: First Quarter: $1.05"
+
+
+def test_what_is_carried_forward_happened_up_to_the_next_balance() -> None:
+    found = cells(
+        "\tNumber\tValue\nBalance as of September 30, 2017\t390\t27.58\nCanceled\t(24)\t31.95\n"
+        "Balance as of September 29, 2018\t368\t33.65\nCanceled\t(21)\t40.71\n"
+        "Balance as of September 28, 2019\t326\t42.30\n"
+    )
+    assert found["(24)"].head == "September 29, 2018 Number"
+    assert found["40.71"].head == "September 28, 2019 Value"
+    assert found["368"].head == "Number"
+
+
+def test_a_share_is_of_the_row_above_it() -> None:
+    found = cells("\t2018\t2017\nMarketing\t$ 2,369\t$ 1,436\nAs a percentage of revenues\t15%\t12%\nOther\t4\t5\n")
+    assert said(found["15%"]) == "Marketing, As a percentage of revenues, 2018: 15%"
+    assert said(found["4"]) == "Other, 2018: 4"
+
+
+def test_a_table_goes_on_behind_a_label_of_several_lines() -> None:
+    found = cells(
+        "(in thousands)\n\t2018\t2017\nLong-term debt\t10,360\t6,499\n"
+        "Common stock, $0.001 par value; 4,990,000,000 shares authorized at the end of both years, of which\n"
+        "436,598,597 and 433,392,686 issued and outstanding\t2,315\t1,871\nRetained earnings\t2,942\t1,731\n"
+    )
+    assert said(found["2,942"]) == "Retained earnings, 2018: 2,942 thousand"
+
+
 def test_prose_and_years_are_no_cells() -> None:
     assert not cells("In 2019 the line carried 412,000 passengers, and 58,300 cars crossed in the same year.\n")
     assert not cells("2020\t2019\t2018\n")
