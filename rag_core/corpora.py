@@ -1,7 +1,8 @@
 """What a configuration is tested on: the library as it is, or its documents in other chunks.
 
 The second are embedded from the stored pages into dumps of their own below the library's folder, one for each document
-and its pieces beside it, so that whoever is stopped goes on where it was, and a second run finds them ready.
+and its pieces beside it, so that whoever is stopped goes on where it was, and a second run finds them ready. What lies
+within a chunk that the user left out is left out of them too; texts corrected by hand are there as they were read.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from accelerator.errors import DumpError
 from accelerator.scanner import Mode
 from rag_core.chunking import chunk_document
-from rag_core.domain import Chunk, Document, Page, ParsedDocument, Scope
+from rag_core.domain import Chunk, ChunkEdit, Document, Page, ParsedDocument, Scope
 from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
 from rag_core.kept_pieces import KeptPieces
@@ -166,9 +168,12 @@ class Rechunked:
 
     def _add(self, document: Document, stopped: Callable[[], bool]) -> None:
         pages = self._storage.documents.pages(document.id)
-        chunks = chunk_document(
+        cut = chunk_document(
             document.id, _parsed(document, pages), self._chunking, self._embedder.count_tokens, self._embedder.encode
         )
+        left_out = [edit for edit in self._storage.documents.edits.of(document.id) if edit.left_out and edit.in_place]
+        kept = (chunk for chunk in cut if not any(_is_within(chunk, edit) for edit in left_out))
+        chunks = [replace(chunk, index=index) for index, chunk in enumerate(kept)]
         self._chunks[document.id] = chunks
         self._labels.update(((document.id, page.number), page.label) for page in pages)
         pieces = self._kept.read(document.id, len(chunks)) if self._fits(document.id, chunks) else None
@@ -292,6 +297,10 @@ def embedded(embedder: Embedder, questions: Sequence[str]) -> tuple[NDArray[np.f
     else:
         vectors = embedder.encode_queries(questions)
     return vectors, (time.perf_counter() - started) * 1000 / max(1, len(questions))
+
+
+def _is_within(chunk: Chunk, edit: ChunkEdit) -> bool:
+    return chunk.page == edit.page and edit.start <= chunk.start and chunk.end <= edit.end
 
 
 def _parsed(document: Document, pages: Sequence[Page]) -> ParsedDocument:

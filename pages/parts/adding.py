@@ -14,7 +14,7 @@ from rag_core.errors import EncryptedDocument, LecternError
 from rag_core.jobs import Jobs, Request
 
 KIND = "add"
-SHOWN = 40
+SHOWN, READY_SHOWN = 40, 8  # more files that are ready would push the table away: they are one line
 BUSY_S = 0.5
 IDLE_S = 3.0
 
@@ -96,10 +96,15 @@ def _lines(jobs: Jobs) -> None:
     with st.container(key="upload_jobs", gap="xsmall"):
         if told := resumed(files):
             st.caption(f":material/history: {told}")
-        for job in files[:SHOWN]:
+        ready = [job for job in files if job.state == "done" and not job.progress.note]
+        folded = ready if len(ready) > READY_SHOWN else []
+        lines = [job for job in files if job not in folded]
+        for job in lines[:SHOWN]:
             _line(jobs, job)
-        if len(files) > SHOWN:
-            st.caption(f"and {words.count(len(files) - SHOWN, 'more file')}")
+        if len(lines) > SHOWN:
+            st.caption(f"and {words.count(len(lines) - SHOWN, 'more file')}")
+        if folded:
+            st.markdown(f":green[:material/check_circle:] {len(folded):,} files :gray[ready]")
         if sum(job.finished for job in files) > 1:
             st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
 

@@ -85,6 +85,10 @@ class OpenDocument(ABC):
 
     page_count: int
 
+    def prepare(self, alive: Callable[[], None]) -> None:
+        """Do what takes long before pages can be counted, calling `alive` now and then. Raises as opening does."""
+        return None
+
     @abstractmethod
     def read_page(self, number: int, max_chars: int) -> RawPage:
         """Read one page, counted from 1. Raises LimitExceeded when it holds more than `max_chars` characters."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import subprocess
@@ -41,10 +42,11 @@ class ChildDied(LecternError):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What ends a request early besides memory: seconds without an answer, and the user."""
+    """What ends a request early besides memory: seconds without a sign of life, seconds in all, and the user."""
 
     silence_s: float
     cancelled: Callable[[], bool] | None = None
+    whole_s: float = math.inf
 
 
 class Child:
@@ -132,7 +134,7 @@ class Child:
         self._peak = 0
         process.stdin.write(request)
         process.stdin.flush()
-        began = time.monotonic()
+        began = heard = time.monotonic()
         answer = bytearray()
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
@@ -142,16 +144,22 @@ class Child:
                     if not piece:
                         raise EOFError
                     answer += piece
-                self._check(watch, time.monotonic() - began, len(answer))
+                    heard = time.monotonic()
+                self._check(watch, began, heard, len(answer))
         return bytes(answer)
 
-    def _check(self, watch: Watch, waited_s: float, answered_bytes: int) -> None:
+    def _check(self, watch: Watch, began: float, heard: float, answered_bytes: int) -> None:
+        waited_s, silence_s = time.monotonic() - began, time.monotonic() - heard
         if watch.cancelled and waited_s > CANCEL_GRACE_S and watch.cancelled():
             self.kill()
             raise Cancelled("Reading was stopped.")
-        if waited_s > watch.silence_s:
-            self.kill()
-            raise ChildDied(LimitExceeded(f"Reading took longer than {watch.silence_s:g} seconds without an answer."))
+        for passed_s, limit_s, how in (
+            (silence_s, watch.silence_s, " without an answer"),
+            (waited_s, watch.whole_s, ""),
+        ):
+            if passed_s > limit_s:
+                self.kill()
+                raise ChildDied(LimitExceeded(f"Reading took longer than {limit_s:.3g} seconds{how}."))
         self._peak = max(self._peak, self._resident(), answered_bytes)
         if self._peak > self._memory_bytes:
             self.kill()

@@ -159,7 +159,7 @@ class Reader:
         try:
             tasks = [_Task(path, self._media_type(path, name)) for path, name in files]
             requests = [{**task.request(), **values} for task in tasks]
-            watch = Watch(self._settings.page_timeout_s, cancelled)
+            watch = Watch(self._settings.page_timeout_s, cancelled, self._settings.page_timeout_s)
             answers = self._exchange({"op": "many", "requests": requests}, watch)["answers"]
         except LecternError:  # of a file or of the process: which, is found out one by one
             return [None] * len(files)
@@ -235,7 +235,7 @@ class Reader:
         if left_s <= 0:
             raise LimitExceeded(f"Reading took longer than {settings.timeout_s:g} seconds.")
         request = {"op": op, "max_chars": settings.max_text_chars, **task.request(), **(values or {})}
-        watch = Watch(min(silence_s or settings.page_timeout_s, left_s), task.cancelled)
+        watch = Watch(silence_s or settings.page_timeout_s, task.cancelled, left_s)
         return self._exchange(request, watch, task)
 
     def _exchange(self, request: wire.Message, watch: Watch, task: _Task | None = None) -> dict[str, Any]:

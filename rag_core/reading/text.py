@@ -22,6 +22,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_LATEX_TITLE = re.compile(r"^\s*\\title(?:\[[^\]\n]*\])?\{([^{}\\]{1,300})\}", re.MULTILINE)
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -80,7 +81,9 @@ class TextDocument(PagedText):
 
     def details(self) -> Details:
         """Plain text says little about itself: a title, where it begins with one, and how it was decoded."""
-        return Details(title=first_line_title(self.pages[0]), notes=self._notes)
+        said = _LATEX_TITLE.search(self.pages[0])
+        title = " ".join(said[1].split()) if said else first_line_title(self.pages[0])
+        return Details(title=title, notes=self._notes)
 
 
 def first_line_title(text: str) -> str:

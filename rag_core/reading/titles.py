@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from rag_core.domain import ParsedDocument
 from rag_core.reading.assemble import title_from
-from rag_core.reading.base import ODS, PDF, XLSX
+from rag_core.reading.base import EPUB, ODS, PDF, XLSX
 from rag_core.reading.front import Front, FrontLine, bare, ink_share
 from rag_core.reading.organisations import is_legal_name
 from rag_core.reading.periods import DATE, MONTH
@@ -49,6 +49,7 @@ _FILE_NAME = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?]\s+\W*[A-ZÀ-Þ].*[.!?]$|(?:\d|[^.\s]{4})[.;]$|[,:]$")
+_CODE = re.compile(r"\"{3}|'{3}|[-=]>|[{}]")
 # What a template, or a file that was saved many times, leaves in a title.
 _LEFT_OVER = re.compile(r"\b(?:template|vorlage|draft|entwurf|v\d+|final|copy)\b", re.IGNORECASE)
 _PROGRAM = re.compile(r"^(?:microsoft (?:word|powerpoint|excel)|word|acrobat|adobe \w+|slide) ?[-–:]? ", re.IGNORECASE)
@@ -93,6 +94,7 @@ def likeness(text: str) -> float:
     like *= 1.0 if letters >= 0.6 * len(text.replace(" ", "")) else 0.4
     like *= 0.1 if _SENTENCE.search(text) and not is_legal_name(text) else 1.0
     like *= 0.3 if _NUMBERED.match(text) else 1.0
+    like *= 0.1 if _CODE.search(text) else 1.0
     like *= 0.4 if _LEFT_OVER.search(text) else 1.0
     like *= 0.2 if _FILE_NAME.fullmatch(text) else 1.0
     like *= 0.4 if is_legal_name(text) else 1.0
@@ -122,7 +124,8 @@ def _candidates(
     """Texts that may be the title, with what each is worth by its place."""
     if parsed.title and parsed.title not in {title_from(name) for name in names}:
         words = [word for word in _words(parsed.title) if len(word) > 2]
-        unheard = sum(word not in heard for word in words) / max(len(words), 1) if heard else 0.0
+        is_checked = heard and parsed.media_type != EPUB  # a book's first chapter need not name the book
+        unheard = sum(word not in heard for word in words) / max(len(words), 1) if is_checked else 0.0
         yield bare(parsed.title), _SAID - _UNHEARD * unheard
     yield from _headings(parsed, front)
     if any(line.bottom for line in front.first):
@@ -145,7 +148,7 @@ def _headings(parsed: ParsedDocument, front: Front) -> Iterator[tuple[str, float
         return
     first = front.lines[0].page if front.lines else 1
     for number, section in enumerate([item for item in parsed.sections if item.page <= first][:4]):
-        is_opening = not number and parsed.media_type != PDF and section.level == 1
+        is_opening = not number and parsed.media_type not in (PDF, EPUB) and section.level == 1
         yield bare(section.title), _FIRST_HEADING if is_opening else _HEADING - 0.3 * number
 
 

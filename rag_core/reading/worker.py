@@ -10,6 +10,7 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,9 +42,13 @@ BUNDLE_S = 0.2
 
 
 class Worker:
-    """Answers requests. The document of the last request stays open for the next."""
+    """Answers requests. The document of the last request stays open for the next.
 
-    def __init__(self) -> None:
+    `alive` is called now and then while a document that takes long is opened.
+    """
+
+    def __init__(self, alive: Callable[[], None]) -> None:
+        self._alive = alive
         self._key: tuple[Any, ...] | None = None
         self._document: OpenDocument | None = None
         self._operations = {
@@ -108,9 +113,9 @@ class Worker:
         key = (request["path"], request["media_type"], request["password"], status.st_ino, status.st_mtime_ns)
         if self._document is None or key != self._key:
             self._close()
-            opener = FORMATS[request["media_type"]]
-            self._document = opener(path, request["password"], request["max_chars"])
-            self._key = key
+            document = FORMATS[request["media_type"]](path, request["password"], request["max_chars"])
+            document.prepare(self._alive)
+            self._document, self._key = document, key
         return self._document
 
     def _close(self) -> None:
@@ -135,7 +140,12 @@ def limit_memory(memory_bytes: int) -> None:
 
 def serve(requests: BinaryIO, responses: BinaryIO) -> None:
     """Answer requests until the parent closes its end."""
-    worker = Worker()
+
+    def alive() -> None:  # a blank before the answer means nothing in JSON
+        responses.write(b" ")
+        responses.flush()
+
+    worker = Worker(alive)
     for line in requests:
         responses.write(wire.dump(worker.answer(wire.load(line))))
         responses.flush()

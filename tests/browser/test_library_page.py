@@ -69,6 +69,21 @@ def test_upload_shows_progress_survives_a_reload_and_can_be_cancelled(open_page:
     expect(row(page, "many bridges")).to_have_count(0)
 
 
+def test_many_files_that_are_ready_are_one_line(open_page: Open, tmp_path: Path) -> None:
+    files = [tmp_path / f"pond {number}.txt" for number in range(10)]
+    for number, file in enumerate(files):
+        file.write_text(f"Pond {number} holds {number + 3} carp and a pike.")
+    page = open_page()
+    drop(page, *files)
+    lines = page.locator(".st-key-upload_jobs")
+    expect(lines).to_contain_text("files ready", timeout=60_000)
+    expect(page.locator("[class*=st-key-upload_job_]")).to_have_count(0, timeout=60_000)
+    lines.get_by_role("button", name="Clear finished").click()
+    expect(lines).to_have_count(0)
+    for file in files:
+        expect(row(page, file.name)).to_contain_text("Ready")
+
+
 def test_the_same_file_again_is_said_to_be_there(open_page: Open, filled: None) -> None:
     page = open_page()
     drop(page, SAMPLES / "water-works-guide.md")

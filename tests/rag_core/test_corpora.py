@@ -222,3 +222,17 @@ def test_an_empty_library_has_nothing_to_find(settings: Settings) -> None:
         for corpus in (prepared(library), LibraryCorpus(library.storage, library.embedding.get)):
             assert [found.hits for found in corpus.search(QUESTIONS, ALL)] == [()] * 5
             assert corpus.spans(["gone"]) == {}
+
+
+def test_what_the_user_left_out_is_in_no_other_chunks_either(library: Library) -> None:
+    document = add_text(library, "jam.txt", " ".join(f"Jam boils for {minutes} minutes." for minutes in range(20, 120)))
+    first, *_ = library.chunks(document.id)
+    library.chunk_edits.leave_out(f"{document.id}:0")
+
+    def ends() -> list[int]:
+        return [int(end) for _, _, end in prepared(library).spans([document.id])[document.id]]
+
+    assert min(ends()) > first.end
+    library.chunk_edits.undo(document.id, first.page, first.start, first.end)
+    assert min(ends()) < first.end
+    library.remove(document.id)

@@ -1,9 +1,9 @@
-"""A flowing document opened in the reading process: laid out at once, its pages given as they are asked for."""
+"""A flowing document opened in the reading process: laid out whole, its pages given as they are asked for."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -30,15 +30,21 @@ class FlowDocument(PagedText):
     """Pages of text with headings. `module` has the format's `read`; it is imported when the first such file comes."""
 
     def __init__(self, module: str, path: Path, password: str | None, max_chars: int) -> None:
-        layout = Layout(max_chars)
+        super().__init__([])
+        self._max_chars = max_chars
         with _faults_told():
-            flow: Flow = import_module(module).read(path, max_chars)
-            for block in flow.blocks:
+            self._flow: Flow = import_module(module).read(path, max_chars)
+
+    def prepare(self, alive: Callable[[], None]) -> None:
+        """Lay the document out, telling `alive` of every page."""
+        layout = Layout(self._max_chars, alive)
+        with _faults_told():
+            for block in self._flow.blocks:
                 layout.add(block)
             layout.finish()
-            self._hidden = located(layout.pages, flow.hidden)
-        super().__init__(layout.pages)
-        self._details = replace(flow.details, headings=tuple(layout.headings))
+            self._hidden = located(layout.pages, self._flow.hidden)
+        self.pages, self.page_count = layout.pages, len(layout.pages)
+        self._details = replace(self._flow.details, headings=tuple(layout.headings))
 
     def read_page(self, number: int, max_chars: int) -> RawPage:
         """Return page `number`, what is hidden of it marked. Raises LimitExceeded beyond `max_chars` characters."""

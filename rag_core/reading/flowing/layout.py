@@ -6,7 +6,7 @@ A chunk of a long table must say what its figures are: every few rows its head i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from rag_core.errors import LimitExceeded
@@ -30,12 +30,13 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 class Layout:
-    """Pages being written. `pages` and `headings` are whole after `finish`."""
+    """Pages being written. `pages` and `headings` are whole after `finish`; `alive` is called at each page's end."""
 
-    def __init__(self, max_chars: int) -> None:
+    def __init__(self, max_chars: int, alive: Callable[[], None] = lambda: None) -> None:
         self.pages: list[str] = []
         self.headings: list[Heading] = []
         self._max_chars = max_chars
+        self._alive = alive
         self._written = 0
         self._page: list[str] = []
         self._length = 0
@@ -83,6 +84,7 @@ class Layout:
             self._write("\n\n" if self._length else "")
             self._write(note)
         self.pages.append("".join(self._page))
+        self._alive()
         self._page, self._length, self._notes, self._last = [], 0, [], ""
 
     def _write(self, text: str) -> None:

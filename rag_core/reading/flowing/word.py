@@ -34,6 +34,9 @@ _BODY_LEVEL = 9
 _MOST_COLUMNS, _MOST_BASES = 256, 11
 _RUN, _SHAPE = qn("w:r"), qn("w:txbxContent")
 _VANISH, _COLOUR, _SIZE = _HIDING = qn("w:vanish"), qn("w:color"), qn("w:sz")
+_SHADE, _HIGHLIGHT, _FILL = qn("w:shd"), qn("w:highlight"), qn("w:fill")
+_NO_FILL = ("auto", "FFFFFF", "ffffff")
+_CELL, _OF_CELL, _OF_TABLE = qn("w:tc"), qn("w:tcPr"), qn("w:tblPr")
 _OFF, _WHITE, _TINY_HALF_PT = ("0", "false", "off"), ("FFFFFF", "ffffff"), 4
 
 
@@ -95,13 +98,18 @@ class _Word:
         return WHITE if first(_COLOUR) in _WHITE and not self._has_ground(run, said, paragraph, styles) else ""
 
     def _has_ground(self, run: Any, said: list[Any], paragraph: Any, styles: list[Any]) -> bool:
-        """Whether something is said of what a run stands on: a shade, a highlight, a table's style, a shape."""
+        """Whether a run stands on something: a shade, a highlight, a table whose style has shades, a shape."""
         settings = [*said, paragraph.pPr, *(style.element.pPr for style in styles)]
-        shades = (part.find(qn(name)) for part in settings if part is not None for name in ("w:shd", "w:highlight"))
+        for around in run.iterancestors(_CELL, _TABLE):
+            settings += around.iterchildren(_OF_CELL, _OF_TABLE)
+        shades = [shade for part in settings if part is not None for shade in part.iterchildren(_SHADE, _HIGHLIGHT)]
+        for table in run.iterancestors(_TABLE):
+            for style in self._styles_of(table.tblStyle_val):
+                shades += style.element.iter(_SHADE)
         return (
-            any(shade is not None for shade in shades)
+            any(map(_is_seen, shades))
             or self._body.getparent().find(qn("w:background")) is not None
-            or next(run.iterancestors(_TABLE, _SHAPE), None) is not None
+            or next(run.iterancestors(_SHAPE), None) is not None
         )
 
     def _styles_of(self, name: str | None) -> list[Any]:
@@ -150,7 +158,7 @@ class _Word:
             cells = list(_cells(row, above[-1] if above else ()))
             rows.append(cells)
         if all(len(row) == 1 for row in rows):
-            for cell in table.iter(qn("w:tc")):
+            for cell in table.iter(_CELL):
                 if _table_of(cell) is table:
                     yield from self._within(cell)
             return
@@ -218,6 +226,10 @@ def _may_hide(setting: Any) -> bool:
     )
 
 
+def _is_seen(shade: Any) -> bool:
+    return shade.get(_FILL) not in _NO_FILL or shade.get(qn("w:val"), "clear") != "clear"
+
+
 def _parts(element: Any) -> Iterator[Any]:
     """The paragraphs and tables below an element, those of content controls and marked changes too."""
     waiting = list(reversed(element))
@@ -264,7 +276,7 @@ def _table_of(element: Any) -> Any:
 def _cells(row: Any, above: Row) -> Iterator[str | None]:
     """The cells of a row. One that goes on from the row above says its text again where it names the row."""
     yield from [""] * _count(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"), 0)
-    cells = [cell for cell in row.iter(qn("w:tc")) if next(cell.iterancestors(qn("w:tr"))) is row]
+    cells = [cell for cell in row.iter(_CELL) if next(cell.iterancestors(qn("w:tr"))) is row]
     for cell in cells:
         merged = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
         goes_on = merged is not None and merged.get(qn("w:val"), "continue") == "continue"

@@ -61,6 +61,21 @@ def test_markdown_is_called_by_its_first_heading() -> None:
     assert make_card(parsed, ["README.md"]).title == "Keeping bees"
 
 
+def test_a_book_is_not_called_by_its_first_chapter() -> None:
+    pages = (Page(1, "The storm\n\nThe lamp went out at three in the morning.\n"),)
+    sections = (Section("The storm", 1, 1),)
+    book = ParsedDocument("application/epub+zip", pages, "The keeper of Skerry Light", "Mary Holm", sections=sections)
+    card = make_card(book, ["lighthouse.epub"])
+    assert (card.title, card.authors) == ("The keeper of Skerry Light", "Mary Holm")
+
+
+def test_source_code_is_called_by_its_file_and_latex_by_its_title(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "stored").write_text('"""Tide tables for small harbours."""\n\n\ndef tide() -> int: ...\n')
+    assert make_card(reader.read(tmp_path / "stored", "tides.py"), ["tides.py"]).title == "tides"
+    (tmp_path / "stored").write_text("\\documentclass{article}\n\\title{On tilings}\n\\begin{document}\nAll of it.\n")
+    assert make_card(reader.read(tmp_path / "stored", "proof.tex"), ["proof.tex"]).title == "On tilings"
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from docx import Document
@@ -114,6 +115,19 @@ def test_what_a_style_sheet_hides_is_read_and_marked(tmp_path: Path, reader: Rea
     assert marked(page) == {text: why for text, why in texts.items() if why}
 
 
+def shade(setting: Any, fill: str) -> None:
+    setting.append(OxmlElement("w:shd"))
+    setting[-1].set(qn("w:fill"), fill)
+
+
+def white_cells(table: Any, *texts: str) -> Any:
+    """Write white texts into the first row of a table and return the element of its last cell."""
+    for cell, text in zip(table.rows[0].cells, texts, strict=True):
+        font = cell.paragraphs[0].add_run(text).font
+        font.color.rgb = RGBColor(255, 255, 255)
+    return next(font.element.iterancestors(qn("w:tc")))
+
+
 def test_hidden_text_of_a_word_document_is_read_and_marked(tmp_path: Path, reader: Reader) -> None:
     document = Document()
     paragraph = document.add_paragraph("Stone stands long. ")
@@ -124,14 +138,20 @@ def test_hidden_text_of_a_word_document_is_read_and_marked(tmp_path: Path, reade
     paragraph.add_run("Tiny letters promise everything.").font.size = Pt(1)
     shaded = paragraph.add_run("White on black is a heading.")
     shaded.font.color.rgb = RGBColor(255, 255, 255)
-    shaded.font.element.rPr.append(OxmlElement("w:shd"))
-    shaded.font.element.rPr[-1].set(qn("w:fill"), "000000")
+    shade(shaded.font.element.rPr, "000000")
     document.styles.add_style("Secret", 1).font.hidden = True
     document.add_paragraph("A style hides this paragraph.", style="Secret")
+    white_cells(document.add_table(1, 1), "A cell of no colour hides this.")
+    white_cells(document.add_table(1, 1, "Colorful Grid"), "Its style says what this stands on.")
+    shaded_cell = white_cells(document.add_table(1, 2), "Nobody sees this beside it.", "White on black is a head.")
+    shade(shaded_cell.get_or_add_tcPr(), "000000")
+    white = white_cells(document.add_table(1, 1), "Nor this one, on a white cell.")
+    shade(white.get_or_add_tcPr(), "FFFFFF")
     document.save(str(tmp_path / "stored"))
     (page,) = reader.read(tmp_path / "stored", "a.docx").pages
     assert f"Stone stands long. {TRICK} Wood does not." in page.text
     assert marked(page) == {
         TRICK: "set as hidden", "White on white says this.": "white", "Tiny letters promise everything.": "tiny",
-        "A style hides this paragraph.": "set as hidden",
+        "A style hides this paragraph.": "set as hidden", "A cell of no colour hides this.": "white",
+        "Nobody sees this beside it.": "white", "Nor this one, on a white cell.": "white",
     }  # fmt: skip

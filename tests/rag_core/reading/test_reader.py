@@ -26,6 +26,10 @@ import json, os, sys, time
 for line in sys.stdin:
     request = json.loads(line)
     answer = {"page_count": 4}
+    if request["op"] == "open" and "alive" in request["path"]:
+        for _ in range(8):
+            print(" ", end="", flush=True)
+            time.sleep(0.2)
     if request["op"] == "pages":
         first = request["first"]
         if "silent" in request["path"] and first == 2:
@@ -95,6 +99,16 @@ def test_silence_beyond_the_limit_loses_the_page_alone(stub: Callable[..., tuple
     assert [bool(page.error) for page in parsed.pages] == [False, True, False, False]
     assert "0.3 seconds" in (parsed.pages[1].error or "")
     assert parsed.notes[0] == "Page 2 could not be read and was left out."
+
+
+def test_a_process_that_is_alive_is_waited_for_until_the_time_of_the_document_is_up(
+    stub: Callable[..., tuple[Reader, Path]],
+) -> None:
+    reader, path = stub("alive", page_timeout_s=1)
+    assert len(reader.read(path, "a.txt").pages) == 4
+    reader, path = stub("alive", timeout_s=0.5)
+    with pytest.raises(LimitExceeded, match=r"longer than 0\.5 seconds\."):
+        reader.read(path, "a.txt")
 
 
 def test_the_time_of_the_whole_document_is_limited(stub: Callable[..., tuple[Reader, Path]]) -> None:

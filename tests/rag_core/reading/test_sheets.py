@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zipfile
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,6 +17,7 @@ from rag_core.answering.tables.saying import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import Section
 from rag_core.reading import Reader, make_card
+from rag_core.reading.flowing import FlowDocument
 from tests.rag_core.answering.parts import hit
 
 COUNTIES = ["Aldshire", "Brenmark", "Corvale", "Dunmoor", "Eastwold", "Farrow", "Glenside", "Hartwell"]
@@ -69,6 +71,54 @@ def test_a_figure_of_a_long_sheet_is_answered_with_its_row_and_column(library: L
     answer = library.ask("What was the revenue of Farrow 37 in 2020?")
     assert "1,137.0" in answer.text
     assert "Farrow 37" in answer.text
+
+
+def with_cells(book: Path, cells: str) -> Path:
+    """A workbook whose first sheet has these cells in its third row."""
+    parts = {}
+    with zipfile.ZipFile(book) as old:
+        parts = {name: old.read(name).decode() for name in old.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace("</sheetData>", f'<row r="3">{cells}</row></sheetData>')
+    with zipfile.ZipFile(book, "w") as new:
+        for name, text in parts.items():
+            new.writestr(name, text)
+    return book
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ('<c r="A3" t="d"><v>the first of May</v></c>', "the first of May"),
+        ('<c r="A3"><v>12 apples</v></c>', "12 apples"),
+        ('<c r="A3" t="s"><v>4711</v></c>', "#REF!"),
+        ('<c r="A3" t="b"><v>perhaps</v></c>', "perhaps"),
+        ('<c r="A3" s="4711"><v>12</v></c>', "12"),
+        ('<c r="A3" s="first"><v>12</v></c>', "12"),
+        ('<c r="nowhere"><v>12</v></c>', "12"),
+        ('<c r="A3" s="1"><v>99999999999</v></c>', "99999999999"),
+        ('<c r="A3" t="unheard of"><f>1/</f><v>12</v></c>', "12"),
+    ],
+)
+def test_a_broken_cell_costs_itself_alone(reader: Reader, tmp_path: Path, cell: str, shown: str) -> None:
+    book = Workbook()
+    book.active.append(["Name", "Born"])
+    book.active.append(["Ada", date(1815, 12, 10)])
+    book.save(tmp_path / "stored")
+    path = with_cells(tmp_path / "stored", f'{cell}<c r="B3" t="inlineStr"><is><t>after it</t></is></c>')
+    assert reader.read(path, "a.xlsx").pages[0].text == f"Name\tBorn\nAda\t1815-12-10\n{shown}\tafter it"
+
+
+def test_a_long_sheet_tells_of_every_page_while_it_is_opened(tmp_path: Path) -> None:
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for number in range(5_000):
+        sheet.append([f"Name of {number}"])
+    book.save(tmp_path / "stored")
+    told: list[None] = []
+    document = FlowDocument("rag_core.reading.flowing.workbook", tmp_path / "stored", None, 10**6)
+    document.prepare(lambda: told.append(None))
+    assert len(told) == document.page_count > 3
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
