@@ -39,7 +39,7 @@ class Question(Closed):
 def ask(request: Request, library: Opened, given: Question) -> Response:
     """Answer a question. The events of a stream are `piece` (text, or a stage that begins) and, last, `answer`.
 
-    It is kept in its conversation, save for a key that is narrowed to tags.
+    It is kept in its conversation, save for a key that is narrowed to tags; an unknown one begins under that id.
     """
     caller = caller_of(request)
     if given.stream or wants_events(request):
