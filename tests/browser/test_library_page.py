@@ -40,8 +40,9 @@ def row(page: Page, title: str) -> Locator:
 
 
 def test_an_empty_library_invites(open_page: Open) -> None:
-    page = open_page()
+    page = open_page("upload?d=")  # as bookmarks of old have it
     expect(page.get_by_role("heading", name="Ask your own documents")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("up to 512 MB each")).to_be_visible()
     chat = open_page("chat")
     chat.get_by_text("Go to the library").click()
