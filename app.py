@@ -9,13 +9,22 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
 
 from pages.parts import hosting
 from rag_core.api.guard import Guard
 
+
+def library(request: Request) -> RedirectResponse:
+    """Where the Library page stood once, as bookmarks have it."""
+    return RedirectResponse(str(request.url.replace(path="/")))
+
+
 app = st.App(
     Path(__file__).parent / "face.py",
-    routes=[hosting.doors.route],
+    routes=[hosting.doors.route, Route("/upload", library)],
     middleware=[Middleware(Guard, doors=hosting.doors)],
     lifespan=hosting.lifespan,
 )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import question_line, resources, words
 from pages.parts.searching import line, opened, results, side_by_side
 from rag_core.errors import LecternError
+
+if TYPE_CHECKING:
+    from rag_core.library import Library
 
 
 def main() -> None:
@@ -17,7 +22,7 @@ def main() -> None:
             st.markdown("# Search")
             documents = [document for document in library.documents() if document.state == "ready"]
             if not documents:
-                nothing_to_search()
+                nothing_to_search(library)
                 return
             wanted = line.draw(library, documents)
             if not wanted.question:
@@ -36,11 +41,12 @@ def main() -> None:
         st.caption(words.plain(error.help))
 
 
-def nothing_to_search() -> None:
+def nothing_to_search(library: Library) -> None:
     """The way to the library, when there is no document to search yet."""
     with st.container(key="search_empty", horizontal_alignment="center"):
         st.markdown("## Nothing to search yet")
         st.markdown("Add a document, or the sample library, and look for what you need.")
+        question_line.coming(library)
         if st.button("Go to the library", icon=":material/library_books:", type="primary", key="search_to_library"):
             st.switch_page("pages/upload.py")
 

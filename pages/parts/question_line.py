@@ -47,9 +47,9 @@ def draw(
 
 
 def coming(library: Library) -> None:
-    """How many documents can be searched while others are still to come; it looks again by itself."""
-    _, to_come = intake(library)
-    st.fragment(_coming, run_every=LOOK_AGAIN_S if to_come else None)(library, to_come)
+    """How many documents can be searched while others are still to come; it looks again by itself, also for a first."""
+    ready, to_come = intake(library)
+    st.fragment(_coming, run_every=LOOK_AGAIN_S if to_come or not ready else None)(library, ready, to_come)
 
 
 def intake(library: Library) -> tuple[int, int]:
@@ -58,7 +58,7 @@ def intake(library: Library) -> tuple[int, int]:
     return ready, max(to_come, sum(not job.finished for job in library.jobs.all("add")))
 
 
-def _coming(library: Library, to_come_before: int) -> None:
+def _coming(library: Library, ready_before: int, to_come_before: int) -> None:
     try:
         ready, to_come = intake(library)
     except LecternError:
@@ -66,10 +66,8 @@ def _coming(library: Library, to_come_before: int) -> None:
     if to_come:
         st.caption(f":material/hourglass_top: {coming_words(ready, to_come)}")
     # All are there, or the first one is: the page is another then.
-    if to_come_before and (not to_come or bool(ready) != st.session_state.get("chat_searchable", bool(ready))):
-        st.session_state["chat_searchable"] = bool(ready)
+    if (to_come_before and not to_come) or bool(ready) != bool(ready_before):
         st.rerun()
-    st.session_state["chat_searchable"] = bool(ready)
 
 
 def coming_words(ready: int, to_come: int) -> str:

@@ -37,10 +37,10 @@ def nothing_to_ask(library: Library) -> None:
         if question_line.intake(library)[1]:
             st.markdown("## Your documents are coming in")
             st.markdown("You can ask as soon as the first one can be searched.")
-            question_line.coming(library)
         else:
             st.markdown("## Nothing to read yet")
             st.markdown("Add a document, or the sample library, and ask away.")
+        question_line.coming(library)
         st.button(
             "Go to the library", icon=":material/library_books:", type="primary", key="chat_to_library",
             on_click=st.switch_page, args=("pages/upload.py",),

@@ -5,10 +5,12 @@ Light, for it is imported before the first page is drawn; what answers requests 
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from anyio import to_thread
 from starlette.routing import BaseRoute, Match, NoMatchFound
@@ -47,6 +49,8 @@ class Doors:
         self.closing = threading.Event()
         self.sign_in = False
         """Whether the pages themselves ask who is there."""
+        self.turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        """Of callers with idempotency keys, while a request with one is carried out."""
         self.observers: list[Observer] = []
         self.route = _Route(self)
         self._app: ASGIApp | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from anyio import to_thread
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
+from rag_core.api.doors import Doors
 from rag_core.api.limits import too_large
 from rag_core.api.problems import Refused
 from rag_core.library import Library
@@ -74,6 +76,11 @@ async def received(request: Request, library: Library) -> AsyncIterator[Received
         yield Received(tuple(paths), digest.hexdigest(), password or None)
     finally:
         await to_thread.run_sync(shutil.rmtree, folder, True)
+
+
+def turn(doors: Doors, who: str, key: str) -> AbstractAsyncContextManager[None]:
+    """Held while a request is carried out: others under its idempotency key, if it has one, wait for its answer."""
+    return doors.turns.setdefault((who, key), asyncio.Lock()) if key else nullcontext()
 
 
 def repeated(library: Library, who: str, key: str, digest: str) -> Any | None:

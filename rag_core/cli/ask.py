@@ -48,16 +48,22 @@ def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def cite(session: Session, answer: Mapping[str, Any]) -> None:
-    """Print the citations of an answer; a title opens the document."""
+    """Print the citations of an answer; a title opens where the document stands on the web, else the document here."""
     for one in answer["citations"]:
         address = _address(session, one["document_id"])
         where = f" {address}" if address else f", page {one['page_label'] or one['page']}"
-        path = session.folder / "files" / one["document_id"]
-        target = address or f"file://{quote(str(path))}#page={one['page']}"
+        target = address or _opened(session, one["document_id"], one["page"])
         passage = " ".join(one["text"].split())
         say_linked(f"  [{one['number']}] ", link(one["title"], target), clean(f"{where}: {passage}"))
     for note in answer["trace"]["notes"]:
         say(f"  note: {note}")
+
+
+def _opened(session: Session, document_id: str, page: int) -> str:
+    """Opens a document at a page: in the application where it runs, since the kept file's name tells no kind."""
+    if session.wire is not None:
+        return f"{session.wire.url}/?d={document_id}&p={page}"
+    return f"file://{quote(str(session.folder / 'files' / document_id))}#page={page}"
 
 
 def _address(session: Session, document_id: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,7 @@ class Talk:
     ) -> None:
         self._session = session
         self._model = model
-        self._conversation = conversation
+        self._conversation = conversation or uuid.uuid4().hex  # known even where the first answer is stopped
         self._scope = scope
         self._answer: dict[str, Any] | None = None
 
@@ -91,7 +92,7 @@ class Talk:
         """The events; with the answer, what the next question needs of it."""
         for name, told in events:
             if name == "answer":
-                self._answer, self._conversation = told, told["conversation"]
+                self._answer = told
                 self._scope = None  # kept with the conversation, where `@name` may change it
             yield name, told
 
@@ -104,7 +105,8 @@ class Talk:
 
     def _new(self, rest: str) -> bool:
         """begin a new conversation"""
-        self._conversation = self._scope = self._answer = None
+        self._conversation = uuid.uuid4().hex
+        self._scope = self._answer = None
         return True
 
     def _choose(self, rest: str) -> bool:
@@ -132,10 +134,13 @@ class Talk:
         """write this conversation to a file: /export talk.md (or .pdf, .json, .bib)"""
         from rag_core.cli.export import write
 
-        if self._conversation is None or not rest:
-            say("Nothing was asked yet." if rest else "Name a file: /export talk.md")
-        else:
+        if not rest:
+            say("Name a file: /export talk.md")
+            return True
+        try:
             write(self._session, self._conversation, None, rest)
+        except KeyError:
+            say("Nothing was asked yet.")
         return True
 
     def _quit(self, rest: str) -> bool:

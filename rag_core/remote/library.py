@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -175,6 +175,10 @@ class RemoteLibrary(Remote):
             yield Piece(answer=revived(Answer, told, hits=())) if name == "answer" else revived(Piece, told)
             if token.is_set():
                 return
+
+    def reply(self, question: str, *, history: Sequence[tuple[str, str]] = (), **wanted: Any) -> Iterator[Piece]:
+        """The same for a caller who keeps the conversation; nothing is kept."""
+        return self.stream(question, keep=False, history=[*history], **wanted)
 
     def scope_of(self, names: Iterable[str]) -> Scope:
         """Documents and tags by what a person calls them. Raises KeyError for a name that fits none."""

@@ -42,6 +42,9 @@ def test_what_was_asked_is_told_drawn_and_exported(open_page: Open, filled: None
     expect(page.get_by_role("heading", name="What was not found")).to_be_visible()
     expect(page.locator(".st-key-insights_list_alone")).to_contain_text("Who won the football match yesterday?")
     page.get_by_text("The numbers", exact=True).click()
+    page.locator("[data-testid=stDataFrame]").hover()
+    expect(page.get_by_role("button", name="Search", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Download as CSV")).to_be_hidden()  # its formulas are not defused
     with page.expect_download() as download:
         page.locator(".st-key-insights_csv_not_found button").click()
     download.value.save_as(tmp_path / "a.csv")

@@ -40,15 +40,21 @@ def row(page: Page, title: str) -> Locator:
 
 
 def test_an_empty_library_invites(open_page: Open) -> None:
-    page = open_page()
+    page = open_page("upload?d=")  # as bookmarks of old have it
     expect(page.get_by_role("heading", name="Ask your own documents")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("up to 512 MB each")).to_be_visible()
     chat = open_page("chat")
     chat.get_by_text("Go to the library").click()
     expect(chat.get_by_role("button", name="Add the sample library")).to_be_visible()
 
 
-def test_the_samples_come_in_by_one_click(open_page: Open, filled: None) -> None:
+def test_the_samples_come_in_by_one_click(open_page: Open, request: pytest.FixtureRequest) -> None:
+    chat, search = open_page("chat"), open_page("search")
+    expect(chat.get_by_role("heading", name="Nothing to read yet")).to_be_visible()
+    request.getfixturevalue("filled")
+    expect(chat.locator(".st-key-chat_question")).to_be_visible()
+    expect(search.locator(".st-key-search_empty")).to_have_count(0)
     page = open_page()
     expect(page.locator(".shelf tbody tr")).to_have_count(3)
     expect(row(page, "Handbook of the Veyra Ferry")).to_contain_text("Ready")

@@ -179,8 +179,10 @@ def test_what_is_wrong_with_a_question_is_said(library: FakeLibrary) -> None:
 
 def test_charts_take_the_tones_of_the_page() -> None:
     spec = {"height": 260, "width": 560, "background": "transparent", "config": {}, "mark": "bar"}
-    assert charting.themed(spec) == {"height": 260 + charting.AROUND_PX, "mark": "bar"}
-    assert charting.themed({"height": {"step": 14}}) == {"height": {"step": 14}}
+    drawn = charting.themed(spec)
+    assert drawn.pop("config")["axis"]["labelColor"] == "#5d6268", "as the text of the page, where its theme is light"
+    assert drawn == {"height": 260 + charting.AROUND_PX, "mark": "bar"}
+    assert charting.themed({"height": {"step": 14}})["height"] == {"step": 14}
 
 
 def test_how_far_a_run_is() -> None:

@@ -43,8 +43,11 @@ def section(runs: Sequence[Run]) -> None:
 
 
 def themed(spec: Mapping[str, object]) -> dict[str, Any]:
-    """A specification for the page: as wide as its place, in the theme's tones."""
+    """A specification for the page: as wide as its place, in the theme's tones, its words in the theme's grey."""
     kept = {key: value for key, value in spec.items() if key not in ("config", "background", "width")}
+    # That of Streamlit's charts is too faint for small words on a light page.
+    grey = st.get_option(f"theme.{st.context.theme.type or 'light'}.grayColor")
+    kept["config"] = {part: {"labelColor": grey, "titleColor": grey} for part in ("axis", "legend", "header")}
     if isinstance(height := kept.get("height"), int):
         kept["height"] = height + AROUND_PX
     return kept

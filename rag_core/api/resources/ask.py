@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
+from pydantic import Field
 from starlette.responses import Response
 
 from rag_core.api.answering import Event, streamed, told, wants_events
@@ -24,7 +25,10 @@ router = APIRouter(prefix="/ask", tags=["ask"])
 
 
 class Question(Closed):
-    """A question; see `Library.stream`. With `stream`, or `Accept: text/event-stream`, pieces come as events."""
+    """A question; see `Library.stream`. With `stream`, or `Accept: text/event-stream`, pieces come as events.
+
+    With `keep` false nothing is kept: see `Library.reply`.
+    """
 
     question: str
     conversation: str | None = None
@@ -33,13 +37,15 @@ class Question(Closed):
     replaces: str | None = None
     agent: bool | None = None
     stream: bool = False
+    keep: bool = True
+    history: list[tuple[str, str]] = Field(default=[], max_length=1000)
 
 
 @router.post("", dependencies=[READ], **answers(shown(Answer, without=("hits",), name="Answer")))
 def ask(request: Request, library: Opened, given: Question) -> Response:
     """Answer a question. The events of a stream are `piece` (text, or a stage that begins) and, last, `answer`.
 
-    It is kept in its conversation, save for a key that is narrowed to tags.
+    It is kept in its conversation, save for a key that is narrowed to tags; an unknown one begins under that id.
     """
     caller = caller_of(request)
     if given.stream or wants_events(request):
@@ -59,9 +65,12 @@ def answer_to(library: Library, given: Question, caller: Caller) -> Answer:
 
 def _pieces(library: Library, given: Question, caller: Caller, token: Cancellation) -> Iterator[Piece]:
     scope = scope_of(library, given.scope, caller)
-    if caller.tags:  # what others said is not theirs to go on with, nor are names that widen the scope
-        pieces = library.reply(given.question, model=given.model, cancellation=token, scope=scope)
-        return (replace(piece, answer=_discreet(piece.answer)) for piece in pieces)
+    if caller.tags or not given.keep:
+        pieces = library.reply(
+            given.question, history=given.history, model=given.model, cancellation=token, scope=scope
+        )  # fmt: skip
+        # What others said is not for a narrowed key to go on with, nor are names that widen the scope.
+        return (replace(piece, answer=_discreet(piece.answer)) for piece in pieces) if caller.tags else pieces
     return library.stream(
         given.question, conversation=given.conversation, model=given.model, cancellation=token, scope=scope,
         replaces=given.replaces, agent=given.agent,

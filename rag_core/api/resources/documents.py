@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from rag_core.api.callers import Caller, caller_of, needs
 from rag_core.api.problems import Refused, there
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed, document_of, visible
-from rag_core.api.uploads import keep_answer, received, repeated
+from rag_core.api.uploads import keep_answer, received, repeated, turn
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Document, Page, WebAddress
 from rag_core.jobs import Request as Asked
@@ -111,7 +112,7 @@ async def add(
 
     Answers when they can be searched, with how each ended; with `Accept: text/event-stream` each step is an event.
     With `wait=false` the answer is 202 as soon as the bytes are kept, and `jobs` tells of the rest.
-    A request repeated with its `Idempotency-Key` is carried out once.
+    A request repeated with its `Idempotency-Key` is carried out once; one that comes meanwhile waits. Not of events.
     """
     caller = caller_of(request)
     if request.headers.get("content-type", "").startswith("application/json"):
@@ -120,17 +121,17 @@ async def add(
         addresses = [WebAddress(**one.model_dump()) for one in given.addresses]
         return await _added(request, library, [*paths, *addresses], given.password)
     async with received(request, library) as files:
-        key = request.headers.get("idempotency-key", "")
-        before = await to_thread.run_sync(repeated, library, caller.name, key, files.digest) if key else None
-        if before is not None:
-            return told(request, before, 201)
-        if not wait:
-            return told(request, await to_thread.run_sync(_queued, library, files.paths), 202)
-        if not wants_events(request):
-            results = await to_thread.run_sync(added, library, files.paths, files.password)
+        key, answer = request.headers.get("idempotency-key", ""), None
+        async with turn(doors_of(request), caller.name, key):
             if key:
-                await to_thread.run_sync(keep_answer, library, caller.name, key, files.digest, results)
-            return told(request, results, 201)
+                answer = await to_thread.run_sync(repeated, library, caller.name, key, files.digest)
+            if answer is None and not (wait and wants_events(request)):
+                work = partial(added, password=files.password) if wait else _queued
+                answer = await to_thread.run_sync(work, library, files.paths)
+                if key:
+                    await to_thread.run_sync(keep_answer, library, caller.name, key, files.digest, answer)
+        if answer is not None:
+            return told(request, answer, 201 if wait else 202)
         # The files are gone once this returns: what is kept of them is the library's own.
         waiting = await to_thread.run_sync(_accepted, library, files.paths)
     return streamed(request, lambda token: _resumed(library, waiting, files.password, token))

@@ -16,7 +16,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from rag_core import Library
+from rag_core import Library, serving
 from tests.conftest import PROJECT
 from tests.rag_core.api.conftest import Served
 
@@ -82,8 +82,16 @@ def test_over_standard_input(tmp_path: Path) -> None:
     async def empty(client: Client) -> None:
         assert told(await client.call_tool("list_documents", {})) == []
 
-    environment = {**os.environ, "LECTERN_DATA_DIR": str(tmp_path / "library")}
-    command = StdioServerParameters(
+    talked(command_of(tmp_path / "library"), empty)
+
+
+def test_over_standard_input_beside_a_running_server(served: Served) -> None:
+    with serving.told(served.library.folder, served.url, served.doors.key):
+        talked(command_of(served.library.folder), the_handbook)
+
+
+def command_of(folder: Path) -> StdioServerParameters:
+    environment = {**os.environ, "LECTERN_DATA_DIR": str(folder)}
+    return StdioServerParameters(
         command=sys.executable, args=["-m", "rag_core", "mcp"], env=environment, cwd=PROJECT
-    )
-    talked(command, empty)
+    )  # fmt: skip

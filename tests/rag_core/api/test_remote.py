@@ -71,6 +71,9 @@ def test_questions_and_conversations(any_library: Library) -> None:
     assert answer.conversation in {one.id for one in any_library.conversations()}
     any_library.history.delete(answer.conversation)
     assert any_library.messages(answer.conversation) == []
+    known = any_library.conversations()
+    *_, last = any_library.reply("And when they are ill?", history=[(ASKED, answer.text)], scope=Scope(tags=("work",)))
+    assert (last.answer.conversation, any_library.conversations()) == ("", known)
     found = any_library.retrieve(ASKED, k=2, mode="lexical", scope=Scope(tags=("work",)))
     assert {hit.document.title for hit in found.hits} == {"handbook"}
     assert found.trace.searched.candidates

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -107,6 +108,17 @@ def test_a_form_with_several_files_and_a_key_that_is_sent_twice(rest: httpx.Clie
     assert streamed[-1][1]["stage"] == "ready"
 
 
+@pytest.mark.parametrize("query", ["name=same.txt", "name=queued.txt&wait=false"])
+def test_a_key_that_is_sent_twice_at_once(rest: httpx.Client, query: str) -> None:
+    def send(_: int) -> httpx.Response:
+        return rest.post(f"/api/v1/documents?{query}", content=query.encode(), headers={"Idempotency-Key": query})
+
+    with ThreadPoolExecutor(3) as senders:
+        sent = [*senders.map(send, range(3))]
+    assert {one.status_code for one in sent} == {202 if "wait" in query else 201}
+    assert {one.text for one in sent} == {sent[0].text}
+
+
 def test_a_key_that_is_sent_again_after_a_restart(filled: Library) -> None:
     answers = []
     for _ in range(2):
@@ -192,7 +204,8 @@ def test_uploads_go_on_as_jobs(rest: httpx.Client, served: Served) -> None:
     (job,) = queued.json()["jobs"]
     with rest.stream("GET", "/api/v1/jobs/events") as stream:
         for line in stream.iter_lines():
-            if line.startswith("data: ") and json.loads(line[6:])["state"] == "done":
+            told = json.loads(line[6:]) if line.startswith("data: ") else {}
+            if (told.get("id"), told.get("state")) == (job["id"], "done"):
                 break
     assert rest.get(f"/api/v1/jobs/{job['id']}").json()["document_id"] == job["document_id"]
     assert job["id"] in {one["id"] for one in rest.get("/api/v1/jobs?kind=add&past=true").json()["jobs"]}

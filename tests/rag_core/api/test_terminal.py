@@ -98,21 +98,24 @@ def here(served: Served) -> Iterator[list[str]]:
 
 
 def test_a_talk_at_the_prompt(served: Served, here: list[str], tmp_path: Path) -> None:
-    """Ctrl-C stops the answer and not the program; lines, commands, history."""
+    """Ctrl-C stops the answer, not the program or the conversation; lines, commands, history."""
     models, history = served.library.language_models, served.library.folder / "chat-history"
-    with openai_server() as script, terminal("chat", *here, at=tmp_path) as talk:
+    with openai_server() as script, terminal("chat", "--model", "server:small", *here, at=tmp_path) as talk:
         script.texts, script.hang_before = ("It is exactly 27 days [1]. ", "More."), 1
         models.use_server(script.url, "", ("small",), agreed=True, keep=False)
         try:
             talk.until("›")
+            talk.type("/export talk.md\r")
+            talk.until("Nothing was asked yet.")
+            talk.until("›")
             talk.type("How many days of annual leave\x1b\rdo employees have?\r")
-            talk.until("27 days")
-            talk.until("[1] \x1b]8;;file://")
-            talk.type("/model server:small\r")
-            talk.type(f"{ASKED}\r")
             talk.until("exactly 27 days")
             talk.type("\x03")
             talk.until("Stopped.")
+            talk.type("/model extractive\r")
+            talk.type(f"{ASKED}\r")
+            talk.until("27 days")
+            talk.until(f"[1] \x1b]8;;{served.url}/?d=")
             talk.type("/nonsense\r")
             talk.until("There is no /nonsense")
             talk.type("/export talk.md\r")
@@ -121,6 +124,8 @@ def test_a_talk_at_the_prompt(served: Served, here: list[str], tmp_path: Path) -
             assert talk.end()[0] == 0
         finally:
             models.forget_server()
+    one = served.library.conversations()[0]
+    assert len(served.library.messages(one.id)) == 2
     assert "27 days" in (tmp_path / "talk.md").read_text()
     assert "+do employees have?" in history.read_text()
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
