@@ -16,24 +16,26 @@ from rag_core.answering.matching import counted
 from rag_core.answering.strategies.composing import Composition
 from rag_core.answering.strategies.evidence import Evidence
 from rag_core.answering.strategies.weights import reader
-from rag_core.answering.tables.asking import CELL_FEATURES
+from rag_core.answering.tables.asking import CELL_FEATURES, years_of
 from rag_core.text.terms import terms
 
 _OF_FIRST = (
     "near_share", "all_share", "all_names", "nearness", "asked", "first", "meant", "read", "span", "read_share",
 )  # fmt: skip
-_OF_CELLS = ("cells_all", "cells_worst", "cells_period", "cells_other_period", "cells_ahead")
+_OF_CELLS = ("cells_all", "cells_worst", "cells_period", "cells_other_period", "cells_ahead", "cells_money")
 SIGNS = (
     *_OF_FIRST, *_OF_CELLS, "share", "log_share", "together", "lead", "computed", "new_words", "best", "margin",
-    "best_document", "read_best", "span_best",
+    "best_document", "read_best", "span_best", "falls_short", "other_year",
 )  # fmt: skip
 """What is looked at. The first are features of the first unit. cells: of the figures that the lead says, the question's
-words that they match with all that names them, on average and at least, whether they are of its period, and how far
-the log odds of the first are ahead of any other figure's. share: of
+words that they match with all that names them, on average and at least, whether they are of its period, how far the
+log odds of the first are ahead of any other figure's, and whether they are money where things are counted. share: of
 the first unit in the softmax of scores; margin: how far its score is above the second. together: the question's words
 matched by all quotes; best: by the unit that matches most. new_words: what the answer says that the question does not.
 best_document: whether it is of the first passage's document. read_best,
-span_best: the most that the reader says of any unit. More of them fitted no better on questions kept out."""
+span_best: the most that the reader says of any unit. falls_short: whether a figure is said as printed where one
+is to be computed. other_year: whether the first quote, where it is no figure that is said, names years but none that is
+asked for. More of them fitted no better on questions kept out."""
 
 _NEW_WORDS, _MARGIN, _AHEAD = 12, 5.0, 3.0  # what is more counts as so much
 
@@ -64,12 +66,15 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
     together = evidence.full[list(made.chosen)].max(axis=0)
     best = np.sort(made.scores)[::-1]
     document = evidence.units[first].quote.hit.document.id
+    asked, told = years_of(" ".join(word.text for word in evidence.matches.words)), years_of(made.quotes[0].text)
     return {name: float(evidence.column(name)[first]) for name in _OF_FIRST} | _of_cells(evidence, made) | {
         "share": share,
         "log_share": math.log(share + 1e-3),
         "together": float(together @ evidence.weights),
         "lead": float(bool(made.cells) and not made.is_computed),
         "computed": float(made.is_computed),
+        "falls_short": float(made.falls_short),
+        "other_year": float(not made.cells and bool(asked and told and asked.isdisjoint(told))),
         "new_words": min(len(set(terms(made.quotes[0].text)) - evidence.asked_terms), _NEW_WORDS) / _NEW_WORDS,
         "best": float((counted(evidence.full) @ evidence.weights).max()),
         "margin": float(min(best[0] - best[1], _MARGIN)) if len(best) > 1 else _MARGIN,
@@ -84,13 +89,16 @@ def _of_cells(evidence: Evidence, made: Composition) -> dict[str, float]:
         return dict.fromkeys(_OF_CELLS, 0.0)
     places = list(made.cells)
     matched = counted(evidence.asked.full[places].max(axis=0))
-    period, other = (evidence.asked.features[places, CELL_FEATURES.index(name)] for name in ("period", "other_period"))
+    period, other, money = (
+        evidence.asked.features[places, CELL_FEATURES.index(name)]
+        for name in ("period", "other_period", "money_counted")
+    )
     # What is computed from several periods has figures of others too.
     periods = (period.max(), other.min()) if made.is_computed else (period.mean(), other.mean())
     scores, first = evidence.cell_scores, evidence.asked.cells[places[0]].figure
     others = (score for cell, score in zip(evidence.asked.cells, scores, strict=True) if cell.figure != first)
     ahead = np.clip(scores[places[0]] - max(others, default=-np.inf), -_AHEAD, _AHEAD)
-    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods, ahead)
+    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods, ahead, money.max())
     return dict(zip(_OF_CELLS, map(float, known), strict=True))
 
 

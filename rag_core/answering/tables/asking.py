@@ -18,13 +18,14 @@ CELL_FEATURES = (
     "label", "label_share", "label_asked", "head", "head_share", "head_asked", "group", "all", "all_share", "worst",
     "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "part_year", "statement",
     "change", "change_asked", "percent", "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
-    "meant",
+    "meant", "money_counted",
 )  # fmt: skip
 """Columns of `Asked.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
 the label or heads; another one does. part_year: the figure is of some months, where none are asked for. statement: in a
 statement of whole accounts. meant: how surely the question means its document. alike: how nearly the label says what is
-asked, in stems (Dice's coefficient). change: a column of changes."""
+asked, in stems (Dice's coefficient). money_counted: an amount where a number of things is asked for. change: a
+column of changes."""
 
 _YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?!\d|[,.]\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth)\s(?:fiscal\s)?quarter\b", re.I)
@@ -32,6 +33,9 @@ _QUARTERS = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
 _CHANGE = re.compile(r"\b(?:change|increase|decrease|inc|growth|variance|vs)\b|[+]/[-−–]|\bdifference\b", re.I)
 _CHANGE_ASKED = re.compile(r"\b(?:change|increas|decreas|gr[eo]w|growth|ris[ei]|rose|fell|fall|drop|up|down)", re.I)
 _PERCENT_ASKED = re.compile(r"%|\bper\s?cent|\bshare\b|\bproportion\b|\brate\b|\bmargin\b", re.I)
+_COUNT_ASKED = re.compile(
+    r"\bhow many\b(?! (?:[\w-]+ )?(?:dollars|euros|pounds|crowns|percent)\b)|\bnumber of\b|\bin units\b", re.I
+)
 _PART_YEAR = re.compile(r"\b(?:three|six|nine) months\b|\bquarter(?:s|ly)?\b|\bQ[1-4]\b|\bunaudited\b", re.I)
 _STATEMENT = re.compile(r"\bconsolidated\b|\bstatements? of\b|\bbalance sheets?\b", re.I)
 _TOTAL = re.compile(r"\btotal\b|\ball\b|\boverall\b", re.I)
@@ -107,12 +111,18 @@ def asked_cells(
         "percent": percents, "percent_asked": percents * bool(_PERCENT_ASKED.search(question)),
         "nil": np.array([cell.figure.value == 0 for cell in cells], dtype=float),
         "total": totals, "total_asked": totals * bool(_TOTAL.search(question)),
+        "money_counted": money_counted(question, cells),
         "first": np.array([1 / (1 + cell.passage) for cell in cells]),
         "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
         "meant": np.array([meant.get(passages[cell.passage].hits[0].document.id, 0.0) for cell in cells]),
     }  # fmt: skip
     features = np.stack([known[name] for name in CELL_FEATURES], axis=1)
     return Asked(tuple(cells), features, label, head, full, _spelt(cells, matches))
+
+
+def money_counted(question: str, cells: Sequence[Cell]) -> Floats:
+    """1 for amounts of money where a question asks how many there are."""
+    return np.array([cell.is_money for cell in cells], dtype=float) * bool(_COUNT_ASKED.search(question))
 
 
 def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:

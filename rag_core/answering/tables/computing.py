@@ -18,7 +18,7 @@ Operation = Literal[
     "extreme", "percentage change", "share", "average", "sum", "ratio", "change", "difference", "larger"
 ]
 
-_CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin)"
+_CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin|(?:go|goes|gone|went)\s(?:up|down)\b)"
 _PERCENT = r"(?:\bper\s?cent|%)"
 _LESS = r"small(?:er|est)|low(?:er|est)|less|least|few(?:er|est)"
 _MORE = r"larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|more|most"
@@ -28,7 +28,7 @@ _PATTERNS: dict[Operation, str] = {
     "share": rf"(?:{_PERCENT}|\bproportion|(?<!\bper\s)\bshare\b|\bfraction).*\b(?:of|over|constitut)",
     "average": r"\b(?:average|mean)\b",
     "ratio": r"\bratio\b | \bhow\smany\stimes\b | \btimes\s(?:as|larger|more)\b",
-    "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more|less|fewer|higher|lower|larger|smaller)\b",
+    "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more\b|less\b|\w+er\b.*\bthan\b)",
     "change": _CHANGE,
     "larger": r"""\b(?:compar\w+|versus|vs)\b
         | \b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b(?!\s\d)""",
@@ -66,6 +66,12 @@ def operation(question: str) -> Operation | None:
     if answer_type(question) in _NOT_COMPUTED:
         return None
     return next((name for name, pattern in _ASKS.items() if pattern.search(question)), None)
+
+
+def to_be_computed(question: str, said: Sequence[Cell]) -> bool:
+    """Whether a question asks for what none of some figures is by its label or heads."""
+    wanted = operation(question)
+    return wanted in _ASKS and not any(_is_printed(wanted, cell) for cell in said)
 
 
 def sets_side_by_side(question: str) -> bool:

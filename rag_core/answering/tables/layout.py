@@ -14,6 +14,7 @@ _LINE = re.compile(r"[^\r\n\v\f\u0085\u2028\u2029]+")
 _RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
 _MARKS = re.compile(r"\s*\|\s*|\t+|\s{3,}")
 _WORDS_IN_ROW = 16  # most words of a line that is looked at for figures which only blanks set apart
+_WORDS_BEFORE = 9  # most words before a figure that stands alone; what has more is text that a line's end cuts there
 _LOOSE_FIGURE = re.compile(r"(?:[$€£¥]\s?)?\(?[-−–]?\d+(?:,\d{3})*(?:\.\d+)?\)?(?:\s?%\)?)?(?=\s|$)|[—–-](?=\s|$)")
 
 
@@ -117,7 +118,7 @@ def _loose(line: str) -> Iterator[tuple[int, int]]:
                 break
             figures.append(found.span())
             end = found.start()
-    if len(figures) == 1 and is_year(line[slice(*figures[0])]):
+    if len(figures) == 1 and (is_year(line[slice(*figures[0])]) or len(line[: figures[0][0]].split()) > _WORDS_BEFORE):
         figures = []
     first = figures[-1][0] if figures else begin + len(bare)
     if label := line[begin:first].strip():

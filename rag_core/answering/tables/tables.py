@@ -66,6 +66,11 @@ class Cell:
             return ""
         return next((found for part in (self.part, *self.heads) if (found := currency_of(part.text))), "")
 
+    @property
+    def is_money(self) -> bool:
+        """Whether a currency stands with the figure, in its heads or in what its table says of all figures."""
+        return not self.figure.percent and bool(self.currency or any(currency_of(part.text) for part in self.about))
+
 
 def cells_of(passage: Passage, number: int) -> list[Cell]:
     """Every figure of the passage's tables, in reading order."""

@@ -160,6 +160,9 @@ def test_a_table_goes_on_behind_a_label_of_several_lines() -> None:
 def test_prose_and_years_are_no_cells() -> None:
     assert not cells("In 2019 the line carried 412,000 passengers, and 58,300 cars crossed in the same year.\n")
     assert not cells("2020\t2019\t2018\n")
+    assert not cells(
+        "kilowatts, and since February also during her stops at Tolsund, with 900\nkilowatts, as long as\n"
+    )
 
 
 @pytest.mark.parametrize(
