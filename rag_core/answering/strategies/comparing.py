@@ -31,9 +31,9 @@ def compared(question: str, evidence: Evidence, scores: Floats) -> Mapping[str, 
 
 
 def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str, list[Hit]]]:
-    """Of documents that are compared, by the names that a question gives them: the question asked of each alone, and
-    its passages. Empty where not every name is a document's of its own."""
-    for names in _named(question):
+    """Of documents that a question names beside each other, by these names: the question asked of each alone, and its
+    passages. Empty where not every name is a document's of its own."""
+    for names in _names(question):
         held = {name: [hit for hit in hits if _is_titled(name, names, hit.document.title)] for name in names}
         if len(names) > 1 and all(held.values()):
             return {_OWNER.sub("", name): (_alone(question, name, names), held[name]) for name in names}
@@ -42,8 +42,10 @@ def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str,
 
 def _named(question: str) -> tuple[tuple[str, ...], ...]:
     """The things that a question compares, as it may name them; none where it compares nothing."""
-    if kind_of(question) != "comparison" and not sets_side_by_side(question):
-        return ()
+    return _names(question) if kind_of(question) == "comparison" or sets_side_by_side(question) else ()
+
+
+def _names(question: str) -> tuple[tuple[str, ...], ...]:
     pair = _PAIR.search(question)
     names = tuple(part for name in understand(question).names for part in re.split(_JOINING, name))
     return (names, pair.groups() if pair else ())

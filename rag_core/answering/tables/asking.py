@@ -98,7 +98,7 @@ def asked_cells(
         "alike": _alike(cells, matches), "worst": counted(full).min(axis=1, initial=1.0),
         "numbers": counted(full)[:, figures].min(axis=1, initial=1.0),
         "period": np.array([len(periods & found) / max(len(periods), 1) for found in of_cells]),
-        "other_period": np.array([bool(periods and found and not periods & found) for found in of_cells], dtype=float),
+        "other_period": np.array([_is_of_another(periods, found) for found in of_cells], dtype=float),
         "no_period_first": np.array([not periods and cell.column == 0 for cell in cells], dtype=float),
         "no_period_last": np.array([not periods and cell.column == cell.columns - 1 for cell in cells], dtype=float),
         "part_year": np.array(
@@ -177,6 +177,13 @@ def periods_of(text: str) -> set[str]:
     """The years and quarters that a text names."""
     quarters = {f"Q{number or _QUARTERS[word.casefold()]}" for number, word in _QUARTER.findall(text)}
     return years_of(text) | quarters
+
+
+def _is_of_another(asked: set[str], found: set[str]) -> bool:
+    """Whether a cell is of another year or of another quarter than a question names."""
+    quarters = [{period for period in periods if period.startswith("Q")} for periods in (asked, found)]
+    years = [periods - some for periods, some in zip((asked, found), quarters, strict=True)]
+    return any(bool(one and other and one.isdisjoint(other)) for one, other in (years, quarters))
 
 
 def said_by(cell: Cell) -> str:

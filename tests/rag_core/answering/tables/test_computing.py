@@ -7,6 +7,7 @@ import pytest
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.composing import Composition, compose, scored
 from rag_core.answering.strategies.evidence import gather
+from rag_core.answering.tables.asking import CELL_FEATURES
 from rag_core.answering.tables.computing import operation
 from tests.rag_core.answering.parts import hit
 
@@ -94,3 +95,13 @@ def test_a_figure_that_is_printed_again_is_the_surer_one(real_encoder: Encoder) 
         scores.setdefault(cell.figure.value, set()).add(round(float(score), 6))
     assert len(scores[274515.0]) == 1
     assert max(scores[274515.0]) == max(evidence.cell_scores.round(6))
+
+
+def test_a_quarter_of_another_year_is_of_another_period(real_encoder: Encoder) -> None:
+    page = "\tThird Quarter\tFourth Quarter\n2020:\nNet sales\t36\t52\n2019:\nNet sales\t33\t46\n"
+    evidence = gather("net sales in the third quarter of 2020", [hit(page)], real_encoder)
+    assert evidence is not None and evidence.asked is not None
+    other = evidence.asked.features[:, CELL_FEATURES.index("other_period")]
+    assert [cell.part.text for cell, is_other in zip(evidence.asked.cells, other, strict=True) if not is_other] == [
+        "36"
+    ]
