@@ -65,7 +65,7 @@ def test_upload_shows_progress_survives_a_reload_and_can_be_cancelled(open_page:
     drop(page, make_pdf(tmp_path / "many bridges.pdf", 3000), make_pdf(tmp_path / "ferry.pdf", 6))
     line = page.locator("[class*=st-key-upload_job_]", has_text="many bridges.pdf")
     expect(line).to_contain_text("of 3000", timeout=60_000)
-    expect(row(page, "ferry.pdf")).to_contain_text("Ready", timeout=60_000)  # it waits for no larger one
+    expect(row(page, "ferry.pdf")).to_contain_text("Ready", timeout=120_000)  # it waits for no larger one
     page.reload()
     expect(line.get_by_role("button", name="Cancel")).to_be_visible()
     other = open_page()

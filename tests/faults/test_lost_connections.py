@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -85,9 +85,15 @@ def test_a_connection_cut_at_a_commit_is_not_noticed(
 
 def kill_backend(folder: Path) -> None:
     """Kill the process that serves a connection: PostgreSQL then ends them all and goes through recovery."""
-    postmaster = postmaster_of(folder)
-    backends = [p for p in postmaster.children() if "idle" in "".join(p.cmdline()) or "COMMIT" in "".join(p.cmdline())]
+    while not (backends := [one for one in postmaster_of(folder).children() if _serves(one)]):
+        time.sleep(0.02)
     backends[-1].kill()
+
+
+def _serves(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return any(word in "".join(process.cmdline()) for word in ("idle", "COMMIT"))
+    return False
 
 
 def kill_postmaster(folder: Path) -> None:

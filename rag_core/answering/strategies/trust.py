@@ -35,7 +35,7 @@ matched by all quotes; best: by the unit that matches most. new_words: what the 
 best_document: whether it is of the first passage's document. read_best,
 span_best: the most that the reader says of any unit. falls_short: whether a figure is said as printed where one
 is to be computed. other_year: whether the first quote, where it is no figure that is said, names years but none that is
-asked for. More of them fitted no better on questions kept out."""
+asked for, nor does its document's title or section. More of them fitted no better on questions kept out."""
 
 _NEW_WORDS, _MARGIN, _AHEAD = 12, 5.0, 3.0  # what is more counts as so much
 
@@ -65,7 +65,8 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
     share = float(shares[first] / shares.sum())
     together = evidence.full[list(made.chosen)].max(axis=0)
     best = np.sort(made.scores)[::-1]
-    document = evidence.units[first].quote.hit.document.id
+    hit = evidence.units[first].quote.hit
+    about = years_of(f"{hit.document.title} {hit.section}")
     asked, told = years_of(" ".join(word.text for word in evidence.matches.words)), years_of(made.quotes[0].text)
     return {name: float(evidence.column(name)[first]) for name in _OF_FIRST} | _of_cells(evidence, made) | {
         "share": share,
@@ -74,11 +75,11 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
         "lead": float(bool(made.cells) and not made.is_computed),
         "computed": float(made.is_computed),
         "falls_short": float(made.falls_short),
-        "other_year": float(not made.cells and bool(asked and told and asked.isdisjoint(told))),
+        "other_year": float(not made.cells and bool(asked and told) and asked.isdisjoint(told | about)),
         "new_words": min(len(set(terms(made.quotes[0].text)) - evidence.asked_terms), _NEW_WORDS) / _NEW_WORDS,
         "best": float((counted(evidence.full) @ evidence.weights).max()),
         "margin": float(min(best[0] - best[1], _MARGIN)) if len(best) > 1 else _MARGIN,
-        "best_document": float(document == evidence.units[0].quote.hit.document.id),
+        "best_document": float(hit.document.id == evidence.units[0].quote.hit.document.id),
         "read_best": float(evidence.column("read").max()),
         "span_best": float(evidence.column("span").max()),
     }  # fmt: skip
