@@ -15,7 +15,7 @@ from rag_core.answering.strategies.comparing import compared
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import periods_of
-from rag_core.answering.tables.computing import Computed, computed, set_apart, to_be_computed
+from rag_core.answering.tables.computing import Computed, computed, set_apart
 from rag_core.answering.tables.saying import said
 from rag_core.text.numbers import numbers
 from rag_core.text.terms import terms
@@ -47,8 +47,7 @@ class Row:
 class Composition:
     """An answer before it is judged. chosen: its units; scores: of all units. cells: the figures that the lead says.
 
-    falls_short: whether a figure is said as printed where one is to be computed. rows: of a comparison, which say what
-    its quotes do.
+    rows: of a comparison, which say what its quotes do.
     """
 
     chosen: tuple[int, ...]
@@ -58,7 +57,6 @@ class Composition:
     lead_quotes: tuple[Quote, ...]
     cells: tuple[int, ...]
     is_computed: bool
-    falls_short: bool = False
     rows: tuple[Row, ...] = ()
 
     @property
@@ -86,9 +84,7 @@ def compose(
     first = _lead_in(evidence, chosen[0], chosen)
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
-    said = [evidence.asked.cells[place] for place in cells] if evidence.asked else []
-    short = result is None and bool(said) and to_be_computed(question, said)
-    return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None, short)
+    return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 
 
 def _of_several(evidence: Evidence, sides: Mapping[str, int]) -> bool:
@@ -110,7 +106,7 @@ def _side_by_side(question: str, evidence: Evidence, scores: Floats, sides: Mapp
     lead = set_apart(list(sides), [asked[place] for place in cells]) if len(cells) == len(rows) == 2 else ""
     quotes = tuple(evidence.units[index].quote for index in chosen)
     lead_quotes = tuple(row.quote for row in rows) if lead else ()
-    return Composition(chosen, scores, quotes, lead, lead_quotes, tuple(cells), False, rows=tuple(rows))
+    return Composition(chosen, scores, quotes, lead, lead_quotes, tuple(cells), False, tuple(rows))
 
 
 def _behind_lead(evidence: Evidence, chosen: Sequence[int], is_cell: bool) -> list[int]:

@@ -25,17 +25,16 @@ _OF_FIRST = (
 _OF_CELLS = ("cells_all", "cells_worst", "cells_period", "cells_other_period", "cells_ahead", "cells_money")
 SIGNS = (
     *_OF_FIRST, *_OF_CELLS, "share", "log_share", "together", "lead", "computed", "new_words", "best", "margin",
-    "best_document", "read_best", "span_best", "falls_short", "other_year",
+    "best_document", "read_best", "span_best", "other_year",
 )  # fmt: skip
 """What is looked at. The first are features of the first unit. cells: of the figures that the lead says, the question's
 words that they match with all that names them, on average and at least, whether they are of its period, how far the
 log odds of the first are ahead of any other figure's, and whether they are money where things are counted. share: of
 the first unit in the softmax of scores; margin: how far its score is above the second. together: the question's words
 matched by all quotes; best: by the unit that matches most. new_words: what the answer says that the question does not.
-best_document: whether it is of the first passage's document. read_best,
-span_best: the most that the reader says of any unit. falls_short: whether a figure is said as printed where one
-is to be computed. other_year: whether the first quote, where it is no figure that is said, names years but none that is
-asked for, nor does its document's title or section. More of them fitted no better on questions kept out."""
+best_document: whether it is of the first passage's document. read_best, span_best: the most that the reader says of any
+unit. other_year: whether the first quote, where it is no figure that is said, names years but none that is asked for,
+nor does its document's title or section. More of them fitted no better on questions kept out."""
 
 _NEW_WORDS, _MARGIN, _AHEAD = 12, 5.0, 3.0  # what is more counts as so much
 
@@ -74,7 +73,6 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
         "together": float(together @ evidence.weights),
         "lead": float(bool(made.cells) and not made.is_computed),
         "computed": float(made.is_computed),
-        "falls_short": float(made.falls_short),
         "other_year": float(not made.cells and bool(asked and told) and asked.isdisjoint(told | about)),
         "new_words": min(len(set(terms(made.quotes[0].text)) - evidence.asked_terms), _NEW_WORDS) / _NEW_WORDS,
         "best": float((counted(evidence.full) @ evidence.weights).max()),

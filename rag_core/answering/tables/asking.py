@@ -111,7 +111,7 @@ def asked_cells(
         "percent": percents, "percent_asked": percents * bool(_PERCENT_ASKED.search(question)),
         "nil": np.array([cell.figure.value == 0 for cell in cells], dtype=float),
         "total": totals, "total_asked": totals * bool(_TOTAL.search(question)),
-        "money_counted": money_counted(question, cells),
+        "money_counted": _money_counted(question, cells),
         "first": np.array([1 / (1 + cell.passage) for cell in cells]),
         "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
         "meant": np.array([meant.get(passages[cell.passage].hits[0].document.id, 0.0) for cell in cells]),
@@ -120,7 +120,7 @@ def asked_cells(
     return Asked(tuple(cells), features, label, head, full, _spelt(cells, matches))
 
 
-def money_counted(question: str, cells: Sequence[Cell]) -> Floats:
+def _money_counted(question: str, cells: Sequence[Cell]) -> Floats:
     """1 for amounts of money where a question asks how many there are."""
     return np.array([cell.is_money for cell in cells], dtype=float) * bool(_COUNT_ASKED.search(question))
 

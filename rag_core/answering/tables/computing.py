@@ -68,12 +68,6 @@ def operation(question: str) -> Operation | None:
     return next((name for name, pattern in _ASKS.items() if pattern.search(question)), None)
 
 
-def to_be_computed(question: str, said: Sequence[Cell]) -> bool:
-    """Whether a question asks for what none of some figures is by its label or heads."""
-    wanted = operation(question)
-    return wanted in _ASKS and not any(_is_printed(wanted, cell) for cell in said)
-
-
 def sets_side_by_side(question: str) -> bool:
     """Whether a question compares things, whatever kind of answer it asks for."""
     return any(_ASKS[name].search(question) for name in ("larger", "difference", "ratio"))
