@@ -255,6 +255,10 @@ class OtherChunks(Indexes):
         """The documents that each question means: they are the library's."""
         return self._library.meant(questions)
 
+    def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+        """The names in a question by which some documents go: they are the library's."""
+        return self._library.called(question, ids)
+
     def languages(self) -> list[str]:
         """Those of the library."""
         return self._library.languages()

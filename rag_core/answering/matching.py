@@ -18,7 +18,6 @@ from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Passage, Quote
 from rag_core.domain import Hit
 from rag_core.text.acronyms import defined
-from rag_core.text.context import context_of
 from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
 
@@ -90,7 +89,7 @@ def content_words(question: str) -> tuple[Word, ...]:
 
 def matched(question: str, passages: Sequence[Passage], every: Sequence[Quote], encode_tokens: EncodeTokens) -> Matches:
     """Match a question's words with every quote of the passages; one call of `encode_tokens`."""
-    prefixes = [context_of(passage.hits[0].document.title, passage.section) for passage in passages]
+    prefixes = [passage.context for passage in passages]
     texts = [prefix + passage.text for prefix, passage in zip(prefixes, passages, strict=True)]
     asked, *read = encode_tokens([question, *texts])
     words = content_words(question)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rag_core.domain import Box, Citation, Hit
+from rag_core.text.context import context_of
 from rag_core.text.sentences import Kind, split_sentences
 from rag_core.text.tables import begins_in_table
 from rag_core.text.terms import terms
@@ -44,6 +45,11 @@ class Passage:
     text: str
     hits: tuple[Hit, ...]
     section: str
+
+    @property
+    def context(self) -> str:
+        """What is to be known of it when it is read: its document's title, its section, and who it is about."""
+        return context_of(self.hits[0].document.title, self.section, *self.hits[0].called)
 
 
 def merge_hits(hits: Sequence[Hit]) -> list[Passage]:

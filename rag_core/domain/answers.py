@@ -19,7 +19,8 @@ class Hit:
 
     `scores` has those of each ranker that found it, by name. `matches` are the spans of the question's words within
     `text`. `similar` counts the near-duplicates that it stands for. `around` are the chunks before and behind it, the
-    nearest first, where an answer may be given those too.
+    nearest first, where an answer may be given those too. `called` are the question's names by which the document goes,
+    in its file names or on its first page ("Jonas", who signed it).
     """
 
     chunk_id: str
@@ -38,6 +39,7 @@ class Hit:
     matches: tuple[tuple[int, int], ...] = ()
     similar: int = 0
     around: tuple[Hit, ...] = ()
+    called: tuple[str, ...] = ()
     corrected: bool = False
     hidden: bool = False
 

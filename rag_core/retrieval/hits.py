@@ -11,15 +11,15 @@ from rag_core.storage.postgres.passages import boxes_of
 from rag_core.text.terms import spans, terms
 
 
-def hit(query: Query, candidates: Candidates, place: int, similar: int) -> Hit:
-    """A candidate as a hit that stands for so many similar ones."""
+def hit(query: Query, candidates: Candidates, place: int, similar: int, called: tuple[str, ...] = ()) -> Hit:
+    """A candidate as a hit that stands for so many similar ones; called: names of its document in the question."""
     row = candidates.rows[place]
     document = candidates.documents[row.document_id]
     return Hit(
         chunk_id=f"{row.document_id}:{row.index}", document=document, index=row.index,
         page=row.page, page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
         boxes=boxes_of(row), score=float(candidates.score[place]), score_kind=candidates.kind,
-        scores=_scores(candidates, place), matches=matches(query, row.text, document), similar=similar,
+        scores=_scores(candidates, place), matches=matches(query, row.text, document), similar=similar, called=called,
         corrected=row.corrected, hidden=row.hidden,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rag_core.storage.indexes import LexicalIndex
@@ -78,15 +78,25 @@ def identity_terms(text: str) -> list[str]:
     ]
 
 
-def card_weights(row: CardRow) -> Weights:
-    """The terms of a document's card with their weights."""
-    first = identity_terms(row.authors)
-    if row.pages >= _COVERED_PAGES:
-        first += [*identity_terms(_names(row.first_page)), *_YEAR.findall(row.first_page)]
-    named = identity_terms(row.title)
-    for source in row.sources:
-        named += identity_terms(_EXTENSION.sub("", source.rpartition("/")[2]))
-    return dict.fromkeys(first, _FIRST_PAGE_WEIGHT) | dict.fromkeys(named, 1.0)
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a person would know a document by. weights: its terms with theirs. names: the terms of names that it has."""
+
+    weights: Weights
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, row: CardRow) -> Card:
+        """The card that a document's row gives."""
+        authors, names = identity_terms(row.authors), identity_terms(_names(row.first_page))
+        first = authors
+        if row.pages >= _COVERED_PAGES:
+            first = [*authors, *names, *_YEAR.findall(row.first_page)]
+        named = identity_terms(row.title)
+        for source in row.sources:
+            named += identity_terms(_EXTENSION.sub("", source.rpartition("/")[2]))
+        weights = dict.fromkeys(first, _FIRST_PAGE_WEIGHT) | dict.fromkeys(named, 1.0)
+        return cls(weights, frozenset([*authors, *names, *named]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +135,7 @@ class Cards:
         self._rarities = rarities
         self._lock = threading.Lock()
         self.counts: Counts | None = None
-        self._cards: dict[str, tuple[int, Weights]] = {}
+        self._cards: dict[str, tuple[int, Card]] = {}
         self._sizes: dict[str, int] = {}
         self._languages: dict[str, str] = {}
         self._holders: dict[str, Weights] = {}
@@ -150,6 +160,16 @@ class Cards:
     def meant(self, question: str) -> Meant:
         """What documents a question means."""
         return Meant(self._documents(question), tuple(self._apart(question)))
+
+    def called(self, question: str, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """The names in a question by which some documents go, for each of them."""
+        names = {word: identity_terms(word) for word in _WORD.findall(question) if word[:1].isupper()}
+        with self._lock:
+            cards = {key: self._cards[key][1].names for key in ids if key in self._cards}
+        return {
+            key: tuple(name for name, terms in names.items() if not known.isdisjoint(terms))
+            for key, known in cards.items()
+        }
 
     def _documents(self, question: str) -> dict[str, float]:
         with self._lock:
@@ -209,15 +229,15 @@ class Cards:
         present = self._passages.card_digests()
         for key in [key for key, (digest, _) in self._cards.items() if present.get(key) != digest]:
             del self._sizes[key], self._languages[key]
-            for term in self._cards.pop(key)[1]:
+            for term in self._cards.pop(key)[1].weights:
                 self._holders[term].pop(key, None)
                 if not self._holders[term]:
                     del self._holders[term]
         for row in self._passages.cards([key for key in present if key not in self._cards]):
-            weights = card_weights(row)
-            self._cards[row.document_id] = (present[row.document_id], weights)
+            card = Card.of(row)
+            self._cards[row.document_id] = (present[row.document_id], card)
             self._sizes[row.document_id], self._languages[row.document_id] = row.chunks, row.language
-            for term, weight in weights.items():
+            for term, weight in card.weights.items():
                 self._holders.setdefault(term, {})[row.document_id] = weight
 
 

@@ -48,6 +48,10 @@ class Indexes(ABC):
         """The documents that each question means. Raises StoreUnavailable."""
 
     @abstractmethod
+    def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+        """The names in a question by which some documents go; as of the last question."""
+
+    @abstractmethod
     def languages(self) -> list[str]:
         """The languages of the documents (ISO 639-1), the commonest first. Raises StoreUnavailable."""
 
@@ -99,6 +103,10 @@ class LibraryIndexes(Indexes):
         """See the base class."""
         self._cards.refresh()
         return [self._cards.meant(question) for question in questions]
+
+    def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+        """See the base class."""
+        return self._cards.called(question, ids)
 
     def languages(self) -> list[str]:
         """See the base class; as of the last question."""

@@ -137,7 +137,11 @@ class _Run:
         k = wanted(query.understood.kind, self._plan.k) if self._plan.k_by_kind else self._plan.k
         places = [standing[at] for at in picked(query, candidates.take(standing), k, self._plan.mmr_lambda)]
         stages.lap("pick")
-        hits = tuple(hit(query, candidates, place, similar.get(place, 0)) for place in places)
+        called = self._indexes.called(query.text, {candidates.refs[place][0] for place in places})
+        hits = tuple(
+            hit(query, candidates, place, similar.get(place, 0), called.get(candidates.refs[place][0], ()))
+            for place in places
+        )
         for one, place in zip(hits, places, strict=True):
             self._sources.index.check((one.document.id, one.index), candidates.rows[place].md5)
         if self._plan.mmr_lambda is not None:  # passages for an answer

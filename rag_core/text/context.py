@@ -12,9 +12,9 @@ _LONGEST_NAME = 72
 _NUMBERED = re.compile(r"(?:[a-z]+-)?\d*")
 
 
-def context_of(title: str, section: str) -> str:
-    """Title and section as sentences of a line, ending in a blank; empty where neither says anything."""
-    names = dict.fromkeys(_short(tidy(name)) for name in (title, section))
+def context_of(title: str, section: str, *others: str) -> str:
+    """Title, section and other names as sentences of a line, ending in a blank; empty where none says anything."""
+    names = dict.fromkeys(_short(tidy(name)) for name in (title, section, *others))
     return "".join(f"{name.rstrip('.')}. " for name in names if not _NUMBERED.fullmatch(name))
 
 

@@ -1,9 +1,9 @@
 """Makes rag_core/answering/strategies/reader.json: `python -m tests.benchmarks.fit_reader [--libraries DIR]`.
 
-Fitted on what is not reported on: everyday questions (`people`, `abstention`, `cells`: "tune", and `fitting`, which
-is for this alone) and those of the samples over one library, the invented documents that the reader did not learn
-from, XQuAD's even articles, and the first half of TAT-QA's development set, each context a page of a PDF. Which cell
-is asked for, and which unit answers, are conditional logits over the cells and units of a question's passages;
+Fitted on what is not reported on: everyday questions (`people`, `abstention`, `cells`, `households`: "tune", and
+`fitting`, which is for this alone) and those of the samples over one library, the invented documents that the reader
+did not learn from, XQuAD's even articles, and the first half of TAT-QA's development set, each context a page of a PDF.
+Which cell is asked for, and which unit answers, are conditional logits over the cells and units of a question's passages;
 whether the answer is right, and whether there is one, are logistic regressions over what a reader fitted without that
 question would have said. Where one document was chosen, a number is added to the odds that the answer is right: by the
 questions of PolicyQA's even policies, each asked of its own. All are ridge regressions. Questions without an answer are
@@ -40,7 +40,8 @@ from rag_core.text.terms import coverage, terms
 from tests.benchmarks import prose
 from tests.benchmarks.drafted import drafted
 from tests.benchmarks.measure import emit
-from tests.benchmarks.retrieval_sets import QUESTIONS, SAMPLES, _plain, _rows, _stands, name_of, people
+from tests.benchmarks.people import filled
+from tests.benchmarks.retrieval_sets import QUESTIONS, SAMPLES, _plain, _rows, _stands, households, name_of, people
 from tests.benchmarks.tables import contexts, is_right, opened
 
 _FOLDS, _WORDS, _HALF, _BEGINNING = 10, 40, 0.5, 40
@@ -125,18 +126,24 @@ def example(
 
 def everyday(libraries: Path, encoder: Encoder) -> Iterator[Example]:
     """The tuning half of `people`, near misses, and the others without the passages that answer them."""
-    chosen = people()
-    with Library.open(Settings(_env_file=None, data_dir=libraries / chosen.name)) as library:
-        for _ in library.add(chosen.documents):
-            pass
-        library.storage.settle()
+    with filled(libraries, people()) as library:
         for name in ("people", "abstention", "cells", "fitting"):
-            by_id = {row["id"]: row for row in _rows(QUESTIONS / f"{name}.jsonl")}
-            for row in by_id.values():
-                if row["split"] == "tune":
-                    yield from _asked(library, row, by_id, encoder)
+            yield from _tuning(library, name, encoder)
         for row in _rows(SAMPLES / "questions.jsonl"):
             yield from _of_samples(library, row, encoder)
+
+
+def at_home(libraries: Path, encoder: Encoder) -> Iterator[Example]:
+    """The same of `households`."""
+    with filled(libraries, households()) as library:
+        yield from _tuning(library, "households", encoder)
+
+
+def _tuning(library: Library, name: str, encoder: Encoder) -> Iterator[Example]:
+    by_id = {row["id"]: row for row in _rows(QUESTIONS / f"{name}.jsonl")}
+    for row in by_id.values():
+        if row["split"] == "tune":
+            yield from _asked(library, row, by_id, encoder)
 
 
 def _asked(library: Library, row: dict, by_id: dict[str, dict], encoder: Encoder) -> Iterator[Example]:
@@ -322,7 +329,9 @@ def main() -> None:
     encoder = Encoder(Remembering(embedder.encode_tokens), reader.read)
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
         libraries = options.libraries or Path(folder)
-        examples = [one for made in (everyday, invented, statements, articles) for one in made(libraries, encoder)]
+        examples = [
+            one for made in (everyday, at_home, invented, statements, articles) for one in made(libraries, encoder)
+        ]
         made = fitted(examples)
         made |= {"narrowed": fitted_narrowed(list(policies(libraries, encoder)), made), "narrowed_from": _NARROWED_FROM}
     PATH.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

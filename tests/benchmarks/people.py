@@ -1,9 +1,10 @@
 """What people get who ask: everyday questions of documents of all kinds in one library, through `Library.ask`.
 
-`python -m tests.benchmarks.people [--questions people abstention cells] [--splits tune report] [--libraries DIR]
-[--answers FILE]`, no language model, all defaults. Follow-ups are asked in the conversation of the question before.
+`python -m tests.benchmarks.people [--questions people abstention cells households] [--splits tune report]
+[--libraries DIR] [--answers FILE]`, no language model, all defaults. Follow-ups are asked in the conversation of the question before.
 `people` are everyday questions, `abstention` near misses and for each one like it that is answered, `cells` figures of
-tables in long filings, which count within the first 20 words. One JSON object for each of them and split: of the
+tables in long filings, which count within the first 20 words; `households` are everyday questions of what households,
+schools, clubs and small companies have, in a library of their own. One JSON object for each of them and split: of the
 answerable questions `right` (every part of the answer stands in its first 40
 words), `right_anywhere`, `wrong`
 (neither right nor refused) and `refused`; of the near misses those `near_misses_refused`; of all answers called "High
@@ -17,7 +18,8 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,9 +28,10 @@ from rag_core.answering.citations import without_markers
 from rag_core.domain import Question, Result
 from rag_core.evaluation.measuring.calibration import calibration
 from tests.benchmarks.measure import SHARED, emit, percentile
-from tests.benchmarks.retrieval_sets import QUESTIONS, _plain, _rows, _stands, people
+from tests.benchmarks.retrieval_sets import QUESTIONS, Set, _plain, _rows, _stands, households, people
 
-_WORDS = {"people": 40, "abstention": 40, "cells": 20}
+_WORDS = {"people": 40, "abstention": 40, "cells": 20, "households": 40}
+_LIBRARIES = {"people": ("people", "abstention", "cells"), "households": ("households",)}
 _HIGH = 0.7  # what pages/parts/exchange.py calls "High confidence"
 
 
@@ -123,6 +126,18 @@ def _line(one: Outcome) -> str:
     return json.dumps(fields | found, ensure_ascii=False) + "\n"
 
 
+@contextmanager
+def filled(libraries: Path, chosen: Set) -> Iterator[Library]:
+    """A library of a set's documents, in its own folder."""
+    with Library.open(Settings(_env_file=None, data_dir=libraries / chosen.name)) as library:
+        for event in library.add(chosen.documents):
+            if event.error is not None:
+                emit(benchmark="people", left_out=event.source, reason=str(event.error))
+        library.storage.settle()
+        library.warm_up()
+        yield library
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--questions", nargs="+", default=list(_WORDS), choices=list(_WORDS))
@@ -136,15 +151,12 @@ def main() -> None:
         emit(benchmark="people", skipped=f"{SHARED} is not there")
         return
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
-        chosen = people()
-        data_dir = (options.libraries or Path(folder)) / chosen.name
-        with Library.open(Settings(_env_file=None, data_dir=data_dir)) as library:
-            for event in library.add(chosen.documents):
-                if event.error is not None:
-                    emit(benchmark="people", left_out=event.source, reason=str(event.error))
-            library.storage.settle()
-            library.warm_up()
-            outcomes = {name: asked(library, name, options.splits) for name in options.questions}
+        outcomes = {}
+        for chosen in (people(), households()):
+            names = [name for name in _LIBRARIES[chosen.name] if name in options.questions]
+            if names:
+                with filled(options.libraries or Path(folder), chosen) as library:
+                    outcomes |= {name: asked(library, name, options.splits) for name in names}
     for name, some in outcomes.items():
         for split in options.splits:
             of_split = [one for one in some if one.row["split"] == split]

@@ -110,6 +110,12 @@ def people() -> Set:
     return Set("people", [*map(_upload, paths), *_articles()], cases, 12)
 
 
+def households() -> Set:
+    """What people ask of what households, schools, clubs and small companies have, invented; to be answered alone."""
+    paths = sorted((QUESTIONS / "households").iterdir())
+    return Set("households", [*map(_upload, paths), *_articles()], [], 12)
+
+
 def languages() -> Set:
     """Questions in five languages on documents of the same: whether the first hits hold the paragraph."""
     folder = QUESTIONS / "languages"

@@ -18,7 +18,6 @@ from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import CELL_FEATURES, Asked, asked_cells
 from rag_core.domain import Hit
 from rag_core.text.bm25 import Bm25
-from rag_core.text.context import context_of
 from rag_core.text.terms import terms
 
 FEATURES = (
@@ -206,7 +205,7 @@ def _with_reading(evidence: Evidence, question: str, passages: Sequence[Passage]
         wanted.setdefault(unit.quote.passage, set()).update((at - 1, at, at + 1, *unit.near))
     lines = [quote for quote in evidence.every if quote.position in wanted.get(quote.passage, ())]
     groups = [(passages[place], list(some)) for place, some in groupby(lines, key=lambda quote: quote.passage)]
-    contexts = [context_of(passage.hits[0].document.title, passage.section) for passage, _ in groups]
+    contexts = [passage.context for passage, _ in groups]
     texts = [[quote.text for quote in some] for _, some in groups]
     told = np.concatenate(encoder.read(question, list(zip(contexts, texts, strict=True))))
     known = {(quote.passage, quote.position): row for quote, row in zip(lines, told, strict=True)}

@@ -37,6 +37,7 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' or @role='complementary']"
 _PUBLISHED = "//meta[@property='article:published_time' or @itemprop='datePublished' or @name='date']/@content"
 _YEAR = re.compile(r"(?:19|20)\d\d(?=-|$)")
+_LAID_OUT = ("//h2 | //h3", "//tr")
 _PARTS = "//p | //li | //tr | //h1 | //h2 | //h3 | //pre"
 # Words that a hidden part has at least to be told of: labels of buttons have fewer.
 _LEAST_WORDS, _SHOWN_CHARS = 4, 100
@@ -235,6 +236,13 @@ def _main(root: Any, chars: int) -> Any:
     """The main text of a page that has other things around it, else all of it."""
     if not root.xpath(_AROUND):
         return root
+    rest = copy.deepcopy(root)
+    for element in rest.xpath(_AROUND):
+        if element.getparent() is not None:
+            element.drop_tree()
+    words = len(_words(rest))
+    if not words:
+        return root
     if chars < _MAIN_CHARS:
         import trafilatura  # takes a fifth of a second
 
@@ -242,16 +250,13 @@ def _main(root: Any, chars: int) -> Any:
             _plainer(copy.deepcopy(root)), output_format="html", include_comments=False, include_images=True,
             favor_recall=True,
         )  # fmt: skip
-        # Of a short page it gives the whole as one paragraph.
+        # Of a short page it gives the whole as one paragraph, of others all as paragraphs.
         main = html.document_fromstring(found) if found else root
         is_laid_out = len(main.xpath(_PARTS)) > 1
-        if found and is_laid_out and len(_words(main)) >= _LEAST_MAIN * len(_words(root)):
+        is_flat = any(rest.xpath(parts) and not main.xpath(parts) for parts in _LAID_OUT)
+        if found and is_laid_out and not is_flat and len(_words(main)) >= _LEAST_MAIN * words:
             return main
-    rest = copy.deepcopy(root)
-    for element in rest.xpath(_AROUND):
-        if element.getparent() is not None:
-            element.drop_tree()
-    return rest if _words(rest) else root
+    return rest
 
 
 def _plainer(root: Any) -> Any:

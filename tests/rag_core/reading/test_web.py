@@ -97,6 +97,17 @@ def test_a_million_nested_tags_and_a_long_line_are_read_or_refused_in_time(reade
         given(small, tmp_path, "<html>" + "word " * 2000)
 
 
+def test_headings_and_tables_stay_where_finding_the_main_text_would_flatten_them(
+    reader: Reader, tmp_path: Path
+) -> None:
+    rows = "".join(f"<tr><td>Line {line}</td><td>{line}.40</td></tr>" for line in range(1, 9))
+    lines = "".join(f"<p>Tickets of line {line} are sold on board and at the pier.</p>" for line in range(1, 9))
+    page = f"<html><body><nav>Home</nav><h1>Fares</h1><h2>By line</h2><table>{rows}</table><h2>Sale</h2>{lines}"
+    parsed = given(reader, tmp_path, page)
+    assert [item.title for item in parsed.sections] == ["Fares", "By line", "Sale"]
+    assert "Line 3\t3.40" in parsed.pages[0].text
+
+
 def test_a_short_page_keeps_its_paragraphs(reader: Reader, tmp_path: Path) -> None:
     short = "<html><body><nav>Home About</nav><h1>Weighbridge</h1><p>It is open until 15:00.</p></body></html>"
     assert given(reader, tmp_path, short).pages[0].text == "Weighbridge\n\nIt is open until 15:00."

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.retrieval.identity import Cards, Meant, card_weights, identity_terms
+from rag_core.retrieval.identity import Card, Cards, Meant, identity_terms
 from rag_core.storage.postgres.passages import CardRow, Passages
 
 BODY = "Revenue grew. The risks of the business are many.\n"
@@ -60,14 +60,15 @@ def test_a_card_weighs_its_title_and_names_above_its_first_page() -> None:
         9,
         "en",
     )
-    weights = card_weights(row)
+    weights = Card.of(row).weights
     assert weights["harbour"] == weights["2019"] == weights["form10k"] == 1.0
     assert weights["veyra"] == weights["2018"] == weights["lund"] == 0.25
     assert "hall" not in weights  # written in lower case too, so no name
     assert "pdf" not in weights
-    uncovered = card_weights(replace(row, pages=1))
-    assert "veyra" not in uncovered
-    assert uncovered["lund"] == 0.25
+    uncovered = Card.of(replace(row, pages=1))
+    assert "veyra" not in uncovered.weights
+    assert uncovered.weights["lund"] == 0.25
+    assert {"veyra", "lund", "harbour"} <= uncovered.names
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,13 @@ def test_a_card_weighs_its_title_and_names_above_its_first_page() -> None:
 def test_the_document_that_is_named_comes_first(library: Library, cards: Cards, question: str, source: str) -> None:
     assert first(library, cards, question) == source
     assert all(0 < surely <= 1 for surely in cards.meant(question).documents.values())
+
+
+def test_the_names_of_a_question_by_which_a_document_goes(library: Library, cards: Cards) -> None:
+    of = {document.sources[0]: document.id for document in library.documents()}
+    handbook, nike = of["handbook.txt"], of["NIKE_2023Q1_earnings.txt"]
+    found = cards.called("May Ada leave her boat in Veyra for weeks?", [handbook, nike, "gone"])
+    assert found == {handbook: ("Veyra",), nike: ()}
 
 
 def test_names_that_are_compared_are_sides(library: Library, cards: Cards) -> None:
