@@ -1,13 +1,13 @@
 """Makes rag_core/answering/strategies/reader.json: `python -m tests.benchmarks.fit_reader [--libraries DIR]`.
 
 Fitted on what is not reported on: everyday questions (`people`, `abstention`, `cells`, `households`: "tune", and
-`fitting`, which is for this alone) and those of the samples over one library, the invented documents that the reader
+`fitting`, which is for this alone) and those of the samples over two libraries, the invented documents that the reader
 did not learn from, XQuAD's even articles, and the first half of TAT-QA's development set, each context a page of a PDF.
-Which cell is asked for, and which unit answers, are conditional logits over the cells and units of a question's passages;
-whether the answer is right, and whether there is one, are logistic regressions over what a reader fitted without that
-question would have said. Where one document was chosen, a number is added to the odds that the answer is right: by the
-questions of PolicyQA's even policies, each asked of its own. All are ridge regressions. Questions without an answer are
-the near misses, and the others with the passages that answer them taken out.
+Which cell is asked for, and which unit answers, are conditional logits over the cells and units of a question's
+passages; whether the answer is right, and whether there is one, are logistic regressions over what a reader fitted
+without that question would have said. Where one document was chosen, a number is added to the odds that the answer is
+right: by the questions of PolicyQA's even policies, each asked of its own. All are ridge regressions. Questions without
+an answer are the near misses, and the others with the passages that answer them taken out.
 """
 
 from __future__ import annotations
