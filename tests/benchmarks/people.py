@@ -1,15 +1,14 @@
 """What people get who ask: everyday questions of documents of all kinds in one library, through `Library.ask`.
 
-`python -m tests.benchmarks.people [--questions people abstention cells households] [--splits tune report]
-[--libraries DIR] [--answers FILE]`, no language model, all defaults. Follow-ups are asked in the conversation of the
-question before. `people` are everyday questions, `abstention` near misses and for each one like it that is answered, `cells` figures of
-tables in long filings, which count within the first 20 words; `households` are everyday questions of what households,
-schools, clubs and small companies have, in a library of their own. One JSON object for each of them and split: of the
-answerable questions `right` (every part of the answer stands in its first 40
-words), `right_anywhere`, `wrong`
-(neither right nor refused) and `refused`; of the near misses those `near_misses_refused`; of all answers called "High
-confidence" those right, and `calibration_error` over all; then `right` by kind and the milliseconds of an answer. Only
-the half "tune" may be looked at in choosing anything.
+`python -m tests.benchmarks.people [--questions people abstention cells households] [--splits tune report] [--libraries
+DIR] [--answers FILE]`, no language model, all defaults. Follow-ups are asked in the conversation of the question
+before. `people` are everyday questions, `abstention` near misses and for each one like it that is answered, `cells`
+figures of tables in long filings, which count within the first 20 words; `households` are everyday questions of what
+households, schools, clubs and small companies have, in a library of their own. One JSON object for each of them and
+split: of the answerable questions `right` (every part of the answer stands in its first 40 words), `right_anywhere`,
+`wrong` (neither right nor refused) and `refused`; of the near misses those `near_misses_refused`; of all answers called
+"High confidence" those right, and `calibration_error` over all; then `right` by kind and the milliseconds of an answer.
+Only the half "tune" may be looked at in choosing anything.
 """
 
 from __future__ import annotations
