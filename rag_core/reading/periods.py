@@ -49,7 +49,7 @@ _COPYRIGHT = re.compile(
     rf"(?:©|\(c\)|copyright)\D{{0,12}}(?:(?:19|20)\d\d\s*[-–,]\s*)*{_YEAR}(?!\s*[-–,]\s*(?:19|20)\d\d)", re.IGNORECASE
 )
 _REVISED = re.compile(
-    rf"(?:updated|up to date|revised|revision|edition|published|effective|in force|dated|as of|made on)\b\D{{0,40}}?"
+    rf"\b(?:updated|up to date|revised|revision|edition|published|effective|in force|dated|as of|made on)\b\D{{0,40}}?"
     rf"(?:{DATE})?{_YEAR}(?!\d)",
     re.IGNORECASE,
 )

@@ -165,6 +165,13 @@ PAGES = [
         {"title": "State of the union"},
     ),
     FrontPage(
+        "a year that is told of",
+        "Harbour_city.txt",
+        "Harbour city is the largest of the coast, with which the county's own government was consolidated in 1968, and"
+        " it has grown since then.\n",
+        {"title": "Harbour city", "year": None},
+    ),
+    FrontPage(
         "text with a heading",
         "notes.txt",
         "=====================\nHow we mend nets\n=====================\n\nBegin with a needle and some twine.\n",
