@@ -163,12 +163,17 @@ class _Run:
         return found
 
     def _told(self, candidates: Candidates, picks: set[int], standing: set[int]) -> tuple[Considered, ...]:
-        """What became of the first candidates."""
-        left_out = "rank" if self._plan.mmr_lambda is None else "mmr"
-        return tuple(
-            considered(candidates, place, "passage" if place in picks else left_out if place in standing else "similar")
-            for place in range(min(len(candidates), _TOLD))
-        )
+        """What became of the first candidates. MMR left out those before the last that it picked."""
+        mmr_until = max(picks, default=0) if self._plan.mmr_lambda is not None else 0
+
+        def outcome(place: int) -> str:
+            if place in picks:
+                return "passage"
+            if place not in standing:
+                return "similar"
+            return "mmr" if place < mmr_until else "rank"
+
+        return tuple(considered(candidates, place, outcome(place)) for place in range(min(len(candidates), _TOLD)))
 
     def _with_texts(self, query: Query, candidates: Candidates) -> Candidates:
         """What was removed meanwhile is left out, and what a question's phrases and excluded words rule out."""

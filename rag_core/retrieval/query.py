@@ -51,13 +51,15 @@ class Query:
         holds: Callable[[str], bool] = lambda term: False,
         known: Collection[str] = (),
     ) -> Query:
-        """A question as a person wrote it, and the documents that it means.
+        """A question as a person wrote it, and the documents that it means, of which those in its scope count.
 
         languages: those of the library's documents (ISO 639-1), the commonest first. holds: whether any chunk holds a
         term, by which compounds are cut. known: the languages that the model of the vector knows, none for all.
         """
         meant = meant or Meant()
-        understood = understand(text, meant.documents)
+        understood = understand(
+            text, {key: sure for key, sure in meant.documents.items() if within is None or key in within.rows}
+        )
         wanted = looked_for(text, understood)
         language = language_of(wanted, languages[0] if languages else "en", languages)
         return cls(

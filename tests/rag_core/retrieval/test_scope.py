@@ -105,3 +105,14 @@ def test_other_chunks_are_narrowed_alike(library: Library) -> None:
         (found,) = corpus.search(["ferry"], settings, scope)
         assert {hit.document.sources[0] for hit in found.hits} == names(library, scope)
         assert all(hit.section == "Fares" for hit in found.hits if scope.sections)
+
+
+def test_a_document_outside_the_scope_is_not_meant(library: Library) -> None:
+    def meant(scope: Scope) -> set[str]:
+        searched = library.retrieve("What does the train cost?", scope=scope).trace.searched
+        assert searched is not None
+        return set(searched.understood.documents)
+
+    train = set(ids(library, "trips/train.md"))
+    assert train <= meant(Scope())
+    assert train.isdisjoint(meant(Scope(documents=ids(library, "trips/ferry.md"))))

@@ -109,6 +109,13 @@ def test_hits_know_their_scores_and_the_question_s_words(library: Library) -> No
     assert {"rye", "bread"} <= {best.text[start:end].lower() for start, end in best.matches}
 
 
+def outcomes(library: Library, k: int) -> set[str]:
+    """What became of the candidates where MMR picks."""
+    searched = library.retrieve("rye bread", k=k, mmr=True).trace.searched
+    assert searched is not None
+    return {one.outcome for one in searched.candidates}
+
+
 def test_what_was_searched_is_told(library: Library) -> None:
     found = library.retrieve("rye bread", k=3)
     searched = found.trace.searched
@@ -121,9 +128,8 @@ def test_what_was_searched_is_told(library: Library) -> None:
     assert all(one.scores and one.title and one.page for one in searched.candidates)
     assert searched.mode == "hybrid"
     assert {"embed", "dense", "lexical", "fuse", "texts"} <= set(searched.latency_ms)
-    mmr = library.retrieve("rye bread", k=3, mmr=True).trace.searched
-    assert mmr is not None
-    assert {one.outcome for one in mmr.candidates} == {"passage", "mmr"}
+    assert {"passage", "mmr"} == outcomes(library, k=3)
+    assert {"passage", "rank"} == outcomes(library, k=1), "nothing was passed over for a worse one"
 
 
 def test_an_answer_keeps_what_was_searched(library: Library) -> None:
