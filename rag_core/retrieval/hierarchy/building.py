@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from rag_core.domain import Progress
 from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
-from rag_core.retrieval.hierarchy.naming import count_words, name, weigh
+from rag_core.retrieval.hierarchy.naming import count_words, name, together, weigh
 from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise
 from rag_core.storage import Storage
 from rag_core.storage.postgres.hierarchy import Due, Group, HierarchyStore, Summarised
@@ -91,12 +91,7 @@ def cluster_documents(store: HierarchyStore, plan: Plan) -> None:
         store.put_document_clusters([], [])
         return
     clusters = cluster(held.vectors, _of_documents(plan, len(held.ids)))
-    classes = []
-    for rows in clusters.members:
-        counts = count_words([])
-        for row in rows:
-            counts.update(held.words[row])
-        classes.append(counts)
+    classes = [together(held.words[row] for row in rows) for rows in clusters.members]
     store.put_document_clusters(held.ids, _groups(clusters, name(classes)))
 
 

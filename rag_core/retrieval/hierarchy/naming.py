@@ -11,6 +11,7 @@ from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import STOP_WORDS
 
 MOST_TERMS = 8
+_SHARE = 10_000
 _SHORTEST = 3
 # Scripts without upper case have words of two characters; one says little by itself.
 _SHORTEST_UNCASED = 2
@@ -22,6 +23,15 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
     for text in texts:
         counts.update(token.text for token in tokens(text) if token.kind in ("word", "pair"))
     return Counter({word: count for word, count in counts.items() if _says_something(word)})
+
+
+def together(documents: Iterable[Mapping[str, int]]) -> Counter[str]:
+    """The words of some documents, each with as much to say as another, however long: in ten thousand words of each."""
+    counts: Counter[str] = Counter()
+    for words in documents:
+        length = max(1, sum(words.values()))
+        counts.update({word: math.ceil(_SHARE * count / length) for word, count in words.items()})
+    return counts
 
 
 def weigh(classes: Sequence[Mapping[str, int]]) -> list[dict[str, float]]:

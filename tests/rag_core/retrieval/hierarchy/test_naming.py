@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.retrieval.hierarchy.naming import MOST_TERMS, count_words, name, weigh
+from rag_core.retrieval.hierarchy.naming import MOST_TERMS, count_words, name, together, weigh
 from rag_core.text.stems import stem
 
 TAX = ["Deferred taxes and the provision for income taxes.", "The company was taxed on its income."]
@@ -27,6 +27,14 @@ def test_forms_of_a_word_count_together() -> None:
 def test_a_word_of_every_class_weighs_less() -> None:
     weights = weigh([count_words([*TAX, *TAX]), count_words(["company harbour " * 4])])
     assert weights[1][stem("company")] < weights[1][stem("harbour")]
+
+
+def test_a_long_document_says_no_more_than_a_short_one() -> None:
+    long, short, other = count_words(["engine boiler " * 500]), count_words(["harbour harbour ferry"]), count_words(TAX)
+    (named, _) = name([together([long, short, short]), together([other])])
+    assert named[0] == "harbour"
+    assert together([{"once": 1, "often": 100_000}])["once"] == 1
+    assert together([{}]) == {}
 
 
 def test_one_class_is_named_by_what_is_frequent() -> None:
