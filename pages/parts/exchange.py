@@ -11,6 +11,7 @@ from pages.parts.components import component
 from rag_core.domain import Answer, Message, Result
 from rag_core.errors import LecternError
 from rag_core.exporting import answer_text, warning_of
+from rag_core.text.pages import counted
 
 RATINGS = {"good": 1, "bad": -1, "none": None}
 STAGES = {
@@ -159,7 +160,7 @@ def _sources(answer: Answer) -> list[dict[str, Any]]:
         {
             "number": citation.number,
             "title": citation.title,
-            "page": passage.place_words(citation),
+            "page": counted(citation.page, citation.page_label, "p."),
             "score": passage.score_words(citation),
             "warning": warning_of(citation),
         }

@@ -11,6 +11,7 @@ from pages.parts import words
 from rag_core.domain import Citation, Document, Page, PageImage, ScoreKind
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS, warning_of
+from rag_core.text.pages import printed
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -96,11 +97,6 @@ def score_words(citation: Citation) -> str:
     return f"{citation.score_kind} {citation.score:.2f}"
 
 
-def place_words(citation: Citation) -> str:
-    """`p. 12`, by the printed label where the page has one."""
-    return f"p. {citation.page_label or citation.page}"
-
-
 def _frame(document: Document | None, page: int) -> dict[str, Any]:
     pages = document.page_count if document else 0
     return {
@@ -124,8 +120,7 @@ def _frame(document: Document | None, page: int) -> dict[str, Any]:
 
 
 def _page_words(label: str, page: int, pages: int) -> str:
-    printed = f" (printed {label})" if label and label != str(page) else ""
-    return f"Page {page} of {pages}{printed}" if pages else f"Page {page}"
+    return f"Page {page} of {pages}{printed(page, label)}" if pages else f"Page {page}"
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

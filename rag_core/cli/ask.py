@@ -12,6 +12,7 @@ from rag_core.cli.output import clean, emit, link, say, say_linked
 from rag_core.cli.scoping import narrowed, scoped
 from rag_core.cli.session import Session, command, models_complete
 from rag_core.errors import ModelUnavailable
+from rag_core.text.pages import counted
 
 model_option = click.option(
     "--model", shell_complete=models_complete, help="extractive, gguf:FILE, server:NAME or gemini"
@@ -51,7 +52,7 @@ def cite(session: Session, answer: Mapping[str, Any]) -> None:
     """Print the citations of an answer; a title opens where the document stands on the web, else the document here."""
     for one in answer["citations"]:
         address = _address(session, one["document_id"])
-        where = f" {address}" if address else f", page {one['page_label'] or one['page']}"
+        where = f" {address}" if address else f", {counted(one['page'], one['page_label'])}"
         target = address or _opened(session, one["document_id"], one["page"])
         passage = " ".join(one["text"].split())
         say_linked(f"  [{one['number']}] ", link(one["title"], target), clean(f"{where}: {passage}"))

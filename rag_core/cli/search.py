@@ -9,6 +9,7 @@ import click
 from rag_core.cli.output import emit, say, table
 from rag_core.cli.scoping import narrowed, scoped
 from rag_core.cli.session import Session, command, scope_of
+from rag_core.text.pages import counted
 
 if TYPE_CHECKING:
     from rag_core.domain import Hit, Searched
@@ -61,5 +62,5 @@ def _explain(searched: Searched, notes: tuple[str, ...]) -> None:
 
 
 def _told(number: int, hit: Hit) -> str:
-    where = f"{hit.document.title}, page {hit.page_label or hit.page}"
+    where = f"{hit.document.title}, {counted(hit.page, hit.page_label)}"
     return f"[{number}] {where}  {hit.score_kind} {hit.score:.3f}\n{' '.join(hit.text.split())}\n"

@@ -137,7 +137,7 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     assert "0.82" in data["facts"][0]["detail"]
     assert len(data["notes"]) == 2
     assert data["sources"] == [
-        {"number": 1, "title": "Bridges", "page": "p. ii", "score": "cosine 0.71", "warning": ""}
+        {"number": 1, "title": "Bridges", "page": "p. 2 (printed ii)", "score": "cosine 0.71", "warning": ""}
     ]
     assert data["active"] == 1
 

@@ -12,6 +12,7 @@ from pages.parts import exchange, words
 from pages.parts.components import component
 from pages.parts.evaluation import address, comparing, listing, numbers, places
 from rag_core.domain import Found, Metric, Result, Run
+from rag_core.text.pages import counted
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -48,7 +49,7 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
     return {
         "rank": found.rank,
         "title": found.title,
-        "place": _place(found),
+        "place": counted(found.page, found.page_label, "p."),
         "score": f"{found.score:.2f}",
         "verdict": "holds the answer" if found.relevant else "",
         "tone": "relevant" if found.relevant else "",
@@ -57,12 +58,6 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
         "marks": places.marks(found.text, excerpts) if found.relevant else [],
         "open": opened,
     }
-
-
-def _place(found: Found) -> str:
-    """By its count, as the places of questions are; the printed label stands behind where it differs."""
-    printed = f" (printed {found.page_label})" if found.page_label not in ("", str(found.page)) else ""
-    return f"p. {found.page}{printed}"
 
 
 def _steps(runs: Sequence[Run], question_id: str) -> None:

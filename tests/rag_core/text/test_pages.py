@@ -1,0 +1,15 @@
+"""Places in documents as a person reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.text.pages import counted
+
+
+@pytest.mark.parametrize(
+    ("label", "told"), [("", "page 6"), ("6", "page 6"), ("3", "page 6 (printed 3)"), ("vi", "page 6 (printed vi)")]
+)
+def test_a_page_is_named_by_its_count_and_by_its_label_where_that_differs(label: str, told: str) -> None:
+    assert counted(6, label) == told
+    assert counted(6, label, "p.") == told.replace("page", "p.")
