@@ -27,7 +27,7 @@ def main() -> None:
             wanted = line.draw(library, documents)
             if not wanted.question:
                 st.caption(
-                    "Words or a whole question. Quotation marks keep words together, a minus leaves a word out:"
+                    "Words or a whole question. Words in quotation marks must stand so, a minus leaves a word out:"
                     " “net sales” -warehouse"
                 )
                 return

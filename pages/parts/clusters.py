@@ -27,7 +27,8 @@ def draw(library: Library) -> None:
             return
         with st.expander("Clusters", asked_for(), icon=":material/account_tree:", key="upload_clusters"):
             st.caption(_told(tree))
-            _level(library, tree)
+            with st.container(key="upload_cluster_level", gap="xxsmall"):
+                _level(library, tree)
     except LecternError as error:
         st.caption(words.plain(str(error)))
 

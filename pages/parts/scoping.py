@@ -22,6 +22,7 @@ SECTIONS = 500
 DAYS = {"added_since": "Added from", "added_until": "Added to"}
 _EARLIEST = date(2000, 1, 1)  # offered; the calendar's list of years begins there
 _LABEL_CHARS = 48
+_FEW = 3  # documents, whose sections are offered without one being chosen
 Change = Callable[[Scope], None]
 
 
@@ -58,6 +59,8 @@ def choose(
                     title, every, key=key, format_func=shown, placeholder="All", on_change=_changed,
                     args=(page, edition, name, scope, on_change),
                 )  # fmt: skip
+            elif name == "sections" and not scope.documents and len(documents) > _FEW:
+                st.caption("Choose a document, and its sections can be chosen too.")
         with st.container(horizontal=True, gap="small"):
             for name, title in DAYS.items():
                 key, day = _key(page, name, edition), getattr(scope, name)
@@ -148,7 +151,7 @@ def _years(documents: Sequence[Document]) -> list[int]:
 def _sections(documents: Sequence[Document], scope: Scope) -> list[str]:
     """Sections of the documents in question; of many documents they would be a list without end."""
     inside = [document for document in documents if document.id in scope.documents]
-    if not inside and len(documents) <= 3:
+    if not inside and len(documents) <= _FEW:
         inside = list(documents)
     return list(dict.fromkeys(section.title for document in inside for section in document.sections))[:SECTIONS]
 

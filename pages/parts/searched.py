@@ -22,9 +22,15 @@ OUTCOMES = {
 _MODES = {
     "hybrid": "words and meaning", "dense": "meaning", "lexical": "words", "scaler": "clusters first, then within them",
 }  # fmt: skip
-_COLUMNS = {
-    "dense": "Meaning", "piece": "Best sentence", "lexical": "Words", "document": "Document", "fused": "Fused",
-    "cross_encoder": "Cross-encoder", "rerank": "Re-ranked", "mmr": "MMR",
+_SCORES = {
+    "dense": "Meaning", "piece": "Best sentence", "lexical": "Words", "scaler": "Clusters", "document": "Document",
+    "fused": "Fused", "cross_encoder": "Cross-encoder", "rerank": "Re-ranked", "coverage": "Spread", "mmr": "MMR",
+}  # fmt: skip
+_SEARCH_STAGES = {
+    "embed": "question embedded", "dense": "by meaning", "lexical": "by words", "scaler": "by clusters",
+    "fuse": "fused", "texts": "texts fetched", "cross_encoder": "cross-encoder", "pieces": "best sentences",
+    "feedback": "like the first", "rows": "table rows", "coverage": "spread over clusters", "fold": "near-duplicates",
+    "pick": "picked", "hits": "made ready",
 }  # fmt: skip
 STAGES = {
     "prepare": "understood", "search": "searched", "first_text": "first words after", "generate": "written",
@@ -48,24 +54,30 @@ def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
     if len(searched.candidates) > SHOWN:
         st.caption(f"and {words.count(len(searched.candidates) - SHOWN, 'more candidate')}")
     if searched.latency_ms:
-        st.caption(words.plain(_times(searched.latency_ms)))
-    stages = {said: trace.latency_ms[name] for name, said in STAGES.items() if name in trace.latency_ms}
-    if stages:
-        st.caption(words.plain(f"The answer: {_times(stages)}"))
+        st.caption(words.plain(f"The search: {_times(searched.latency_ms, _SEARCH_STAGES)}"))
+    if trace.latency_ms.keys() & STAGES.keys() - {"search"}:
+        st.caption(words.plain(f"The answer: {_times(trace.latency_ms, STAGES)}"))
 
 
-def _times(latency_ms: Mapping[str, float]) -> str:
-    return " · ".join(f"{name} {value:,.1f} ms" for name, value in latency_ms.items())
+def score_name(kind: str) -> str:
+    """What a kind of score is called within a line."""
+    return _SCORES.get(kind, kind).lower()
+
+
+def _times(latency_ms: Mapping[str, float], stages: Mapping[str, str]) -> str:
+    """Those of `stages`, in its order: a kept trace has lost its own."""
+    return " · ".join(f"{said} {latency_ms[name]:,.1f} ms" for name, said in stages.items() if name in latency_ms)
 
 
 def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[str]:
     """What it went by, each line Markdown with its name first."""
     meant = searched.understood
     surest = sorted(meant.documents.items(), key=lambda item: -item[1])[:_MEANT]
-    covered = f"{words.count(searched.documents, 'document')}, {words.count(searched.chunks, 'chunk')}"
+    within, counts = scoping.in_words(searched.scope, titles), words.count(searched.documents, "document")
+    covered = ", ".join([*([counts] if counts != within else []), words.count(searched.chunks, "chunk")])
     told = {
         "Searched for": trace.query,
-        "Within": f"{scoping.in_words(searched.scope, titles)} ({covered})",
+        "Within": f"{within} ({covered})",
         "Found by": _MODES.get(searched.mode, searched.mode),
         "Question": meant.kind if meant.kind != "fact" else "",
         "Names": ", ".join(meant.names),
@@ -79,10 +91,10 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
 
 
 def _table(candidates: tuple[Considered, ...]) -> dict[str, Any]:
-    used = [name for name in _COLUMNS if any(name in candidate.scores for candidate in candidates)]
+    used = [name for name in _SCORES if any(name in candidate.scores for candidate in candidates)]
     columns = [
         _column("candidate", "Candidate", "title"),
-        *(_column(name, _COLUMNS[name], "number") for name in used),
+        *(_column(name, _SCORES[name], "number") for name in used),
         _column("outcome", "Outcome", "outcome"),
     ]
     rows = [

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import exchange, resources, scoping, searched
 from pages.parts.searching import results, snippets
-from rag_core.domain import Considered, DocumentCard, Message, Piece, Scope, Understood
+from rag_core.domain import Considered, DocumentCard, Message, Piece, Scope, Section, Understood
 from rag_core.errors import InvalidQuestion
 from tests.pages.conftest import NOW, FakeLibrary, a_document, a_hit, a_search, an_answer
 from tests.pages.test_pages import draw, said
@@ -47,7 +47,7 @@ def test_without_documents_the_page_leads_to_the_library(library: FakeLibrary) -
 
 
 def test_nothing_is_searched_before_something_is_asked(held: FakeLibrary) -> None:
-    assert "Quotation marks keep words together" in said(draw("search"))
+    assert "Words in quotation marks must stand so" in said(draw("search"))
     assert asked(held) == []
 
 
@@ -83,6 +83,19 @@ def test_filters_narrow_a_search_and_one_click_widens_it(held: FakeLibrary) -> N
     test.button(key="search_scope_all").click().run()
     assert asked(held)[-1][1]["scope"] == Scope()
     assert "year" not in test.query_params
+
+
+def test_sections_are_offered_of_few_documents_or_of_those_chosen(held: FakeLibrary) -> None:
+    waiting = "Choose a document, and its sections can be chosen too"
+    assert waiting not in said(draw("search"))
+    sections = (Section("Steel", 1, 1),)
+    held.held = [a_document(f"{number}.txt", sections=sections) for number in "0123"]
+    test = draw("search")
+    assert waiting in said(test)
+    assert "Sections" not in filters(test)
+    filters(test)["Documents"].set_value(["1.txt"]).run()
+    assert filters(test)["Sections"].options == ["Steel"]
+    assert waiting not in said(test)
 
 
 def test_days_of_adding_narrow_a_search(held: FakeLibrary) -> None:
@@ -218,7 +231,9 @@ def test_filters_follow_what_was_changed_elsewhere(held: FakeLibrary) -> None:
 def test_what_was_searched_for_an_answer_is_one_click_away(held: FakeLibrary) -> None:
     left_out = Considered("roads.txt:1", "Roads", 1, "", {"dense": 0.2, "lexical": 1.0}, "mmr")
     understood = Understood(names=("Steel",), phrases=("of steel",), documents={"roads.txt": 0.9, "gone": 0.4})
-    trace = a_search(left_out, understood=understood, scope=Scope(documents=("roads.txt",)), expansion="iron")
+    shuffled = {"hits": 1.0, "dense": 1.5, "embed": 3.0}  # as PostgreSQL keeps them
+    within = Scope(documents=("roads.txt",))
+    trace = a_search(left_out, understood=understood, scope=within, expansion="iron", latency_ms=shuffled)
     message = Message("m1", "Why?", NOW, answer=an_answer(trace=trace))
     held.kept = {"one": [message]}
     assert exchange.kept(message, None)["searched"]
@@ -228,7 +243,12 @@ def test_what_was_searched_for_an_answer_is_one_click_away(held: FakeLibrary) ->
     test.session_state["chat_searched"] = "m1"
     told = plain(test.run())
     assert "**Within** Roads (1 document, 5 chunks)" in " ".join(told.split())
-    for words in ("of steel", "Roads (0.90), a removed one (0.40)", "iron", "dense 1.5 ms"):
+    for words in (
+        "of steel",
+        "Roads (0.90), a removed one (0.40)",
+        "iron",
+        "embedded 3.0 ms · by meaning 1.5 ms · made ready 1.0",
+    ):
         assert words in told
     assert "chat_searched" not in test.session_state
 
@@ -244,6 +264,10 @@ def test_the_table_of_candidates() -> None:
     assert first == ["A", "–", "2.000", "Passage"]
     assert second == ["B", "0.250", "–", "No room in the prompt"]
     assert table["rows"][0]["cells"][0]["note"] == "p. 3 · Steel"
+
+
+def test_a_search_alone_tells_of_no_answer(held: FakeLibrary) -> None:
+    assert "The answer" not in plain(draw("search", q="steel"))
 
 
 def test_page_pictures_come_in_and_what_cannot_be_drawn_stays_away(library: FakeLibrary) -> None:

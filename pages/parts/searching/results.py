@@ -14,16 +14,13 @@ from pages.parts.components import component
 from pages.parts.searching.line import Wanted, narrow
 from pages.parts.searching.snippets import snippet
 from rag_core.domain import Document, Hit, Scope
+from rag_core.text.pages import counted
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
 REFRESH_S = 0.4
 PICTURES = 20
-SCORES = {
-    "dense": "meaning", "lexical": "words", "fused": "both", "piece": "best sentence", "cross_encoder": "cross-encoder",
-    "rerank": "rank",
-}  # fmt: skip
 
 
 def draw(library: Library, documents: Sequence[Document], wanted: Wanted) -> None:
@@ -50,20 +47,15 @@ def rows(hits: Sequence[Hit], pictures: Sequence[bytes | None] = (), *, compact:
         text, marks = snippet(hit.text, hit.matches, 180 if compact else 320)
         png = pictures[number] if number < len(pictures) else None
         shown.append({
-            "id": hit.chunk_id, "number": number + 1, "title": hit.document.title, "place": place(hit),
+            "id": hit.chunk_id, "number": number + 1, "title": hit.document.title,
+            "place": counted(hit.page, hit.page_label, "p."),
             "section": hit.section, "text": text, "marks": marks, "compact": compact,
-            "scores": " · ".join(f"{SCORES.get(name, name)} {value:.2f}" for name, value in hit.scores.items()),
+            "scores": " · ".join(f"{searched.score_name(name)} {value:.2f}" for name, value in hit.scores.items()),
             "similar": f"{words.count(hit.similar, 'passage')} much like this" if hit.similar else "",
             "picture": base64.b64encode(png).decode("ascii") if png else "",
             "active": opened is not None and opened["chunk"] == hit.chunk_id,
         })  # fmt: skip
     return shown
-
-
-def place(hit: Hit) -> str:
-    """`p. 12`, with the printed label where it differs."""
-    printed = f" (printed {hit.page_label})" if hit.page_label not in ("", str(hit.page)) else ""
-    return f"p. {hit.page}{printed}"
 
 
 def act_on(key: str, hits: Sequence[Hit]) -> None:
