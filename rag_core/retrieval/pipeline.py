@@ -123,7 +123,8 @@ class _Run:
 
     def _one(self, query: Query, ranked: Mapping[str, Ranked], covered: tuple[int, int], stages: _Stages) -> Retrieval:
         mode = "scaler" if "scaler" in ranked else "hybrid" if len(ranked) > 1 else next(iter(ranked), "")
-        searched = Searched(mode, query.scope, query.understood, *covered)
+        expansion = "".join(some.expansion for some in ranked.values())  # one ranker's at most
+        searched = Searched(mode, query.scope, query.understood, *covered, expansion=expansion)
         if not ranked:
             return self._retrieval(query, (), searched, stages)
         ranked = caught_up(query, self._widened(query, ranked, covered[0]), self._sources, self._indexes)

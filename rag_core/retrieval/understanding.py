@@ -119,7 +119,7 @@ def _phrases(question: str) -> tuple[str, ...]:
 
 def _excluded(question: str) -> tuple[str, ...]:
     plain = _QUOTED.sub(" ", question)
-    if not terms(_EXCLUDING.sub(" ", plain)):  # nothing would be left to look for
+    if not _phrases(question) and not terms(_EXCLUDING.sub(" ", plain)):  # nothing would be left to look for
         return ()
     return tuple(dict.fromkeys(word for part in _EXCLUDING.finditer(plain) for word in _EXCLUDED.findall(part.group())))
 

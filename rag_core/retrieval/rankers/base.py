@@ -67,12 +67,14 @@ class Ranked:
     """Candidates of one ranker, best first: chunks and their scores, float32 (n,).
 
     low: the least score that a chunk can have in theory. vectors: of the chunks, float32 (n, d), where at hand.
+    expansion: words that name what the question was moved towards, where it was.
     """
 
     refs: list[Ref]
     scores: NDArray[np.float32]
     low: float
     vectors: Vectors | None = None
+    expansion: str = ""
 
     def joined(self, more: Ranked) -> Ranked:
         """With further chunks, scored alike, that it has not yet; best first no longer."""
@@ -82,7 +84,7 @@ class Ranked:
         if self.vectors is not None and more.vectors is not None:
             vectors = np.concatenate([self.vectors, more.vectors[new]])
         scores = np.concatenate([self.scores, more.scores[new]])
-        return Ranked([*self.refs, *(more.refs[place] for place in new)], scores, self.low, vectors)
+        return Ranked([*self.refs, *(more.refs[place] for place in new)], scores, self.low, vectors, self.expansion)
 
 
 class Ranker(ABC):

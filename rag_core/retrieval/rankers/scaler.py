@@ -42,7 +42,7 @@ class ScalerRanker(Ranker):
         if not within.chunks:
             return Ranked([], np.empty(0, dtype=np.float32), -1.0)
         found = self._sources.index.nearest(focus.query[np.newaxis], k, within)[0]
-        return Ranked(found.refs, found.scores, -1.0, found.vectors)
+        return Ranked(found.refs, found.scores, -1.0, found.vectors, ", ".join(focus.terms))
 
 
 def _within(focus: Focus, scope: Within | None) -> Within:

@@ -147,6 +147,7 @@ def test_scaler_is_flat_until_there_are_clusters(library: Library) -> None:
     found = library.retrieve("rye bread", mode="scaler")
     assert found.trace.searched is not None
     assert found.trace.searched.mode == "scaler"
+    assert found.trace.searched.expansion
     assert library.search("rye bread")[0].chunk_id in {hit.chunk_id for hit in found.hits}
 
 

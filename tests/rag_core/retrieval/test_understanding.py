@@ -58,6 +58,8 @@ def test_words_with_a_hyphen_before_them_are_excluded() -> None:
     found = understand("fares -train, -bus")
     assert found.excluded == ("train", "bus")
     assert looked_for("fares -train", understand("fares -train")) == "fares"
+    beside_a_phrase = understand('"the red lamp" -fares')
+    assert (beside_a_phrase.phrases, beside_a_phrase.excluded) == (("the red lamp",), ("fares",))
     for kept in ("well-known fares", "-5 degrees", "a - b", "10-K", '"fares -train"', "-fares", "a thin -walled tube"):
         assert understand(kept).excluded == (), kept
         assert looked_for(kept, understand(kept)) == kept
