@@ -60,6 +60,14 @@ class FollowedSources:
         """Watched folders, with what keeps them from being followed, and addresses that were added."""
         return self._storage.sources.followed()
 
+    def file_of(self, document_id: str) -> Path | None:
+        """The file of this machine that a document came from, where it is as it was then; None where none is."""
+        for one in self._storage.sources.of(document_id).values():
+            with suppress(OSError):
+                if one.visit.kind == "file" and _is_as_seen(one.visit):
+                    return Path(one.visit.location)
+        return None
+
     def watch(self, folder: str | Path, *, tags: Iterable[str] = ()) -> FollowedSource:
         """Follow a folder from now on, also after a restart: additions, changes, renames and removals.
 
@@ -246,14 +254,19 @@ def _file_again(known: KnownSource) -> Found:
     """A file that was added by its path: to be read where it changed."""
     seen = known.visit
     try:
-        status = Path(seen.location).stat()
+        if _is_as_seen(seen):
+            return Unchanged(known.name, known.document_id, seen)
     except OSError as error:
         return Refused(
             known.name, SourceUnavailable(f"The file is gone: {error.strerror}.", help="Its last version is kept.")
         )
-    if (status.st_size, status.st_mtime_ns) == (seen.size_bytes, seen.modified_ns):
-        return Unchanged(known.name, known.document_id, seen)
     return Item(known.name, Path(seen.location), Visit(seen.location, "file"))
+
+
+def _is_as_seen(visit: Visit) -> bool:
+    """Whether a file has the size and the time of change that it had. Raises OSError where it is gone."""
+    status = Path(visit.location).stat()
+    return (status.st_size, status.st_mtime_ns) == (visit.size_bytes, visit.modified_ns)
 
 
 def _problem(folder: FollowedSource, path: Path, listing: Listing) -> tuple[str, int]:

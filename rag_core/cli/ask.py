@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote
 
 import click
 
@@ -50,8 +49,9 @@ def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 def cite(session: Session, answer: Mapping[str, Any]) -> None:
     """Print the citations of an answer; a title opens where the document stands on the web, else the document here."""
+    addresses = {key: _address(session, key) for key in {one["document_id"] for one in answer["citations"]}}
     for one in answer["citations"]:
-        address = _address(session, one["document_id"])
+        address = addresses[one["document_id"]]
         where = f" {address}" if address else f", {counted(one['page'], one['page_label'])}"
         target = address or _opened(session, one["document_id"], one["page"])
         passage = " ".join(one["text"].split())
@@ -61,10 +61,17 @@ def cite(session: Session, answer: Mapping[str, Any]) -> None:
 
 
 def _opened(session: Session, document_id: str, page: int) -> str:
-    """Opens a document at a page: in the application where it runs, since the kept file's name tells no kind."""
+    """Opens a document at a page: in the application where it runs, else from the file that it came from.
+
+    That one's name tells what opens it; the kept file, which has none, is for uploads and for what changed or is gone.
+    """
     if session.wire is not None:
         return f"{session.wire.url}/?d={document_id}&p={page}"
-    return f"file://{quote(str(session.folder / 'files' / document_id))}#page={page}"
+    try:
+        file = session.library.sources.file_of(document_id) or session.library.original(document_id)
+    except KeyError:  # it was removed meanwhile
+        return ""
+    return f"{file.as_uri()}#page={page}"
 
 
 def _address(session: Session, document_id: str) -> str:

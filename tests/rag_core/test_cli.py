@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rag_core import Library
-from rag_core.cli import main
+from rag_core.cli import main, output
 from tests.conftest import PROJECT
 from tests.rag_core.samples import TEXTS
 
@@ -61,6 +61,18 @@ def test_the_whole_road(run: Run) -> None:
     assert run("documents")[1].count("ready") == 4
     assert run("remove", "The bakery") == (0, "Removed The bakery.\n", "")
     assert run("documents")[1].count("ready") == 3
+
+
+def test_a_citation_opens_the_file_that_it_came_from(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """While that is as it was; else the kept one."""
+    run("add", "chess.txt")
+    monkeypatch.setattr(output, "is_terminal", lambda stream=None: True)
+    asked = ("ask", "How does the bishop move?")
+    assert f"{(tmp_path / 'chess.txt').as_uri()}#page=1\x1b" in run(*asked)[1]
+    (tmp_path / "chess.txt").write_text("Something else.")
+    assert f"{(tmp_path / 'library' / 'files').as_uri()}/" in run(*asked)[1]
 
 
 def test_json_is_one_object_a_line(run: Run) -> None:

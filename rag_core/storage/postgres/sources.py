@@ -71,6 +71,10 @@ class SourceStore:
         """What is known of the places that a followed source led to."""
         return self._known("s.root = %s", storable(root))
 
+    def of(self, document_id: str) -> dict[str, KnownSource]:
+        """What is known of the places that a document came from, by location."""
+        return self._known("s.document_id = %s", document_id)
+
     @retried
     def looked(self, visits: Iterable[tuple[str, Visit]]) -> None:
         """Note that documents, by id, were found unchanged at their places."""
