@@ -62,7 +62,10 @@ def serve(library: Library, address: str = "127.0.0.1", settings: DoorSettings |
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Iterator[Library]:
-    """A library with a handbook, tagged work, and a guide for journeys; shared by a module's tests."""
+    """A library with a handbook, tagged work, and a guide for journeys; shared by this folder's tests.
+
+    They leave its documents as they are; keys, conversations and the audit grow, so none counts them.
+    """
     from tests.conftest import add_text
 
     folder = tmp_path_factory.mktemp("l")
