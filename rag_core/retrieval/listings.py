@@ -21,7 +21,8 @@ _CONTENTS = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR_CONTENTS = re.compile(r"\b(?:contents|chapters?|sections?|outline|pages?|inhalt|kapitel)\b", re.IGNORECASE)
-_ENTRY = re.compile(r"\w.*[.\s]\s*(?:\d{1,4}|[ivxlc]{1,6})\s*$", re.IGNORECASE)
+# From the line's start: tried from every word of a paragraph in one line, it would take longer than the search.
+_ENTRY = re.compile(r"\W*\w.*[.\s](?:\d{1,4}|[ivxlc]{1,6})\s*$", re.IGNORECASE)
 _LEADERS = re.compile(r"(?:\.[ \t]?){6,}")
 _BEGINNING, _FEW, _SHARE = 3, 3, 0.5  # lines where it is called so; entries; entries among all lines
 
@@ -39,9 +40,9 @@ def lists_contents(section: str, text: str) -> bool:
     if len(_LEADERS.findall(text)) >= _FEW:
         return True
     lines = [line for line in text.splitlines() if line.strip()]
-    named = any(map(_CONTENTS.match, (section, *lines[:_BEGINNING])))
-    entries = sum(_ENTRY.search(line) is not None for line in lines)
-    return named and entries >= max(_FEW, _SHARE * len(lines))
+    if not any(map(_CONTENTS.match, (section, *lines[:_BEGINNING]))):
+        return False
+    return sum(_ENTRY.match(line) is not None for line in lines) >= max(_FEW, _SHARE * len(lines))
 
 
 def left_out(query: Query, section: str, text: str) -> bool:

@@ -22,6 +22,11 @@ def test_contents_are_told_by_their_name_or_their_dots(text: str, is_one: bool) 
     assert lists_contents("Contents", text) is (is_one or text == TABLE)
 
 
+@pytest.mark.timeout(10)
+def test_a_paragraph_in_one_long_line_is_no_longer_work_than_its_length() -> None:
+    assert not lists_contents("Contents", "The ferry sails. " * 20_000)
+
+
 def asked(question: str, scope: Scope | None = None) -> Query:
     return Query.of(question, None, scope or Scope(), None)
 
