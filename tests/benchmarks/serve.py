@@ -2,9 +2,10 @@
 
 `search_above_own_ms` is the p50 of a search over REST on one connection less that of `Library.search` with the same
 questions. `rate_*`: searches begun at a fixed rate, whatever the answers take, so that waiting counts. `stream_*`:
-streams of extractive answers at once, until the first words of each. `grown_mb` is what the server's memory grew by
-over the last tenth of all requests; `errors` counts answers other than 200. On a
-machine that is busy otherwise the rate is more than it can do, and its figures say nothing.
+streams of extractive answers at once, until the first words of each. `ask_p50_ms`: `lectern ask` as a process, from
+Python's start to its end, one after another. `grown_mb` is what the server's memory grew by over the last tenth of all
+requests; `errors` counts answers other than 200. On a machine that is busy otherwise the rate is more than it can do,
+and its figures say nothing.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tests.benchmarks.measure import PROJECT, emit, library_of, percentile, ques
 from tests.benchmarks.start import free_port
 
 _PATIENCE_S = 120
+_ASKED_BY_SHELL = 15
 _SETTINGS = {"LECTERN_DOORS__RATE_PER_S": "100000", "LECTERN_HIERARCHY__BACKGROUND": "false"}
 _JSON = {"Content-Type": "application/json"}
 _held = threading.local()
@@ -130,6 +132,17 @@ def _first_words_ms(port: int, question: str) -> tuple[float, bool]:
     return first, not whole
 
 
+def _by_shell(data_dir: Path, asked: Sequence[str]) -> list[float]:
+    """Milliseconds of `lectern ask` as a process of its own."""
+    took = []
+    for question in asked:
+        command = [sys.executable, "-m", "rag_core", "ask", question, "--data-dir", str(data_dir)]
+        began = time.perf_counter()
+        subprocess.run(command, cwd=PROJECT, stdout=subprocess.DEVNULL, check=True)
+        took.append((time.perf_counter() - began) * 1000)
+    return took
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--chunks", type=int, default=10_000)
@@ -157,6 +170,7 @@ def main() -> None:
                 streamed = list(
                     threads.map(lambda question: _first_words_ms(port, question), asked[: 10 * options.streams])
                 )
+            shell = _by_shell(data_dir, asked[:_ASKED_BY_SHELL])
             most, before = options.requests, 0
             for number in range(10):
                 if number == 9:
@@ -173,7 +187,7 @@ def main() -> None:
         rate_p95_ms=round(percentile(rated, 0.95), 1), streams=options.streams,
         stream_first_words_p50_ms=round(percentile([first for first, _ in streamed], 0.5), 1),
         stream_first_words_p95_ms=round(percentile([first for first, _ in streamed], 0.95), 1),
-        requests=most, grown_mb=round(grown / 2**20, 1),
+        ask_p50_ms=round(percentile(shell, 0.5)), requests=most, grown_mb=round(grown / 2**20, 1),
         errors=errors + failed + sum(broken for _, broken in streamed),
     )  # fmt: skip
 
