@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from pathlib import Path
 from string import Template
@@ -76,7 +77,10 @@ async def page(request: Request) -> Response:
     parts = [_operation(path, verb, told) for path, verbs in schema["paths"].items() for verb, told in verbs.items()]
     template = Template((_PAGE / "documentation.html").read_text(encoding="utf-8"))
     policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
-    body = template.substitute(description=escape(_DESCRIPTION), root=ROOT, operations="\n".join(parts))
+    body = template.substitute(
+        description=re.sub("`(.+?)`", r"<code>\1</code>", escape(_DESCRIPTION)),
+        origin=escape(str(request.base_url).rstrip("/")), root=ROOT, operations="\n".join(parts),
+    )  # fmt: skip
     return HTMLResponse(body, headers={"Content-Security-Policy": policy})
 
 

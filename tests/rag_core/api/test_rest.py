@@ -237,7 +237,8 @@ def test_the_description_is_valid_and_true(rest: httpx.Client) -> None:
     schema = rest.get("/api/v1/openapi.json").json()
     validate(schema)
     page = rest.get("/api/v1/docs")
-    assert "/api/v1/search" in page.text
+    assert f"curl {str(rest.base_url).rstrip('/')}/api/v1/search" in page.text
+    assert "`" not in page.text.partition("<details>")[0]
     assert "http" not in page.text.replace("http://127.0.0.1", "")
     for path in (
         "documents",
