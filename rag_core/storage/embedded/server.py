@@ -177,14 +177,29 @@ def _postmaster(folder: Path) -> psutil.Process | None:
 
 
 def _clear_stale_pid(folder: Path) -> None:
-    """Remove the notes of a server that is dead: PostgreSQL takes a killed one that nobody reaped for a running one."""
+    """Remove the notes of a server that is dead: PostgreSQL takes a killed one that nobody reaped for a running one.
+
+    Where the folder was copied while it was served, its note is of the other folder's server, which is not ours to use
+    or to stop.
+    """
+    note = folder / "postmaster.pid"
+    if _is_copied(note):
+        note.unlink(missing_ok=True)
+        return
     if _postmaster(folder) is not None:
         return
-    note = folder / "postmaster.pid"
     with contextlib.suppress(OSError, IndexError):
         lines = note.read_text().splitlines()
         (Path(lines[4]) / f".s.PGSQL.{lines[3]}.lock").unlink(missing_ok=True)
     note.unlink(missing_ok=True)
+
+
+def _is_copied(note: Path) -> bool:
+    """Whether a postmaster's note names another folder, that is there, than the one in which it lies."""
+    try:
+        return not Path(note.read_text().splitlines()[1]).samefile(note.parent)
+    except (OSError, IndexError):
+        return False
 
 
 def _own(folder: Path) -> None:

@@ -60,6 +60,23 @@ def test_a_copied_folder_is_set_right_and_a_lasting_fault_is_told_once(tmp_path:
     assert "\n" not in str(told.value)
 
 
+def test_a_folder_that_was_copied_while_it_was_served_leaves_the_others_server_alone(tmp_path: Path) -> None:
+    embedded = EmbeddedServer(tmp_path / "postgres")
+    address = embedded.start()
+    try:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("CHECKPOINT")  # else the copy might be torn
+            copied = shutil.copytree(
+                tmp_path / "postgres", tmp_path / "elsewhere", ignore=shutil.ignore_patterns(".s.PGSQL*")
+            )
+            other = EmbeddedServer(Path(copied))
+            assert other.start() != address
+            other.stop()
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+    finally:
+        embedded.stop()
+
+
 def test_a_server_without_an_owner_is_stopped_after_a_while(
     tmp_path: Path, new_database: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
