@@ -1,21 +1,23 @@
 """Misspelt words of a question, put right by the words that the library's own documents have.
 
-A word is taken to be misspelt that no document holds, that is no function word, and that the encoder knows in parts
-only: common words that the documents happen to lack are left alone.
+A word is taken to be misspelt that no document holds, that is no function word, that the encoder knows in parts only,
+and that no dictionary of its language has: words that the documents happen to lack are left alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 
 from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import stop_words
 
 _SHORTEST = 4  # characters
-_ALIKE = 0.7  # least share of characters in common, as difflib counts it
+_ALIKE = 0.8  # least share of characters in common, as difflib counts it
+_LONGER = 1  # letters that a misspelt word has too many or too few: "prosecco" is no "prosecution"
 
 IsWord = Callable[[str], bool]
 Like = Callable[[str], Sequence[str]]
@@ -32,7 +34,7 @@ def corrected(question: str, holds: Callable[[str], bool], like: Like, is_word: 
         if token.kind != "word" or len(word) < _SHORTEST or not word.isascii() or word.isupper():
             continue
         forms = terms(word, language)
-        if not forms or any(map(holds, forms)) or is_word(word.casefold()):
+        if not forms or any(map(holds, forms)) or is_word(word.casefold()) or word.casefold() in _dictionary(language):
             continue
         if better := _nearest(word.casefold(), [text for form in forms for text in like(form)], language):
             better = better.capitalize() if word[0].isupper() else better
@@ -40,9 +42,20 @@ def corrected(question: str, holds: Callable[[str], bool], like: Like, is_word: 
     return found
 
 
+@lru_cache(maxsize=4)
+def _dictionary(language: str) -> Container[str]:
+    """The words of a language, some 150,000; none where no dictionary of it is at hand."""
+    from spellchecker import SpellChecker  # a fifth of a second, which few questions need
+
+    return SpellChecker(language) if language in SpellChecker.languages() else ()
+
+
 def _nearest(word: str, texts: Sequence[str], language: str) -> str:
     """The most alike word of some texts, or function word; the more frequent of equals."""
     held = Counter(token.text for text in texts for token in tokens(text) if token.kind == "word")
-    words = [known for known, _ in held.most_common() if known[0] == word[0] and known != word]
-    functions = [known for known in stop_words(language) if known[0] == word[0] and len(known) >= _SHORTEST]
-    return next(iter(get_close_matches(word, [*functions, *words], n=1, cutoff=_ALIKE)), "")
+    functions = [known for known in stop_words(language) if len(known) >= _SHORTEST]
+    likely = [
+        known for known in (*functions, *(known for known, _ in held.most_common()))
+        if known[0] == word[0] and known != word and abs(len(known) - len(word)) <= _LONGER
+    ]  # fmt: skip
+    return next(iter(get_close_matches(word, likely, n=1, cutoff=_ALIKE)), "")

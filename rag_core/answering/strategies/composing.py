@@ -13,10 +13,12 @@ from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.comparing import compared
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
+from rag_core.answering.strategies.listing import whole_list
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import periods_of
 from rag_core.answering.tables.computing import Computed, computed, set_apart
 from rag_core.answering.tables.saying import said
+from rag_core.retrieval.understanding import kind_of
 from rag_core.text.numbers import numbers
 from rag_core.text.terms import terms
 
@@ -81,10 +83,26 @@ def compose(
     if not result and not asks_for_words(question):
         lead, cells = _cell(evidence, chosen[0], question)
     chosen = _behind_lead(evidence, chosen, result is None)[: min(most, _BEHIND_LEAD)] if lead else chosen
-    first = _lead_in(evidence, chosen[0], chosen)
+    first = None if lead else _list(evidence, chosen[0], question)
+    if first is None:
+        first = _lead_in(evidence, chosen[0], chosen)
+    else:
+        chosen = [one for one in chosen if one == chosen[0] or not _within(evidence.units[one].quote, first)]
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
+
+
+def _list(evidence: Evidence, index: int, question: str) -> Quote | None:
+    """The list that a unit introduces, or is an item of where a list is asked for."""
+    quote = evidence.units[index].quote
+    if kind_of(question) != "list" and not quote.text.endswith(":"):
+        return None
+    return whole_list(evidence.every, evidence.every.index(quote), MOST_WORDS)
+
+
+def _within(quote: Quote, other: Quote) -> bool:
+    return quote.passage == other.passage and other.start <= quote.start and quote.end <= other.end
 
 
 def _of_several(evidence: Evidence, sides: Mapping[str, int]) -> bool:

@@ -1,0 +1,45 @@
+"""A list answers as a whole: its items together, behind the line that introduces them."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.listing import whole_list
+from tests.rag_core.answering.parts import hit
+
+TEXT = """Trip to the museum
+
+The coach leaves at 8:45 and will be back at about 15:15.
+
+Please bring:
+
+• packed lunch
+• a waterproof jacket
+• at most 5 crowns for the shop
+
+Telephones stay at home.
+"""
+WHOLE = "Please bring: packed lunch; a waterproof jacket; at most 5 crowns for the shop"
+
+
+def found(text: str, wanted: str, most_words: int = 60) -> str | None:
+    every = quotes(merge_hits([hit(text)]))
+    place = next(place for place, quote in enumerate(every) if wanted in quote.text)
+    whole = whole_list(every, place, most_words)
+    assert whole is None or text[whole.start : whole.end].startswith("Please bring")
+    return whole.text if whole else None
+
+
+@pytest.mark.parametrize("wanted", ["Please bring", "packed lunch", "at most 5"])
+def test_from_its_introduction_or_any_item(wanted: str) -> None:
+    assert found(TEXT, wanted) == WHOLE
+
+
+@pytest.mark.parametrize("wanted", ["The coach leaves", "Telephones"])
+def test_none_where_a_sentence_stands_in_no_list(wanted: str) -> None:
+    assert found(TEXT, wanted) is None
+
+
+def test_none_where_it_is_longer_than_an_answer_may_be() -> None:
+    assert found(TEXT, "packed lunch", most_words=5) is None
