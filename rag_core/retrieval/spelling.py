@@ -6,18 +6,15 @@ and that no dictionary of its language has: words that the documents happen to l
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Container, Sequence
-from difflib import get_close_matches
 from functools import lru_cache
 
 from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import stop_words
 
-_SHORTEST = 4  # characters
-_ALIKE = 0.8  # least share of characters in common, as difflib counts it
-_LONGER = 1  # letters that a misspelt word has too many or too few: "prosecco" is no "prosecution"
+_SHORTEST = 5  # letters: too many words are alike that have fewer ("wifi", "wife")
+_LONG = 7  # letters of a word that may be two edits away (letters more, fewer, other or swapped), not one
 
 IsWord = Callable[[str], bool]
 Like = Callable[[str], Sequence[str]]
@@ -51,11 +48,15 @@ def _dictionary(language: str) -> Container[str]:
 
 
 def _nearest(word: str, texts: Sequence[str], language: str) -> str:
-    """The most alike word of some texts, or function word; the more frequent of equals."""
-    held = Counter(token.text for text in texts for token in tokens(text) if token.kind == "word")
-    functions = [known for known in stop_words(language) if len(known) >= _SHORTEST]
-    likely = [
-        known for known in (*functions, *(known for known, _ in held.most_common()))
-        if known[0] == word[0] and known != word and abs(len(known) - len(word)) <= _LONGER
-    ]  # fmt: skip
-    return next(iter(get_close_matches(word, likely, n=1, cutoff=_ALIKE)), "")
+    """The word of some texts, or function word, that takes the fewest edits; the more frequent of equals."""
+    from spellchecker import SpellChecker
+
+    checker = SpellChecker(language=None, distance=2 if len(word) >= _LONG else 1)
+    checker.word_frequency.load_words(
+        [
+            known
+            for known in (*stop_words(language), *(token.text for text in texts for token in tokens(text)))
+            if known[0] == word[0] and len(known) >= _SHORTEST and known.isalpha()
+        ]
+    )
+    return checker.correction(word) or ""
