@@ -56,7 +56,7 @@ def _nearest(word: str, texts: Sequence[str], language: str) -> str:
         [
             known
             for known in (*stop_words(language), *(token.text for text in texts for token in tokens(text)))
-            if known[0] == word[0] and len(known) >= _SHORTEST and known.isalpha()
+            if known[0] == word[0] and len(known) + 1 >= _SHORTEST and known.isalpha()
         ]
     )
     return checker.correction(word) or ""
