@@ -27,8 +27,8 @@ def main() -> None:
             wanted = line.draw(library, documents)
             if not wanted.question:
                 st.caption(
-                    "Words or a whole question. Words in quotation marks must stand so, a minus leaves a word out:"
-                    " “net sales” -warehouse"
+                    "Words or a whole question. Words in quotation marks must stand so, and one behind a plus; a minus"
+                    " leaves a word out: “net sales” +2020 -warehouse"
                 )
                 return
             if wanted.compare:

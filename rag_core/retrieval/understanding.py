@@ -9,6 +9,7 @@ from rag_core.domain import QuestionKind, Understood
 from rag_core.text.terms import terms
 
 _QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|„([^“”]{2,200})[“”]|«([^»]{2,200})»')
+_REQUIRED = re.compile(r"(?<!\S)\+(\w[\w'’-]*)")  # "+train", a phrase of one word
 # Where a question begins or ends a hyphen before a word, not within one, nor before a figure: "fares -train".
 _EXCLUDED = re.compile(r"(?:(?<=\s)|^)-([^\W\d_][\w'’]*)(?=[\s,.;:!?]|$)")
 _EXCLUDING = re.compile(rf"^(?:[\s,]*{_EXCLUDED.pattern})+|(?:[\s,]*{_EXCLUDED.pattern})+\W*$")
@@ -114,7 +115,8 @@ def topic_of(question: str) -> str:
 
 def _phrases(question: str) -> tuple[str, ...]:
     quoted = (next(filter(None, found)) for found in _QUOTED.findall(question))
-    return tuple(" ".join(text.split()) for text in quoted if terms(text))
+    required = _REQUIRED.findall(_QUOTED.sub(" ", question))
+    return tuple(" ".join(text.split()) for text in (*quoted, *required) if terms(text))
 
 
 def _excluded(question: str) -> tuple[str, ...]:

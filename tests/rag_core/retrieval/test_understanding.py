@@ -51,6 +51,9 @@ def test_phrases_must_stand_there() -> None:
     assert understand('Where is "rye  bread" sold?').phrases == ("rye bread",)
     assert understand("Wo steht „im Hafen“ und «le port»?").phrases == ("im Hafen", "le port")
     assert understand('What is ""? And "the of"?').phrases == ()
+    assert understand('fares "by train" +Tolsund +the').phrases == ("by train", "Tolsund")
+    assert understand("C++ a+b 2 + 2").phrases == ()
+    assert understand("net sales +2020").phrases == ("2020",)
     assert understand("The 5\" screen of the Smiths'").phrases == ()
 
 
