@@ -45,6 +45,7 @@ from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.passages import PassageRow
 from rag_core.storage.postgres.pieces import kept_form
 from rag_core.text.context import context_of
+from rag_core.text.languages import language_of
 
 FOLDER = "evaluation"
 # Chunkings that stay on the disk for good; another is embedded again when it is tried again.
@@ -99,7 +100,10 @@ class LibraryCorpus:
             vectors = self._embedder().encode([one, other])
             return float(vectors[0] @ vectors[1])
 
-        return written_out(corrected(question, self._indexes.holds, self._indexes.like, is_word), near, cosine)
+        languages = self._indexes.languages()
+        language = language_of(question, next(iter(languages), "en"), languages)
+        put_right = corrected(question, self._indexes.holds, self._indexes.like, is_word, language)
+        return written_out(put_right, near, cosine)
 
     def contents(self, scope: Scope) -> Contents:
         """Whole documents within a scope."""

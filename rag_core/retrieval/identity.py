@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from rag_core.storage.indexes import LexicalIndex
 from rag_core.storage.postgres.passages import CardRow, Passages
@@ -26,6 +27,7 @@ _COVERED_PAGES = 3
 _COMMON_SHARE, _MANY = 0.2, 1_000
 _LEAST = 0.25
 _MOST = 50
+_CALLED = 4  # names that are told of a document
 
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _QUARTER = re.compile(r"\b(first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter\b")
@@ -78,25 +80,28 @@ def identity_terms(text: str) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Card:
-    """What a person would know a document by. weights: its terms with theirs. names: the terms of names that it has."""
+    """What a person would know a document by. weights: its terms with theirs. first_page: its beginning."""
 
     weights: Weights
-    names: frozenset[str]
+    first_page: str
 
     @classmethod
     def of(cls, row: CardRow) -> Card:
         """The card that a document's row gives."""
-        authors, names = identity_terms(row.authors), identity_terms(_names(row.first_page))
-        first = authors
+        first = identity_terms(row.authors)
         if row.pages >= _COVERED_PAGES:
-            first = [*authors, *names, *_YEAR.findall(row.first_page)]
+            first += [*identity_terms(_names(row.first_page)), *_YEAR.findall(row.first_page)]
         named = identity_terms(row.title)
         for source in row.sources:
             named += identity_terms(_EXTENSION.sub("", source.rpartition("/")[2]))
-        weights = dict.fromkeys(first, _FIRST_PAGE_WEIGHT) | dict.fromkeys(named, 1.0)
-        return cls(weights, frozenset([*authors, *names, *named]))
+        return cls(dict.fromkeys(first, _FIRST_PAGE_WEIGHT) | dict.fromkeys(named, 1.0), row.first_page)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The terms of all names that it has, found when they are first asked for."""
+        return frozenset([*self.weights, *identity_terms(_names(self.first_page))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +167,16 @@ class Cards:
         return Meant(self._documents(question), tuple(self._apart(question)))
 
     def called(self, question: str, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
-        """The names in a question by which some documents go, for each of them."""
-        names = {word: identity_terms(word) for word in _WORD.findall(question) if word[:1].isupper()}
+        """The names in a question by which some documents go, for each of them; none of a question in capitals."""
+        words = () if question.isupper() else _WORD.findall(question)
+        names = {_POSSESSIVE.sub("", word).rstrip(".'’-"): identity_terms(word) for word in words if word[:1].isupper()}
         with self._lock:
-            cards = {key: self._cards[key][1].names for key in ids if key in self._cards}
-        return {
-            key: tuple(name for name, terms in names.items() if not known.isdisjoint(terms))
-            for key, known in cards.items()
+            cards = {key: self._cards[key][1] for key in ids if key in self._cards}
+        found = {
+            key: [name for name, terms in names.items() if not card.names.isdisjoint(terms)]
+            for key, card in cards.items()
         }
+        return {key: tuple(some[:_CALLED]) for key, some in found.items()}
 
     def _documents(self, question: str) -> dict[str, float]:
         with self._lock:

@@ -6,6 +6,7 @@ and that no dictionary of its language has: words that the documents happen to l
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from functools import lru_cache
 
@@ -49,14 +50,27 @@ def _dictionary(language: str) -> Container[str]:
 
 def _nearest(word: str, texts: Sequence[str], language: str) -> str:
     """The word of some texts, or function word, that takes the fewest edits; the more frequent of equals."""
-    from spellchecker import SpellChecker
+    most = 2 if len(word) >= _LONG else 1
+    held = Counter([*stop_words(language), *(token.text for text in texts for token in tokens(text))])
+    found = [
+        (_edits(word, known), -count, known)
+        for known, count in held.items()
+        if known[0] == word[0] and abs(len(known) - len(word)) <= most and len(known) + 1 >= _SHORTEST
+    ]
+    edits, _, nearest = min(found, default=(most + 1, 0, ""))
+    return nearest if edits <= most else ""
 
-    checker = SpellChecker(language=None, distance=2 if len(word) >= _LONG else 1)
-    checker.word_frequency.load_words(
-        [
-            known
-            for known in (*stop_words(language), *(token.text for text in texts for token in tokens(text)))
-            if known[0] == word[0] and len(known) + 1 >= _SHORTEST and known.isalpha()
-        ]
-    )
-    return checker.correction(word) or ""
+
+def _edits(one: str, other: str) -> int:
+    """How many letters are more, fewer, other or swapped with the next (optimal string alignment distance)."""
+    before: list[int] = []
+    last = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        now = [row]
+        for column, opposite in enumerate(other, 1):
+            least = min(last[column] + 1, now[-1] + 1, last[column - 1] + (letter != opposite))
+            if row > 1 and column > 1 and (letter, one[row - 2]) == (other[column - 2], opposite):
+                least = min(least, before[column - 2] + 1)
+            now.append(least)
+        before, last = last, now
+    return last[-1]

@@ -35,7 +35,7 @@ _STOP = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\[\d{1,3}\])*(?=\
 _WORD_BEFORE, _WORD_CHARS = re.compile(r"(\w+(?:\.\w+)*)$"), 40
 _OPENER = re.compile(r"\s*([\"'“‘«(\[]*)(\w*)")
 _LINE = re.compile(r"[^\r\n]+")
-_LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪●–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
+LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪●–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
 _RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
 _PAGE_NUMBER = re.compile(r"(?:page\s*)?[\divxlc]{1,5}(?:\s*(?:of|/)\s*\d+)?", re.IGNORECASE)
@@ -123,7 +123,7 @@ def _breaks(text: str, before: tuple[int, int], after: tuple[int, int], width: i
     upper, lower = text[before[0] : before[1]], text[after[0] : after[1]]
     if text.count("\n", before[1], after[0]) > 1:
         return True
-    if _MARKDOWN_HEADING.match(upper) or _MARKDOWN_HEADING.match(lower) or _LIST_ITEM.match(lower):
+    if _MARKDOWN_HEADING.match(upper) or _MARKDOWN_HEADING.match(lower) or LIST_ITEM.match(lower):
         return True
     if "|" in upper or "|" in lower or (_is_row(upper) and _is_row(lower)):
         return True
@@ -151,14 +151,14 @@ def _block_kind(block: str) -> Kind:
         return "heading"
     if _is_row(block.strip()):
         return "row"
-    if (_LIST_ITEM.match(line) and not line[0].isdigit()) or re.search(
+    if (LIST_ITEM.match(line) and not line[0].isdigit()) or re.search(
         r"[.!?…。！？][\"'”’»)\]]*(?:\[\d{1,3}\])*$", line
     ):
         return "sentence"
     count = len(line.split())
     if ":" in line[:-1] and count <= 30:
         return "row"
-    if count <= 12 and len(line) <= 120 and not _LIST_ITEM.match(line) and _looks_like_title(line):
+    if count <= 12 and len(line) <= 120 and not LIST_ITEM.match(line) and _looks_like_title(line):
         return "heading"
     return "fragment" if count <= 12 else "sentence"
 

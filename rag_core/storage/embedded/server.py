@@ -198,7 +198,7 @@ def _is_copied(note: Path) -> bool:
     """Whether a postmaster's note names another folder, that is there, than the one in which it lies."""
     try:
         return not Path(note.read_text().splitlines()[1]).samefile(note.parent)
-    except (OSError, IndexError):
+    except (OSError, IndexError, ValueError):
         return False
 
 

@@ -90,6 +90,8 @@ def test_the_names_of_a_question_by_which_a_document_goes(library: Library, card
     handbook, nike = of["handbook.txt"], of["NIKE_2023Q1_earnings.txt"]
     found = cards.called("May Ada leave her boat in Veyra for weeks?", [handbook, nike, "gone"])
     assert found == {handbook: ("Veyra",), nike: ()}
+    assert cards.called("Veyra's boats, Veyra?", [handbook]) == {handbook: ("Veyra",)}
+    assert cards.called("WHO LETS BERTHS IN VEYRA", [handbook]) == {handbook: ()}
 
 
 def test_names_that_are_compared_are_sides(library: Library, cards: Cards) -> None:

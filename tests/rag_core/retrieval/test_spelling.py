@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from rag_core.retrieval.spelling import corrected
@@ -9,8 +11,9 @@ from rag_core.retrieval.spelling import corrected
 TEXTS = ["The museum's ferry to Veyra. Its fee for students is 130 crowns.", "The being had an ultimate prosecution."]
 
 
-def put_right(question: str) -> str:
-    return corrected(question, lambda term: False, lambda term: TEXTS, lambda word: word in ("the", "fee", "for"))
+def put_right(question: str, language: str = "en") -> str:
+    known = ("the", "fee", "for")
+    return corrected(question, lambda term: False, lambda term: TEXTS, lambda word: word in known, language)
 
 
 @pytest.mark.parametrize(
@@ -24,3 +27,14 @@ def put_right(question: str) -> str:
 )
 def test_misspelt_words_alone_are_put_right(question: str, understood: str) -> None:
     assert put_right(question) == understood
+
+
+def test_by_the_words_of_the_questions_language() -> None:
+    assert put_right("Museeum", "de") == "Museum"
+    assert put_right("wandern", "de") == "wandern"
+
+
+def test_a_word_however_long_costs_little() -> None:
+    began = time.perf_counter()
+    assert put_right("Unput" + "downable" * 30) == "Unput" + "downable" * 30
+    assert time.perf_counter() - began < 1

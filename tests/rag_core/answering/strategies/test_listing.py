@@ -41,6 +41,29 @@ def test_none_where_a_sentence_stands_in_no_list(wanted: str) -> None:
     assert found(TEXT, wanted) is None
 
 
+def test_within_one_chunk_alone_which_the_citation_shows() -> None:
+    middle = TEXT.index("• at most")
+    every = quotes(merge_hits([hit(TEXT[:middle]), hit(TEXT[middle:], start=middle, index=1)]))
+    place = next(place for place, quote in enumerate(every) if "packed lunch" in quote.text)
+    whole = whole_list(every, place, 60)
+    assert whole is not None
+    assert whole.text == "Please bring: packed lunch; a waterproof jacket"
+    assert whole.exact == TEXT[whole.start : whole.end]
+
+
+def test_a_second_list_is_another() -> None:
+    text = "Bring please:\n\n• boots\n• a coat\n\nLeave this at home:\n\n– knives\n– telephones\n"
+    every = quotes(merge_hits([hit(text)]))
+    wholes = {whole.text for place in range(len(every)) if (whole := whole_list(every, place, 60))}
+    assert wholes == {"Bring please: boots; a coat", "Leave this at home: – knives; – telephones"}
+
+
+def test_short_lines_with_figures_are_rows() -> None:
+    text = "Cash at the end:\n\ncash and cash equivalents at end 1,234\n\nreceivables due in a year 2,345\n"
+    every = quotes(merge_hits([hit(text)]))
+    assert not any(whole_list(every, place, 60) for place in range(len(every)))
+
+
 def test_as_many_items_as_an_answer_may_have_words() -> None:
-    assert found(TEXT, "Please bring", most_words=8) == "Please bring: packed lunch; a waterproof jacket"
+    assert found(TEXT, "Please bring", most_words=8) == "Please bring: packed lunch; a waterproof jacket; …"
     assert found(TEXT, "Please bring", most_words=3) is None
