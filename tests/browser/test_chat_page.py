@@ -70,7 +70,7 @@ def test_a_passage_of_a_text_is_marked_in_the_text(open_page: Open) -> None:
 
 def test_reload_and_second_tab_show_the_same(open_page: Open) -> None:
     page = open_page("chat")
-    page.locator(".st-key-chat_suggestions button", has_text="battery room").click()
+    page.locator(".st-key-chat_suggestions button").first.click()
     page.locator(".source").first.wait_for()
     text = page.locator(".exchange .body").inner_text()
     page.reload()
