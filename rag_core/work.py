@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rag_core.maintenance import Maintenance
 
 _ENDS: Mapping[str, JobState] = {"ready": "done", "failed": "failed", "cancelled": "cancelled"}
+_LONG_BYTES = 2**19  # files that are larger are read and embedded beside the others
 
 
 def kinds(library: Library) -> tuple[Kind, ...]:
@@ -56,9 +57,13 @@ class Adding(Kind):
         self._library = library
         self._noting = threading.Lock()
         self._elsewhere: set[str] = set()  # jobs whose bytes another call is bringing in
+        self._long: set[str] = set()  # jobs of long files
 
     def lane_of(self, job: Job) -> str:
-        """Accepted files are read in a lane of their own, so that others are accepted meanwhile."""
+        """Accepted files are read in a lane of their own, so that others are accepted meanwhile, and long ones in
+        another, so that no short one waits for them."""
+        if job.id in self._long:
+            return "adding long"
         return "adding" if job.document_id or job.id in self._elsewhere else self.lane
 
     def batch(self, waiting: Sequence[Job]) -> Sequence[Job]:
@@ -111,6 +116,7 @@ class Adding(Kind):
 
     def dropped(self, job: Job) -> None:
         """What was accepted leaves the library again."""
+        self._long.discard(job.id)
         if job.document_id and not job.params.get("retry"):
             self._library.remove(job.document_id)
 
@@ -124,6 +130,8 @@ class Adding(Kind):
                     continue
                 if not document_id:
                     self._elsewhere.add(event.source)
+                if event.document and event.document.byte_size > _LONG_BYTES:
+                    self._long.add(event.source)
                 job = run.put_back(event.source, document_id=document_id)
                 if document_id and (job is None or job.finished):
                     unwanted.append(document_id)  # cancelled on its way to the library
@@ -142,6 +150,7 @@ class Adding(Kind):
         progress = Progress(event.stage, event.done, event.total, event.note)
         if event.stage in _ENDS:
             self._elsewhere.discard(job_id)
+            self._long.discard(job_id)
             run.end(job_id, _ENDS[event.stage], progress=progress, error=event.error, **changes)
         else:
             run.tell(job_id, progress, **changes)

@@ -223,7 +223,8 @@ class FakeLibrary:
 
     def accepted(self, name: str) -> Document | None:
         """None for what another call is adding."""
-        return None if name in self.elsewhere else a_document(name, state="pending")
+        size = 2**20 if name.startswith("long") else 2048
+        return None if name in self.elsewhere else a_document(name, state="pending", byte_size=size)
 
     def resume(self, documents: Mapping[str, str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
         self.calls.append(("resume", list(documents)))

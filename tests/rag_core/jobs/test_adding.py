@@ -62,6 +62,18 @@ def test_what_comes_is_kept_at_once_whatever_is_being_read(jobs: Jobs, library: 
     assert not any(job.document_id == "" for job in library.kept_jobs.jobs.values())
 
 
+def test_a_short_file_waits_for_no_long_one(jobs: Jobs, library: FakeLibrary) -> None:
+    library.gate.clear()
+    add(jobs, "long.pdf")
+    until(lambda: ("resume", ["long.pdf"]) in library.calls)
+    add(jobs, "b")
+    until(lambda: ("resume", ["b"]) in library.calls)
+    assert jobs.busy()
+    library.gate.set()
+    until(lambda: not jobs.busy())
+    assert [job.state for job in jobs.all()] == ["done"] * 2
+
+
 def test_what_another_one_is_adding_goes_the_whole_way(jobs: Jobs, library: FakeLibrary) -> None:
     library.elsewhere = {"b"}
     add(jobs, "a", "b")
