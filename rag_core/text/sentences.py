@@ -19,6 +19,8 @@ Kind = Literal["sentence", "row", "heading", "fragment"]
 LONGEST = 480
 """Most characters of one sentence; longer ones are cut into parts."""
 
+_LONGEST_CELL_LINE = 60  # characters: a longer line behind a row of cells is no part of its last cell
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -42,6 +44,7 @@ _PAGE_NUMBER = re.compile(r"(?:page\s*)?[\divxlc]{1,5}(?:\s*(?:of|/)\s*\d+)?", r
 _NUMBERED_TITLE = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|[IVX]{1,5}\.|(?:chapter|part|section|item)\s+\w+)\s", re.I
 )
+_LABEL = re.compile(r"[A-Z][\w().,/'’&-]*(?: [\w().,/'’&-]+){0,3}:\s+\S")
 _CELL_GAP = re.compile(r"\s*\|\s*|\t+|\s{3,}")
 _WIDE_GAP = re.compile(r"\S {3,}\S")
 _FIGURE = re.compile(r"(?<!\w)[($€£+-]{0,8}\d[\d.,]*[%)]*(?!\w)")
@@ -76,9 +79,10 @@ def split_sentences(text: str) -> list[Span]:
     """Cut a text into sentences, rows, headings and fragments, in order; rules and page numbers are left out."""
     spans: list[Span] = []
     for start, end in _blocks(text):
-        whole = _block_kind(text[start:end])
-        # A heading can hang on to the paragraph before it, so every piece is judged anew; rows stay whole.
-        pieces = _parts(text, start, end) if whole in ("row", "heading") else _sentences(text, start, end)
+        block = text[start:end]
+        # A heading can hang on to the paragraph before it, so every piece is judged anew; rows of cells stay whole.
+        is_whole = _is_row(block.strip()) or _block_kind(block) == "heading"
+        pieces = _parts(text, start, end) if is_whole else _sentences(text, start, end)
         for first, last in pieces:
             shown = _display(text[first:last])
             if shown:
@@ -127,7 +131,14 @@ def _breaks(text: str, before: tuple[int, int], after: tuple[int, int], width: i
         return True
     if "|" in upper or "|" in lower or (_is_row(upper) and _is_row(lower)):
         return True
-    if _ENDS_OPEN.search(upper) or lower[:1].islower():
+    begins = not lower[:1].islower()
+    if "\t" in lower and "\t" not in upper and (begins or upper[-1] in ".!?:"):
+        return True
+    if "\t" in upper and "\t" not in lower and begins and len(lower) > _LONGEST_CELL_LINE:
+        return True
+    if begins and _LABEL.match(lower):
+        return True
+    if _ENDS_OPEN.search(upper) or not begins:
         return False
     # A line that stops well before the margin ends its block: a heading, a short item, the end of a paragraph.
     return len(upper) < 0.7 * width

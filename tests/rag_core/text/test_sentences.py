@@ -118,6 +118,23 @@ def test_very_long_sentences_are_cut_at_joints() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("Tenant: Maria Oliveira\nRent: 940 euros a month", ["Tenant: Maria Oliveira", "Rent: 940 euros a month"]),
+        ("Present: Edith Marrable (chair),\n  Owen Trask", ["Present: Edith Marrable (chair), Owen Trask"]),
+        ("Used now: 114 m3. Before: 119 m3. How\nwe count", ["Used now: 114 m3.", "Before: 119 m3.", "How we count"]),
+        ("Tell us the same day.\ninternal\tPage 7", ["Tell us the same day.", "internal\u2003Page 7"]),
+        ("Calls from zone B, per\nminute\t0.35", ["Calls from zone B, per minute\u20030.35"]),
+        ("E4\tPump blocked,\nor worn", ["E4\u2003Pump blocked, or worn"]),
+        (f"1\tTiles\t342.00\n{'Nobody has looked at the rafters from the inside of the roof.'}", None),
+    ],
+)
+def test_labels_and_rows_are_told_from_what_stands_beside_them(text: str, pieces: list[str] | None) -> None:
+    found = [span.text for span in split_sentences(text)]
+    assert found == pieces if pieces else len(found) == text.count("\n") + 1
+
+
+@pytest.mark.parametrize(
     ("raw", "shown"),
     [
         ("a  b \n c", "a b c"),
