@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.browser.conftest import SAMPLES, Server, ask, serve
+from tests.browser.conftest import SAMPLES, Server, ask, idle, serve
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -167,9 +167,11 @@ def test_a_title_is_changed_where_it_stands_and_the_found_one_comes_back(open_pa
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Water works", exact=True).click()
     expect(page.locator(".naming .name")).to_contain_text("Water works")
+    idle(page)
     page.locator(".naming").get_by_role("button", name="Rename Water works").click()
     page.get_by_role("button", name="Found title: Keeper's guide").click()
     expect(page.locator(".naming .name")).to_contain_text("Keeper's guide to the Veyra water works")
+    idle(page)
     page.get_by_text("All documents").click()
     expect(row(page, "Keeper's guide")).to_contain_text("2024 · water-works-guide.md")
 

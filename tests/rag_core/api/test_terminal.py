@@ -110,6 +110,7 @@ def test_a_talk_at_the_prompt(served: Served, here: list[str], tmp_path: Path) -
             talk.until("›")
             talk.type("How many days of annual leave\x1b\rdo employees have?\r")
             talk.until("exactly 27 days")
+            time.sleep(0.3)  # nobody is as fast: between two reads a signal waits for the next words
             talk.type("\x03")
             talk.until("Stopped.")
             talk.type("/model extractive\r")
