@@ -160,8 +160,8 @@ class Sampler:
                 found.append(self._sample(one, [place for place in places if place not in one.where], (), whole))
             if one.where and self._chance.random() < _OTHER and (other := self._other(one, names)):
                 found.append(self._sample(other, places, (), whole, around=one.where))
-            if not whole and self._chance.random() < _ELSEWHERE:
-                other, place = self._elsewhere(one, documents)
+            if not whole and self._chance.random() < _ELSEWHERE and (elsewhere := self._elsewhere(one, documents)):
+                other, place = elsewhere
                 found.append(self._sample(other, list(range(len(other.sentences))), (), whole, around=(place,)))
         return [one for one in found if one is not None]
 
@@ -180,11 +180,13 @@ class Sampler:
             return None
         return replace(one, text=one.text[: match.start()] + new + one.text[match.end() :], where=())
 
-    def _elsewhere(self, one: Question, documents: Sequence[Question]) -> tuple[Question, int]:
+    def _elsewhere(self, one: Question, documents: Sequence[Question]) -> tuple[Question, int] | None:
         """The question asked of a document of another kind, and the place of the sentence that shares most with it."""
         wanted = self._terms(one.text)
-        tried = [other for other in self._chance.sample(documents, _TRIED) if other.kind != one.kind]
-        every = ((other, place) for other in tried for place in range(len(other.sentences)))
+        tried = self._chance.sample(documents, min(_TRIED, len(documents)))
+        every = [(other, place) for other in tried if other.kind != one.kind for place in range(len(other.sentences))]
+        if not every:
+            return None
         other, place = max(every, key=lambda found: len(wanted & self._terms(found[0].sentences[found[1]][0])))
         return replace(one, title=other.title, sentences=other.sentences, where=()), place
 

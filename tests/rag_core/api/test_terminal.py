@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import stat
 import struct
 import subprocess
@@ -28,6 +29,12 @@ ASKED = "How many days of annual leave do employees have?"
 _PATIENCE_S = 60
 
 
+def _at_a_terminal() -> None:
+    """Make this process the terminal's, with Ctrl-C as there: what a shell started behind its back ignores it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """A program in a pseudo-terminal of 40 lines of 120 characters."""
 
@@ -41,7 +48,7 @@ class Terminal:
         }  # fmt: skip
         self._process = subprocess.Popen(
             [sys.executable, "-m", "rag_core", *arguments], cwd=at, env=environment, stdin=theirs, stdout=theirs,
-            stderr=theirs, start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            stderr=theirs, start_new_session=True, preexec_fn=_at_a_terminal,
         )  # fmt: skip
         os.close(theirs)
         self._seen = ""
@@ -110,7 +117,6 @@ def test_a_talk_at_the_prompt(served: Served, here: list[str], tmp_path: Path) -
             talk.until("›")
             talk.type("How many days of annual leave\x1b\rdo employees have?\r")
             talk.until("exactly 27 days")
-            time.sleep(0.3)  # nobody is as fast: between two reads a signal waits for the next words
             talk.type("\x03")
             talk.until("Stopped.")
             talk.type("/model extractive\r")

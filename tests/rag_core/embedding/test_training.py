@@ -49,7 +49,7 @@ def test_what_ships_can_be_read() -> None:
 def test_samples_point_at_the_answer() -> None:
     sentences = [(f"Sentence {number} tells of nothing much.", "One") for number in range(12)]
     sentences[7] = ("The spare key costs 18 crowns.", "Two")
-    asked = Question("Rules", sentences, "how much is a key", (7,), ("18 crowns",))
+    asked = Question("Rules", "rules", sentences, "how much is a key", (7,), ("18 crowns",))
     sampler = Sampler(0)
     for sample in sampler.samples([asked] * 20):
         assert sample.ids[sample.null] == 102
@@ -60,11 +60,19 @@ def test_samples_point_at_the_answer() -> None:
             assert end - begin == 1
 
 
+def test_what_documents_of_another_kind_say_is_no_answer() -> None:
+    here, there = [("The spare key costs 18 crowns.", "")], [("Keys of the piano are of lime.", ""), ("It is old.", "")]
+    asked = Question("Rules", "rules", here, "how much is a key", (0,), ("18 crowns",))
+    other = Question("Piano", "manual", there, "what is it made of", (0,), ("lime",))
+    found = [Sampler(seed).samples([asked, other]) for seed in range(9)]
+    assert any(not one.where and len(one.ranges) == len(there) for some in found for one in some)
+
+
 def test_a_batch_marks_what_is_right() -> None:
     asked = [
-        Question("", [("It is red.", ""), ("It is big.", "")], "what colour", (0,), ("red",)),
-        Question("", [("It is red.", "")], "is it red", (0,), ("yes",)),
-        Question("", [("It is red.", "")], "how old is it", ()),
+        Question("", "", [("It is red.", ""), ("It is big.", "")], "what colour", (0,), ("red",)),
+        Question("", "", [("It is red.", "")], "is it red", (0,), ("yes",)),
+        Question("", "", [("It is red.", "")], "how old is it", ()),
     ]
     samples = [one for one in Sampler(1).samples(asked, whole=True) if one.where or not one.spans][:3]
     known = targets(samples)
