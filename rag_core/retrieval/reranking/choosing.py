@@ -24,7 +24,11 @@ RERANKERS: dict[str, type[Reranker]] = {
     reranker.name: reranker for reranker in (PiecesReranker, FeedbackReranker, RowsReranker)
 }
 AUTOMATIC: tuple[str, ...] = ("pieces", "feedback", "rows")
-"""Those that a hybrid search asks, in order, unless it is told not to."""
+"""Those that a hybrid search asks, in order, unless it is told not to.
+
+One learned score in their place (a conditional logit over all that is known of a candidate, cross-validated on 578
+tuning questions) ordered as well as they do, and no better.
+"""
 FIRST = 30
 """So many candidates a cross-encoder reads."""
 
