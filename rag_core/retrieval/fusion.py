@@ -37,7 +37,7 @@ def convex(query: Query, scores: Mapping[str, Scores], low: Mapping[str, float])
     """The weighed sum of scaled scores, float32 (n,), on 0..1; vectors say little of a foreign question.
 
     One weight serves the other questions: what the re-rankers make of the candidates hardly depends on it. The best of
-    .2 to .95 for each of 578 questions would lift the mean of their measures by .006 (`fit_weights` has the grid).
+    .2 to .95 for each of 578 questions would lift the mean of their measures by .006.
     """
     dense = np.float32(weights()["fusion"]["foreign" if query.foreign else "dense"])
     return dense * scaled(scores["dense"], low["dense"]) + (1 - dense) * scaled(scores["lexical"], low["lexical"])

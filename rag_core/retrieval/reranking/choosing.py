@@ -26,8 +26,8 @@ RERANKERS: dict[str, type[Reranker]] = {
 AUTOMATIC: tuple[str, ...] = ("pieces", "feedback", "rows")
 """Those that a hybrid search asks, in order, unless it is told not to.
 
-One learned score in their place (a conditional logit over all that is known of a candidate, cross-validated on 578
-tuning questions) ordered as well as they do, and no better.
+One learned score behind them (a conditional logit over all that is known of a candidate, what they say included,
+cross-validated on 578 tuning questions) ordered no better.
 """
 FIRST = 30
 """So many candidates a cross-encoder reads."""

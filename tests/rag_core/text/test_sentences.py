@@ -126,12 +126,11 @@ def test_very_long_sentences_are_cut_at_joints() -> None:
         ("Tell us the same day.\ninternal\tPage 7", ["Tell us the same day.", "internal\u2003Page 7"]),
         ("Calls from zone B, per\nminute\t0.35", ["Calls from zone B, per minute\u20030.35"]),
         ("E4\tPump blocked,\nor worn", ["E4\u2003Pump blocked, or worn"]),
-        (f"1\tTiles\t342.00\n{'Nobody has looked at the rafters from the inside of the roof.'}", None),
+        ("1\tTiles\t342\n" + 7 * "Nobody has ", ["1\u2003Tiles\u2003342", (7 * "Nobody has ").strip()]),
     ],
 )
-def test_labels_and_rows_are_told_from_what_stands_beside_them(text: str, pieces: list[str] | None) -> None:
-    found = [span.text for span in split_sentences(text)]
-    assert found == pieces if pieces else len(found) == text.count("\n") + 1
+def test_labels_and_rows_are_told_from_what_stands_beside_them(text: str, pieces: list[str]) -> None:
+    assert [span.text for span in split_sentences(text)] == pieces
 
 
 @pytest.mark.parametrize(
