@@ -14,7 +14,7 @@ import argparse
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby, pairwise
@@ -151,7 +151,9 @@ class Sampler:
         """Each question amid some of its document's sentences, or all of them; some also without what answers them,
         some with another name or year than the passage has, and some of another document."""
         documents = list({id(one.sentences): one for one in asked}.values())
-        names = sorted({match.group() for one in asked for match in _NAME.finditer(one.text)})
+        names: dict[int, list[str]] = {}
+        for name in sorted({match.group() for one in asked for match in _NAME.finditer(one.text)}):
+            names.setdefault(name.count(" "), []).append(name)
         found = []
         for one in asked:
             places = list(range(len(one.sentences)))
@@ -165,16 +167,21 @@ class Sampler:
                 found.append(self._sample(other, list(range(len(other.sentences))), (), whole, around=(place,)))
         return [one for one in found if one is not None]
 
-    def _other(self, one: Question, names: Sequence[str]) -> Question | None:
-        """The question with a name or a year that stands where it is answered replaced by one that nowhere does."""
+    def _other(self, one: Question, names: Mapping[int, Sequence[str]]) -> Question | None:
+        """The question with a name or a year that stands where it is answered replaced by one that nowhere does.
+
+        names: by how many spaces they have.
+        """
         near = " ".join([one.title, *(" ".join(one.sentences[place]) for place in one.where)])
         known = [m for pattern in (_NAME, _YEAR) for m in pattern.finditer(one.text) if m.group() in near]
         if not known:
             return None
         match = self._chance.choice(known)
         held = match.group()
-        alike = [name for name in names if name.count(" ") == held.count(" ")]
-        new = str(int(held) + self._chance.randint(-_YEARS, _YEARS)) if held.isdigit() else self._chance.choice(alike)
+        if held.isdigit():
+            new = str(int(held) + self._chance.randint(-_YEARS, _YEARS))
+        else:
+            new = self._chance.choice(names[held.count(" ")])
         whole = " ".join([one.title, *(text for text, _ in one.sentences)])
         if any(word in whole for word in new.split()):
             return None
@@ -333,7 +340,8 @@ def train(model: Model, asked: Sequence[Question], epochs: int, sampler: Sampler
     masters = [weight.detach().clone() for _, weight in named]
     heads = [master for master, (name, _) in zip(masters, named, strict=True) if name.startswith("heads")]
     rest = [master for master, (name, _) in zip(masters, named, strict=True) if not name.startswith("heads")]
-    steps = epochs * len(sampler.batches(sampler.samples(asked)))
+    batches = sampler.batches(sampler.samples(asked))
+    steps = epochs * len(batches)
     optimiser = torch.optim.AdamW([{"params": rest, "lr": _RATE}, {"params": heads, "lr": _HEAD_RATE}])
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: min(1, (step + 1) / (_WARM_UP * steps)) * max(0.0, 1 - step / steps)
@@ -341,7 +349,7 @@ def train(model: Model, asked: Sequence[Question], epochs: int, sampler: Sampler
     model.bfloat16().train()
     for epoch in range(epochs):
         losses = []
-        for batch in sampler.batches(sampler.samples(asked)):
+        for batch in batches if epoch == 0 else sampler.batches(sampler.samples(asked)):
             known = targets(batch)
             loss = loss_of(model(known.ids, known.mask), known)
             model.zero_grad()
