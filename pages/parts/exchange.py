@@ -8,7 +8,7 @@ from typing import Any
 from pages.parts import passage, prose, words
 from pages.parts.asking import Asking
 from pages.parts.components import component
-from rag_core.domain import Answer, Message, Result
+from rag_core.domain import COURTESY, Answer, Message, Result
 from rag_core.errors import LecternError
 from rag_core.exporting import answer_text, warning_of
 from rag_core.text.pages import counted
@@ -60,7 +60,7 @@ def kept(message: Message, active: int | None) -> dict[str, Any]:
     known = {"editable": True, "replaced": _replaced_words(message.replaced)}
     if message.answer is not None:
         marks = {
-            "rateable": not message.answer.stopped,
+            "rateable": not message.answer.stopped and message.answer.model != COURTESY,
             "rating": message.rating,
             "reason": message.reason,
             "searched": message.answer.trace.searched is not None,
@@ -169,7 +169,7 @@ def _sources(answer: Answer) -> list[dict[str, Any]]:
 
 
 def _facts(answer: Answer) -> list[dict[str, str]]:
-    if answer.abstained or answer.stopped:
+    if answer.abstained or answer.stopped or answer.model == COURTESY:
         return []
     number = f"{answer.confidence:.2f} of 1, from how well the passages fit the question and the sentences the passages"
     return [{"words": confidence_words(answer.confidence), "detail": number}]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import earlier_turns, standalone_question
-from rag_core.answering.courtesy import COURTESY, Courtesy
+from rag_core.answering.courtesy import Courtesy
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encode, Encoder
@@ -16,7 +16,7 @@ from rag_core.answering.strategies.extractive import believed, extract
 from rag_core.answering.strategies.summary import Summarist
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.subject import is_request
-from rag_core.domain import Answer, Hit, Message, Piece, Sentence, Step
+from rag_core.domain import COURTESY, Answer, Hit, Message, Piece, Sentence, Step
 from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
 from rag_core.models.opened import OpenModels

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_core.answering.courtesy import COURTESY
-from rag_core.domain import Message
+from rag_core.domain import COURTESY, Message
 from rag_core.models.prompts import EARLIER, TURN
 from rag_core.text.terms import terms
 

@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encode
 
-COURTESY = "courtesy"
-"""What such an answer has for its model."""
-
 _PATH = Path(__file__).with_name("courtesy.json")
 _NEAR = 0.72
 """Least cosine with an example."""

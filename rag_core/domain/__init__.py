@@ -6,6 +6,7 @@ width and height, measured from its top left corner, so that they fit a picture 
 
 from rag_core.domain.access import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Role
 from rag_core.domain.answers import (
+    COURTESY,
     Answer,
     Citation,
     Conversation,
@@ -97,6 +98,7 @@ from rag_core.domain.state import (
 
 __all__ = [
     "CARD_VERSION",
+    "COURTESY",
     "KEY_PREFIX",
     "ROLES",
     "AccessKey",

@@ -11,6 +11,8 @@ from rag_core.domain.documents import Box, Document
 from rag_core.domain.search import Searched
 
 ScoreKind = Literal["cosine", "bm25", "fused", "rerank"]
+COURTESY = "courtesy"
+"""What an answer to a greeting has for its model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 
 from pages.parts import adding, exchange, passage, prose, question_line, samples, shelf, talk, words
 from pages.parts.asking import Asking
-from rag_core.domain import Job, Message, Progress, Sentence, Trace
+from rag_core.domain import COURTESY, Job, Message, Progress, Sentence, Trace
 from rag_core.errors import ModelUnavailable
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
 
@@ -168,6 +168,8 @@ def test_a_whole_answer_can_be_marked() -> None:
     assert (drawn["rateable"], drawn["rating"]) == (True, -1)
     stopped = exchange.kept(Message("m", "Why?", NOW, answer=an_answer(stopped=True)), None)
     assert (stopped["rateable"], stopped["rating"]) == (False, None)
+    greeted = exchange.kept(Message("m", "Hello", NOW, answer=an_answer(model=COURTESY)), None)
+    assert (greeted["rateable"], greeted["facts"]) == (False, [])
     assert not exchange.kept(Message("m", "Why?", NOW, error="No key."), None)["rateable"]
     assert not exchange.whole("Why?", an_answer())["rateable"]
 

@@ -17,6 +17,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from rag_core.domain import (
+    COURTESY,
     AskedIn,
     DocumentUse,
     Insights,
@@ -36,7 +37,6 @@ MOST_LISTED = 300
 """Different questions that found nothing, unused documents and failed jobs that are listed at most."""
 
 _BINS = 5
-_COURTESY = "courtesy"  # the model that greetings are answered by
 # More bars than these cannot be told apart.
 _STEPS: tuple[tuple[int, TimeStep], ...] = ((31, "day"), (26 * 7, "week"))
 
@@ -108,7 +108,7 @@ class InsightsStore:
             values = {
                 "since": None if days is None else since.replace(hour=0, minute=0, second=0, microsecond=0),
                 "step": step, "documents": documents, "everything": documents is None and not scope.sections,
-                "sections": [title.lower() for title in scope.sections] or None, "courtesy": _COURTESY,
+                "sections": [title.lower() for title in scope.sections] or None, "courtesy": COURTESY,
                 "bins": _BINS, "most": MOST_LISTED,
             }  # fmt: skip
             connection.execute(_ASKED, values)

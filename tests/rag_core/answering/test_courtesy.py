@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from rag_core.answering.conversation import standalone_question
-from rag_core.answering.courtesy import COURTESY, Courtesy
-from rag_core.domain import Answer, Message
+from rag_core.answering.courtesy import Courtesy
+from rag_core.domain import COURTESY, Answer, Message
 from rag_core.embedding import open_embedder
 from rag_core.settings import Settings
 from tests.rag_core.answering.test_conversation import message
