@@ -111,13 +111,12 @@ class Asking:
 
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
-        asked = replace(asked, text=self.library.understood(asked.text, asked.scope))
         model = model or self._preferences.model
         token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.
         pieces = self._answers().stream(
-            asked.text, history=asked.history, model=model, cancelled=token.is_set,
-            settings=self._preferences.effective,
+            self.library.understood(asked.text, asked.scope), history=asked.history, model=model,
+            cancelled=token.is_set, settings=self._preferences.effective,
             retriever=LecternRetriever(find=lambda text: self.passages(text, asked.scope)),
             # Of another scope, what the model was told before may be outside of it.
             message_id=lambda: message, goes_on=asked.changed is None,

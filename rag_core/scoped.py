@@ -10,6 +10,7 @@ from rag_core.domain import Answer, Document, Message, Scope
 from rag_core.errors import InvalidQuestion
 from rag_core.retrieval.mentions import either, named, read
 from rag_core.storage import Storage
+from rag_core.text.tokens import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,14 @@ class Scoped:
     notes: tuple[str, ...] = ()
 
     def told(self, answer: Answer, question: str) -> Answer:
-        """The answer to the question as it was written, with what is worth knowing of its scope."""
+        """The answer to the question as it was written, with what is worth knowing of its scope and its query."""
         notes = self.notes
         if self.scope and answer.trace.searched is not None and not answer.trace.searched.documents:
             notes += ("No document is within what this conversation is narrowed to.",)
-        return replace(answer, question=question, trace=replace(answer.trace, notes=(*answer.trace.notes, *notes)))
+        trace, restated = answer.trace, words(answer.trace.query) not in ([], words(self.text))
+        return replace(
+            answer, question=question, trace=replace(trace, notes=(*trace.notes, *notes), restated=restated)
+        )  # fmt: skip
 
 
 def scoped(

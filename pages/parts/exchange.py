@@ -76,6 +76,7 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
     """A finished answer with its sources, how sure it is, and what is worth knowing about how it came about."""
     state = "abstained" if answer.abstained else "done"
     return _frame(question, state) | {
+        "understood": answer.trace.query if answer.trace.restated else "",
         "blocks": prose.blocks(answer.text, answer.sentences),
         "sources": _sources(answer),
         "active": active,
@@ -128,6 +129,7 @@ def _frame(question: str, state: str) -> dict[str, Any]:
         "question": question,
         "state": state,
         "stage": "",
+        "understood": "",
         "steps": [],
         "blocks": [],
         "sources": [],

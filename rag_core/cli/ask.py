@@ -43,6 +43,8 @@ def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         emit(answer)
     else:
         say()
+        if answer["trace"]["restated"]:
+            say(f"  understood as: {answer['trace']['query']}")
         cite(session, answer)
     return answer
 

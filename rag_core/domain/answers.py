@@ -95,7 +95,8 @@ class Trace:
     """How an answer came about: engine, search query, milliseconds by stage, and whatever was left out or replaced.
 
     `tokens` are those of a language model's "prompt" and "answer". `removed` numbers in its text pointed at no passage.
-    `searched` says what the search covered, where it is known. `steps` are an agent's, in order.
+    `searched` says what the search covered, where it is known. `steps` are an agent's, in order. It is `restated`
+    where the query says another thing than the question: put right, spelt out, or joined with the one before.
     """
 
     engine: str = ""
@@ -107,6 +108,7 @@ class Trace:
     tokens: Mapping[str, int] = field(default_factory=dict)
     searched: Searched | None = None
     steps: tuple[Step, ...] = ()
+    restated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

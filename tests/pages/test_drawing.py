@@ -142,6 +142,12 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     assert data["active"] == 1
 
 
+def test_what_was_understood_is_shown_where_it_is_another_thing() -> None:
+    put_right = Trace(query="Of what are bridges made?", restated=True)
+    assert exchange.whole("Of wat?", an_answer(trace=put_right))["understood"] == "Of what are bridges made?"
+    assert exchange.whole("Why?", an_answer(trace=Trace(query="Why?")))["understood"] == ""
+
+
 def test_an_abstention_has_no_confidence_and_the_sources_of_what_is_closest() -> None:
     data = exchange.whole("Why?", an_answer(abstained=True))
     assert (data["state"], data["facts"]) == ("abstained", [])

@@ -53,9 +53,10 @@ def test_the_whole_road(run: Run) -> None:
     assert out.count("passage ") == 1
     assert out.count("rank ") == 3
     assert "milliseconds: embed" in out
-    code, out, _ = run("ask", "What does a loaf of rye bread cost?")
+    code, out, _ = run("ask", "What does a loaf of rye breadd cost?")
     assert code == 0
     assert "4.20" in out
+    assert "  understood as: What does a loaf of rye bread cost?\n" in out
     assert "[1] The bakery, page 1" in out
     assert "4 documents, 4 chunks" in run("status")[1]
     assert run("documents")[1].count("ready") == 4

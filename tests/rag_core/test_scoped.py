@@ -57,11 +57,12 @@ def test_a_name_after_an_at_sets_the_scope(filled: Library) -> None:
     answer = filled.ask(f"@bakery {PRICE}")
     assert "4.20" in answer.text
     assert answer.question == f"@bakery {PRICE}"
-    assert answer.trace.query == PRICE
+    assert (answer.trace.query, answer.trace.restated) == (PRICE, False)
     assert filled.history.scope(answer.conversation) == only(filled, "The bakery")
     assert filled.ask("How does the bishop move?", conversation=answer.conversation).abstained
-    second = filled.ask("@chess.txt How does the bishop move?", conversation=answer.conversation)
+    second = filled.ask("@chess.txt How does the bishopp move?", conversation=answer.conversation)
     assert "diagonals" in second.text
+    assert (second.trace.query, second.trace.restated) == ("How does the bishop move?", True)
     assert filled.history.scope(answer.conversation) == only(filled, "chess")
     assert "@bakery" in filled.messages(answer.conversation)[0].question
 

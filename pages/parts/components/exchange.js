@@ -176,6 +176,7 @@ const drawMeta = (data) => {
 
 // A question in a field of its own height. Enter asks it, Shift and Enter begin a line, Escape leaves it as it was.
 const editQuestion = (parts, value, ask) => {
+  parts.asked.parentElement.querySelector(".asked-again")?.remove();
   const form = make("div", "asked-again");
   const field = make("textarea", "edit");
   field.value = value;
@@ -211,17 +212,26 @@ const editQuestion = (parts, value, ask) => {
   field.focus();
 };
 
+// What was searched for where it is another thing than what was asked; a click puts it where it can be changed.
+const drawUnderstood = (text) => {
+  const open = button("how quiet", `Understood as: ${text}`);
+  open.dataset.understood = "true";
+  open.title = "Edit this and ask again";
+  return open;
+};
+
 const skeleton = (root) => {
   const parts = {
     asked: make("div", "asked"),
     question: make("p", "question"),
     answer: make("div", "answer"),
     stage: make("p", "stage quiet"),
+    understood: make("div", "understood"),
     body: make("div", "body"),
     after: make("div", "after"),
   };
   parts.stage.setAttribute("role", "status");
-  parts.answer.append(parts.stage, parts.body, parts.after);
+  parts.answer.append(parts.stage, parts.understood, parts.body, parts.after);
   const pencil = button("rate pencil", "Edit this question", "pencil", true);
   pencil.dataset.edit = "true";
   parts.asked.append(pencil, parts.question);
@@ -257,6 +267,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   parts.asked.firstElementChild.hidden = !data.editable;
   parts.stage.textContent = data.stage;
   parts.stage.hidden = !data.stage;
+  patch(parts.understood, data.understood ? [data.understood] : [], drawUnderstood);
   parts.answer.setAttribute("aria-busy", String(data.state === "working"));
   const blocks = data.blocks.map((block) => ({ ...block, active: data.active, sources: data.sources }));
   patch(parts.body, blocks, (block) => drawBlock(block, data));
@@ -295,8 +306,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     else if (event.target.closest("[data-searched]")) setTriggerValue("searched", true);
     else if (event.target.closest("[data-retry]")) setTriggerValue("retry", true);
     else if (event.target.closest("[data-back]")) setTriggerValue("back", true);
-    else if (event.target.closest("[data-edit]")) {
-      editQuestion(parts, data.question, (question) => setTriggerValue("edit", question));
+    else if (data.editable && event.target.closest("[data-edit], [data-understood]")) {
+      const value = event.target.closest("[data-understood]") ? data.understood : data.question;
+      editQuestion(parts, value, (question) => setTriggerValue("edit", question));
     }
   };
 }
