@@ -19,6 +19,17 @@ STAGES = {
     "answering": "Writing the answer",
 }
 
+CONFIDENCE = {
+    "right": "probability that this answers the question",
+    "answerable": "probability that the passages hold an answer",
+    "supported": "of the sentences are supported by the passages",
+    "words": "of the question's words found, rare ones counting for more",
+    "share": "share of the best sentence among all that were read",
+    "read": "probability by the reader alone",
+    "citations": "by an earlier system's formula for papers: 0.4 × mean similarity of the cited passages"
+    " + 0.3 × min(citations, 3) / 3 + 0.3 if all citations are valid",
+}
+
 
 def draw(
     key: str,
@@ -170,11 +181,14 @@ def _sources(answer: Answer) -> list[dict[str, Any]]:
     ]
 
 
-def _facts(answer: Answer) -> list[dict[str, str]]:
+def _facts(answer: Answer) -> list[dict[str, Any]]:
+    """How sure the answer is, in a word; then its number and what that comes from, where that was kept."""
     if answer.abstained or answer.stopped or answer.model == COURTESY:
         return []
-    number = f"{answer.confidence:.2f} of 1, from how well the passages fit the question and the sentences the passages"
-    return [{"words": confidence_words(answer.confidence), "detail": number}]
+    known = answer.trace.confidence
+    lines = [] if "right" in known else [f"{answer.confidence:.2f} of 1"]
+    lines += [f"{known[name]:.2f} {said}" for name, said in CONFIDENCE.items() if name in known]
+    return [{"words": confidence_words(answer.confidence), "lines": lines}]
 
 
 def _notes(answer: Answer) -> list[str]:

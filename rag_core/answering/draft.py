@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from rag_core.answering import confidence
@@ -14,7 +15,7 @@ from rag_core.answering.grounding import Grounding
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.extractive import Extraction
-from rag_core.domain import Answer, Hit, Message, Sentence, Step, Trace
+from rag_core.domain import Answer, Citation, Hit, Message, Sentence, Step, Trace
 from rag_core.models.base import ChatModel
 from rag_core.models.prompts import NOT_FOUND
 from rag_core.settings import Settings
@@ -58,8 +59,18 @@ class Draft:
         self.latency_ms[stage] = round((now - since) * 1000, 2)
         return now
 
-    def trace(self, notes: Sequence[str] = (), writer: CitationWriter | None = None) -> Trace:
-        """What the retriever said of its search, joined with what happened since. `writer` has a model's text."""
+    def trace(
+        self,
+        notes: Sequence[str] = (),
+        writer: CitationWriter | None = None,
+        citations: Sequence[Citation] = (),
+        told: Mapping[str, float] = MappingProxyType({}),
+    ) -> Trace:
+        """What the retriever said of its search, joined with what happened since. `writer` has a model's text.
+
+        told: what the confidence in an answer with these citations comes from.
+        """
+        removed = writer.removed if writer is not None else 0
         retrieval = getattr(self.retriever, "trace", None) or Trace()
         self.lap("total", self.began)
         return Trace(
@@ -68,10 +79,11 @@ class Draft:
             latency_ms={**self.latency_ms, **retrieval.latency_ms},
             notes=(*retrieval.notes, *notes),
             left_out=retrieval.left_out + getattr(self.combine, "left_out", 0),
-            removed=writer.removed if writer is not None else 0,
+            removed=removed,
             tokens=self._tokens(writer),
             searched=retrieval.searched,
             steps=self.steps,
+            confidence={**told, **confidence.cited(citations, self.hits, all_valid=not removed)},
         )
 
     def _tokens(self, writer: CitationWriter | None) -> dict[str, int]:
@@ -107,7 +119,7 @@ class Draft:
             abstained=extraction.abstained,
             model=self.model,
             stopped=stopped,
-            trace=self.trace(missing),
+            trace=self.trace(missing, None, citations, extraction.told),
         )
 
     def written(
@@ -129,6 +141,7 @@ class Draft:
         written = sentences_of(writer.text)
         checked = Grounding(writer.passages, encode_tokens).check(written, writer.register)
         text, sentences, citations = renumbered(writer.text, written, checked, writer.register)
+        told = {"answerable": found, "supported": confidence.support(sentences)}
         self.lap("cite", since)
         return Answer(
             question=self.question,
@@ -140,7 +153,7 @@ class Draft:
             abstained=False,
             model=self.model,
             stopped=stopped,
-            trace=self.trace([*notes, *self._notes(writer)], writer),
+            trace=self.trace([*notes, *self._notes(writer)], writer, citations, told),
         )
 
     def _notes(self, writer: CitationWriter) -> list[str]:

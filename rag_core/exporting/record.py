@@ -39,6 +39,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         **{name: getattr(answer, name) for name in names},
         "sentences": [asdict(sentence) for sentence in answer.sentences],
         "citations": [{"cite": cite(citation), **asdict(citation)} for citation in answer.citations],
+        "confidence_from": dict(answer.trace.confidence),
         "notes": list(answer.trace.notes),
         "steps": [asdict(step) for step in answer.trace.steps],
         "query": answer.trace.query,

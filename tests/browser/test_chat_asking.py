@@ -54,6 +54,8 @@ def test_every_suggestion_is_answered(open_page: Open) -> None:
         page.locator(".st-key-chat_suggestions button", has_text=question).click()
         expect(page.locator(".exchange")).to_have_attribute("data-state", "done")
         expect(page.locator(".fact").first).to_have_text("High confidence")
+    page.locator(".fact").press("Enter")
+    expect(page.locator(".meta li").first).to_contain_text("probability that this answers the question")
 
 
 def test_a_question_is_edited_and_what_it_replaced_comes_back(open_page: Open) -> None:

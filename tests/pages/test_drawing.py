@@ -131,10 +131,11 @@ def test_a_passage_that_instructs_is_marked_on_its_citation(library: FakeLibrary
 
 
 def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
-    answer = an_answer(trace=Trace(notes=("pgvector answered.",), left_out=2))
-    data = exchange.whole("Why?", answer, active=1)
-    assert data["facts"][0]["words"] == "High confidence"
-    assert "0.82" in data["facts"][0]["detail"]
+    trace = Trace(notes=("pgvector answered.",), left_out=2, confidence={"supported": 0.75})
+    data = exchange.whole("Why?", an_answer(trace=trace), active=1)
+    (sure,) = data["facts"]
+    assert (sure["words"], sure["lines"][0]) == ("High confidence", "0.82 of 1")
+    assert sure["lines"][1].startswith("0.75 of the sentences")
     assert len(data["notes"]) == 2
     assert data["sources"] == [
         {"number": 1, "title": "Bridges", "page": "p. 2 (printed ii)", "score": "cosine 0.71", "warning": ""}

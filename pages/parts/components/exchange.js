@@ -129,11 +129,13 @@ const drawLines = (lines, kind = "") => {
   return list;
 };
 
-const drawNotes = (notes, name) => {
+const drawOpening = (words, lines, kind = "") => {
   const details = make("details", "notes");
-  details.append(make("summary", "", notes.length === 1 ? `1 ${name}` : `${notes.length} ${name}s`), drawLines(notes));
+  details.append(make("summary", kind, words), drawLines(lines));
   return details;
 };
+
+const drawNotes = (notes, name) => drawOpening(notes.length === 1 ? `1 ${name}` : `${notes.length} ${name}s`, notes);
 
 const drawRating = (rating) => {
   const group = make("span", "rating");
@@ -150,16 +152,7 @@ const drawRating = (rating) => {
 
 const drawMeta = (data) => {
   const meta = make("div", "meta quiet");
-  data.facts.forEach((fact) => {
-    const element = make("span", "fact", fact.words);
-    if (fact.detail) {
-      element.title = fact.detail;
-      element.tabIndex = 0;
-      element.setAttribute("aria-label", `${fact.words} (${fact.detail})`);
-      element.classList.add("explained");
-    }
-    meta.append(element);
-  });
+  data.facts.forEach((fact) => meta.append(drawOpening(fact.words, fact.lines, "fact")));
   if (data.steps.length) meta.append(drawNotes(data.steps, "step"));
   if (data.notes.length) meta.append(drawNotes(data.notes, "note"));
   if (data.searched) {

@@ -8,7 +8,7 @@ the question is answered at all. The weights are data, `reader.json`, made by `p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
@@ -33,7 +33,7 @@ class Extraction:
     lead: a sentence made from figures, "" where the first quote says it itself; lead_quotes: where these stand. quotes:
     best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the passages
     do. An abstention's quotes are the closest there is. rows: of a comparison, said instead of the quotes. others: the
-    same for further parts of the question.
+    same for further parts of the question. told: what an answer's confidence comes from.
     """
 
     quotes: tuple[Quote, ...]
@@ -43,6 +43,7 @@ class Extraction:
     lead_quotes: tuple[Quote, ...] = ()
     rows: tuple[Row, ...] = ()
     others: tuple[Extraction, ...] = ()
+    told: Mapping[str, float] = field(default_factory=dict)
 
 
 def extract(
@@ -68,7 +69,7 @@ def extract(
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
         return Extraction(made.quotes[:1] if near else (), sure.answerable, True)
-    return Extraction(made.quotes, sure.right, False, made.lead, made.lead_quotes, made.rows)
+    return Extraction(made.quotes, sure.right, False, made.lead, made.lead_quotes, made.rows, told=sure.told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,10 @@ def _side_by_side(told: Mapping[str, _Reading]) -> Extraction:
     )
     figures = [one.figure for one in told.values() if one.figure is not None]
     lead = set_apart(list(told), figures) if len(figures) == len(told) == 2 else ""
-    sure = min(one.trust.right for one in told.values())
-    return Extraction(tuple(quotes), sure, False, lead, tuple(quotes) if lead else (), rows)
+    sure = min((one.trust for one in told.values()), key=lambda trust: trust.right)
+    return Extraction(
+        tuple(quotes), sure.right, False, lead, tuple(quotes) if lead else (), rows, told=sure.told
+    )  # fmt: skip
 
 
 def extract_parts(
@@ -127,8 +130,8 @@ def extract_parts(
     answers = [one for one in found.values() if not one.abstained]
     if not answers:
         return None, missing
-    least = min(one.confidence for one in answers)
-    return replace(answers[0], confidence=least, others=tuple(answers[1:])), missing
+    least = min(answers, key=lambda one: one.confidence)
+    return replace(answers[0], confidence=least.confidence, told=least.told, others=tuple(answers[1:])), missing
 
 
 def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim = NO_AIM) -> Trust:

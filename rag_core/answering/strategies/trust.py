@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -41,11 +41,15 @@ _NEW_WORDS, _MARGIN, _AHEAD = 12, 5.0, 3.0  # what is more counts as so much
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Probabilities 0..1 that an answer is right and that the passages hold one; `enough` to answer."""
+    """Probabilities 0..1 that an answer is right and that the passages hold one; `enough` to answer.
+
+    told: these and the main signs, 0..1, by name as in `rag_core.answering.confidence`.
+    """
 
     right: float
     answerable: float
     enough: bool
+    told: Mapping[str, float] = field(default_factory=dict)
 
 
 def trust(evidence: Evidence, made: Composition, narrowed: bool = False) -> Trust:
@@ -54,7 +58,9 @@ def trust(evidence: Evidence, made: Composition, narrowed: bool = False) -> Trus
     known = signs(evidence, made)
     right = _probability(known, reader().right, reader().narrowed if narrowed else 0.0)
     least = reader().narrowed_from if narrowed else reader().answer_from
-    return Trust(right, _probability(known, reader().answerable), right >= least)
+    answerable = _probability(known, reader().answerable)
+    told = {"right": right, "answerable": answerable, "words": known["together"], "share": known["share"]}
+    return Trust(right, answerable, right >= least, told | {"read": _logistic(known["read"])})
 
 
 def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
@@ -103,4 +109,8 @@ def _of_cells(evidence: Evidence, made: Composition) -> dict[str, float]:
 
 def _probability(known: Mapping[str, float], weights: Mapping[str, float], more: float = 0.0) -> float:
     log_odds = more + weights["bias"] + sum(weight * known[name] for name, weight in weights.items() if name != "bias")
+    return _logistic(log_odds)
+
+
+def _logistic(log_odds: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds))))

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,10 @@ def test_quotes_with_exact_citations() -> None:
     assert answer.sentences[0].citations == (1,)
     assert all(sentence.supported for sentence in answer.sentences)
     assert 0.12 <= answer.confidence <= 1
+    told = answer.trace.confidence
+    assert told.keys() == {"right", "answerable", "words", "share", "read"}
+    assert all(0 <= value <= 1 for value in told.values())
+    assert told["right"] == answer.confidence
     assert (answer.conversation, answer.message_id, answer.model) == ("", "", "extractive")
 
 
@@ -131,7 +136,7 @@ def test_written_answer_is_cited_checked_and_renumbered(script: Script) -> None:
         "]. Sales rose by 12 percent",
         " [1][9]. Profit fell 40 percent [1].",
     )
-    answerer, _ = answerer_of((SALES, HITS[1]), gemini_settings(script))
+    answerer, _ = answerer_of((replace(SALES, scores={"dense": 0.6}), HITS[1]), gemini_settings(script))
     stages, text, answer = read(answerer.stream("Sales rose percent: what did sales do, and who leads the board?"))
     assert stages == ["searching", "answering"]
     assert answer.text == "Anna Berger leads the board [1]. Sales rose by 12 percent [2]. Profit fell 40 percent [2]."
@@ -140,6 +145,9 @@ def test_written_answer_is_cited_checked_and_renumbered(script: Script) -> None:
     assert answer.citations[0].text == "Anna Berger leads the board."
     assert answer.citations[1].text == "Sales rose by 12 percent to 480 million euros in 2018."
     assert [sentence.supported for sentence in answer.sentences] == [True, True, False]
+    told = answer.trace.confidence
+    assert answer.confidence == pytest.approx((told["answerable"] * told["supported"]) ** 0.5)
+    assert told["citations"] == pytest.approx(0.4 * 0.6 + 0.3 * 2 / 3), "two passages of three, a number that is none"
     assert any("pointed at no passage" in note for note in answer.trace.notes)
     assert {"cite", "generate", "search"} <= set(answer.trace.latency_ms)
 

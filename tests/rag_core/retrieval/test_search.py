@@ -140,6 +140,8 @@ def test_an_answer_keeps_what_was_searched(library: Library) -> None:
     (kept,) = library.messages(answer.conversation)
     assert kept.answer is not None
     assert kept.answer.trace.searched == searched
+    assert kept.answer.trace.confidence == answer.trace.confidence
+    assert "citations" in kept.answer.trace.confidence
 
 
 def test_k_can_exceed_fetch_k_and_what_there_is(library: Library) -> None:
