@@ -122,7 +122,7 @@ def asked_cells(
 
 def _money_counted(question: str, cells: Sequence[Cell]) -> Floats:
     """1 for amounts of money where a question asks how many there are."""
-    return np.array([cell.is_money for cell in cells], dtype=float) * bool(_COUNT_ASKED.search(question))
+    return np.array([bool(_COUNT_ASKED.search(question)) and bool(cell.currency) for cell in cells], dtype=float)
 
 
 def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:

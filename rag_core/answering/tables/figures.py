@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rag_core.answering.claims.measures import mentions
+
 _NIL = re.compile(r"[$€£¥]?\s*[—–-]+\s*%?|nil|none|n/?a", re.IGNORECASE)
 _FIGURE = re.compile(
     r"""(?P<negative>[(+−–-]{0,2})\s*(?P<currency>US\$|A\$|[$€£¥])?\s*(?P<minus>[(−–-]?)\s*
@@ -19,7 +21,23 @@ _SCALE = re.compile(
     r"|\b(thousand|million|billion)s?\b|['’](000)s?\b",
     re.IGNORECASE,
 )
-_CURRENCY = re.compile(r"US\$|[$€£¥]|\b(?:USD|EUR|GBP|RMB|crowns|dollars|euros|pounds)\b")
+_OF = r"(?:(?:U\.?S\.?|NT|HK|[A-Z][a-z]+(?:an|ish))\s)?"  # whose: "Australian dollars", "Danish crowns"
+_SIGNS, _WORDS = r"(?:(?<![\w.])[A-Z]{1,2}\$|[$€£¥])", rf"\b(?:USD|EUR|GBP|RMB|{_OF}(?i:crowns|dollars|euros|pounds))\b"
+_ANY = rf"(?:{_SIGNS}|{_WORDS})"
+_CURRENCY = re.compile(_ANY)
+_OF_A_FIGURE = re.compile(rf"{_SIGNS}\s?(?!(?:19|20)\d\d\b|000)\.?\d|\d(?:\s(?:thousand|million|billion))?\s{_WORDS}")
+_STATED = re.compile(
+    rf"""{_ANY}\sin\s(?i:thousand|million|billion)s
+    |(?:(?i:\b(?:are|is|amounts|prices|fares|figures|given|stated|expressed|reported)\s(?:all\s)?in
+    |\bin\s(?:thousand|million|billion)s\sof)\s|\((?i:in\s)?){_ANY}(?!\s?\d)""",
+    re.VERBOSE,
+)
+_NO_MONEY = re.compile(
+    r"""%|\b(?:shares|number|count|headcount|percent\w*|per\scent|rates?|ratios?|margins?|multiples?)\b
+    |^(?:[\w-]+\s)?(?:units|employees|people|persons|customers|members|passengers|stores|days|hours)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BEFORE_UNIT = re.compile(r"[,(]|\bin\b")  # in a head or label that ends with what its figures are in
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +78,19 @@ def scale_of(text: str) -> str:
 
 
 def currency_of(text: str) -> str:
-    """The currency that a text names first, or ""."""
+    """The currency that a text names first, as a sign, a code or a word in lower case, or ""."""
     found = _CURRENCY.search(text)
-    return found[0] if found else ""
+    return re.sub(r"\w{4,}$", lambda word: word[0].lower(), found[0]) if found else ""
+
+
+def currency_stated(text: str, *, in_prose: bool) -> str:
+    """The currency that a head, caption or, in so many words, a sentence says a table's figures are in, or ""."""
+    if found := _STATED.search(text):
+        return currency_of(found[0])
+    return "" if in_prose or _OF_A_FIGURE.search(text) else currency_of(text)
+
+
+def is_no_money(text: str) -> bool:
+    """Whether a head or label says that its figures count or measure something: "Shares", "Distance, km"."""
+    unit = mentions(f"1 {_BEFORE_UNIT.split(text)[-1].strip(' )')}")[0].unit
+    return unit is not None or bool(_NO_MONEY.search(text))

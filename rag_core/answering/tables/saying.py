@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from rag_core.answering.tables.figures import currency_of
 from rag_core.answering.tables.tables import Cell
 
 _FOOTNOTE = re.compile(r"\s*(?:\((?:\d{1,2}|[a-z])\)|[*†‡])+$")
@@ -25,9 +27,25 @@ def said(cell: Cell) -> str:
 def value(cell: Cell) -> str:
     """The figure as printed, with the scale and currency of its table."""
     text = re.sub(r"(?<=[$€£¥(]) | (?=[%)])", "", cell.part.text)
-    if cell.scale and not re.search(r"[^\W\d_]{2}", text):
-        text = f"{text} {cell.scale}"
-    return text
+    if not any(map(str.isdigit, text)) or re.search(r"[^\W\d_]{2}", text):
+        return text
+    return _amount(text, cell.scale, "" if currency_of(text) else cell.currency)
+
+
+def amount(number: str, cells: Sequence[Cell]) -> str:
+    """A number computed from figures of one kind, in what these are in."""
+    if cells[0].figure.percent:
+        return f"{number} percentage points"
+    return _amount(number, cells[0].scale, next(filter(None, (cell.currency for cell in cells)), ""))
+
+
+def _amount(number: str, scale: str, currency: str) -> str:
+    """A currency's sign stands before the digits, its name behind the scale."""
+    scaled = f"{number} {scale}".rstrip()
+    if not currency or currency[-1].isalpha():
+        return f"{scaled} {currency}".rstrip()
+    unsigned = scaled.lstrip("+-−–")
+    return f"{scaled.removesuffix(unsigned)}{currency}{unsigned}"
 
 
 def _bare(text: str) -> str:

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.passages import Passage
-from rag_core.answering.tables.figures import Figure, currency_of, figure, is_year, scale_of
+from rag_core.answering.tables.figures import (
+    Figure,
+    currency_of,
+    currency_stated,
+    figure,
+    is_no_money,
+    is_year,
+    scale_of,
+)
 from rag_core.answering.tables.heads import heads_above, heads_over, is_head, is_row, is_text, slots
 from rag_core.answering.tables.layout import Part, lines_of
 
@@ -25,8 +33,8 @@ class Cell:
 
     label: the parts that name its row, the line of its figures last. heads: those above it, the nearest first, and the
     date of its row where another line names that. group: the line that its row stands under, or the row that it is a
-    share of. about: lines between the text before and the table. column: its place in its row from 0, of `columns`.
-    table: the number of its table in the passage.
+    share of. about: lines between the text before and the table, and one right behind it that says what amounts are in.
+    column: its place in its row from 0, of `columns`. table: the number of its table in the passage.
     """
 
     part: Part
@@ -61,15 +69,15 @@ class Cell:
 
     @property
     def currency(self) -> str:
-        """The currency that stands with the figure or in its heads, or ""."""
-        if self.figure.percent:
-            return ""
-        return next((found for part in (self.part, *self.heads) if (found := currency_of(part.text))), "")
-
-    @property
-    def is_money(self) -> bool:
-        """Whether a currency stands with the figure, in its heads or in what its table says of all figures."""
-        return not self.figure.percent and bool(self.currency or any(currency_of(part.text) for part in self.about))
+        """What stands with the figure, or what its heads and its table say that amounts are in, nearest first; "" for
+        what is no money."""
+        own = currency_of(self.part.text)
+        if self.figure.percent or own:
+            return own
+        stated = (currency_stated(part.text, in_prose=is_text(part)) for part in (*self.heads, *self.about))
+        found = next(filter(None, stated), "")
+        named = (self.name, self.head, self.group.text if self.group else "")
+        return "" if found and any(map(is_no_money, named)) else found
 
 
 def cells_of(passage: Passage, number: int) -> list[Cell]:
@@ -86,6 +94,8 @@ def cells_of(passage: Passage, number: int) -> list[Cell]:
         last = max((place for place, line in enumerate(body, start=1) if is_row(line)), default=0)
         if last:
             frame = _frame(above, body[:last], frame)
+            behind = [part for part in [*body[last:], parts][0] if currency_stated(part.text, in_prose=True)]
+            frame = replace(frame, about=(*frame.about, *behind))
             found.extend(_cells(frame, body[:last], number, table))
             table += 1
             above = []

@@ -52,9 +52,9 @@ def test_the_main_text_with_headings_lists_and_tables(reader: Reader, tmp_path: 
         assert absent not in text
     assert [(item.title, item.level) for item in parsed.sections] == [("Ferry fares", 1), ("By line", 2)]
     found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(text)])[0], 0)}
-    assert found["12.40"] == "Tolsund, 2020 Adult: 12.40"
-    assert found["5.50"] == "Tolsund, 2019 Child: 5.50"
-    assert found["2"] == "Marn, 2019 Child: 2"
+    assert found["12.40"] == "Tolsund, 2020 Adult: 12.40 crowns"
+    assert found["5.50"] == "Tolsund, 2019 Child: 5.50 crowns"
+    assert found["2"] == "Marn, 2019 Child: 2 crowns"
 
 
 def test_a_page_says_its_title_author_and_pictures(reader: Reader, tmp_path: Path) -> None:

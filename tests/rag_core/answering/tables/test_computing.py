@@ -60,7 +60,7 @@ def test_a_line_that_names_every_year_is_the_head_of_none(real_encoder: Encoder)
 
 def test_a_figure_that_is_printed_is_not_computed(real_encoder: Encoder) -> None:
     made = answer("What were Mac net sales in 2019?", real_encoder)
-    assert made.lead == "Mac, 2019: 25,740 million"
+    assert made.lead == "Mac, 2019: 25,740 million dollars"
     assert [quote.exact for quote in made.lead_quotes] == ["25,740"]
     assert not made.is_computed
 

@@ -8,7 +8,7 @@ import pytest
 
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.tables.figures import figure, is_year, scale_of
-from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.saying import said, value
 from rag_core.answering.tables.tables import Cell, cells_of
 from rag_core.domain import Box
 from tests.rag_core.answering.parts import hit
@@ -39,6 +39,41 @@ def test_a_cell_has_the_head_that_stands_over_it_though_a_row_has_gaps() -> None
     found = cells(FARES, boxes)
     assert said(found["15.80"]) == "Adult, Tolsund: 15.80"
     assert said(found["3.00"]) == "Bicycle, Tolsund: 3.00"
+
+
+@pytest.mark.parametrize("line", ["Fares are in crowns. Children under five travel free.", "Prices in crowns"])
+def test_a_line_beside_a_table_says_what_its_figures_are_in(line: str) -> None:
+    table = "Fares\n\tDistance, km\tTolsund\nAdult of 15 years\t31\t15.80\nPassengers\t7\t412\nDiscount\t4%\t20%\n"
+    for page in (f"{table}{line}\n", f"{line}\n{table}"):
+        said_of = {figure: said(cell) for figure, cell in cells(page).items()}
+        assert said_of["15.80"] == "Adult of 15 years, Tolsund: 15.80 crowns"
+        assert said_of["31"] == "Adult of 15 years, Distance, km: 31"
+        assert said_of["412"] == "Passengers, Tolsund: 412"
+        assert said_of["20%"] == "Discount, Tolsund: 20%"
+
+
+def test_what_costs_something_beside_a_table_is_not_what_its_figures_are_in() -> None:
+    for line in ("A dog costs 5 crowns.", "Who pays in euros gets change in crowns."):
+        assert said(cells(f"\tHarbour\tTolsund\nAdult\t12\t15\n{line}\n")["15"]) == "Adult, Tolsund: 15"
+
+
+@pytest.mark.parametrize(
+    ("head", "said_as"),
+    [
+        ("€m", "€3,316 million"),
+        ("$’000", "$3,316 thousand"),
+        ("Price, euros", "3,316 euros"),
+        ("HK$ million", "HK$3,316 million"),
+        ("(in thousands of Danish Crowns)", "3,316 thousand Danish crowns"),
+        ("(Dollars in Millions)", "3,316 million dollars"),
+        ("Common stock, $0.001 par value", "3,316"),
+        ("Shares ($ in millions)", "3,316 million"),
+    ],
+)
+def test_amounts_are_said_in_what_their_head_names(head: str, said_as: str) -> None:
+    found = cells(f"\t2019\t2018\n\t{head}\t{head}\nFree cash flow\t4,411\t3,316\nTaxes\t—\t(27)\n")
+    assert value(found["3,316"]) == said_as
+    assert value(found["—"]) == "—"
 
 
 def placed(left: str, right: str, top: str) -> tuple[Box, ...]:
