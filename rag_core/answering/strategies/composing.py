@@ -121,7 +121,7 @@ def _side_by_side(question: str, evidence: Evidence, scores: Floats, sides: Mapp
         cells += places
     chosen = tuple(sorted(sides.values(), key=lambda index: -scores[index]))
     asked = evidence.asked.cells if evidence.asked else ()
-    lead = set_apart(list(sides), [asked[place] for place in cells]) if len(cells) == len(rows) == 2 else ""
+    lead = set_apart(question, list(sides), [asked[place] for place in cells]) if len(cells) == len(rows) == 2 else ""
     quotes = tuple(evidence.units[index].quote for index in chosen)
     lead_quotes = tuple(row.quote for row in rows) if lead else ()
     return Composition(chosen, scores, quotes, lead, lead_quotes, tuple(cells), False, tuple(rows))

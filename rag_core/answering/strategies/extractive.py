@@ -61,7 +61,7 @@ def extract(
     }
     told = {name: one for name, one in sides.items() if one is not None and one.trust.enough}
     if sides and len(told) == len(sides):
-        return _side_by_side(told)
+        return _side_by_side(question, told)
     read = _read(question, hits, encoder, aim, max_sentences)
     if read is None:
         return Extraction((), 0.0, True)
@@ -99,14 +99,14 @@ def _read(
     return _Reading(evidence, made, trust(evidence, made, aim.narrowed or topic != question))
 
 
-def _side_by_side(told: Mapping[str, _Reading]) -> Extraction:
+def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:
     """A row for each document that is compared, and which figure is the larger where each has one."""
     quotes = [(one.made.lead_quotes or one.made.quotes)[0] for one in told.values()]
     rows = tuple(
         Row(name, one.made.lead or quote.text, quote) for (name, one), quote in zip(told.items(), quotes, strict=True)
     )
     figures = [one.figure for one in told.values() if one.figure is not None]
-    lead = set_apart(list(told), figures) if len(figures) == len(told) == 2 else ""
+    lead = set_apart(question, list(told), figures) if len(figures) == len(told) == 2 else ""
     sure = min((one.trust for one in told.values()), key=lambda trust: trust.right)
     return Extraction(
         tuple(quotes), sure.right, False, lead, tuple(quotes) if lead else (), rows, told=sure.told

@@ -12,6 +12,7 @@ import numpy as np
 from rag_core.answering.cues import answer_type
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.tables.asking import Asked, said_by, years_of
+from rag_core.answering.tables.saying import amount, value
 from rag_core.answering.tables.tables import Cell
 
 Operation = Literal[
@@ -38,7 +39,7 @@ _ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern
 _EXTREME = re.compile(
     rf"\b(?:which|what\s(?:year|quarter))\b(?!.*\b(?:or|than)\b).*\b(?:{_MORE}|{_LESS})\b", re.IGNORECASE
 )
-_LOW = re.compile(rf"\b(?:{_LESS})\b", re.IGNORECASE)
+_LOW, _HIGH = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in (_LESS, _MORE))
 _OVER_TIME = re.compile(r"\b(?:which|what)\s(?:\w+\s)?(?:years?|FY|quarters?|periods?)\b", re.IGNORECASE)
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 _OTHERS = 2  # figures that an extreme is set beside
@@ -90,7 +91,7 @@ def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Co
     if len(places) < 2:
         return None
     cells = [asked.cells[place] for place in places]
-    said = _SAYING[wanted](cells)
+    said = _larger(question, cells) if wanted == "larger" else _SAYING[wanted](cells)
     return Computed(said, tuple(places), float(np.mean(scores[places]))) if said else None
 
 
@@ -117,7 +118,7 @@ def _extreme(question: str, asked: Asked, scores: Floats) -> Computed | None:
     first, *others = (cells[at] for at in order)
     rest = ", ".join(f"{named(cell)}: {_printed(cell)}" for cell in others[:_OTHERS])
     what = first.name if by_year else first.head
-    text = f"{named(first)}: {_printed(first)}{_unit(first) if not first.figure.percent else ''} ({what}; {rest})."
+    text = f"{named(first)}: {value(first)} ({what}; {rest})."
     return Computed(text, tuple(places[at] for at in order[: _OTHERS + 1]), float(scores[places].max()))
 
 
@@ -247,9 +248,9 @@ def _pair(question: str, wanted: Operation, asked: Asked, scores: Floats, weight
             if max(_gain(known[one], known[other], weights) for known in (named, spelt)) < _SHARED:
                 continue
             matched = float(counted(np.maximum(asked.full[one], asked.full[other])) @ weights)
-            value = matched + _CHANCE * float(scores[one] + scores[other])
-            if value > best[0]:
-                best = (value, [one, other])
+            sure = matched + _CHANCE * float(scores[one] + scores[other])
+            if sure > best[0]:
+                best = (sure, [one, other])
     if not best[1]:
         return []
     one, other = best[1]
@@ -270,7 +271,7 @@ def _change(cells: Sequence[Cell]) -> str:
     places = max(cell.figure.decimals for cell in cells)
     share = f" ({_signed(100 * difference / abs(before), 1)} %)" if before and not cells[0].figure.percent else ""
     derivation = f"{_printed(cells[-1])} − {_printed(cells[0])} = {_number(difference, places)}"
-    return f"{_signed(difference, places)}{_unit(cells[0])}{share}: {derivation} ({_named(cells)})."
+    return f"{amount(_signed(difference, places), cells)}{share}: {derivation} ({_named(cells)})."
 
 
 def _percentage_change(cells: Sequence[Cell]) -> str:
@@ -286,22 +287,21 @@ def _difference(cells: Sequence[Cell]) -> str:
     places = max(cell.figure.decimals for cell in cells)
     difference = cells[0].figure.value - cells[-1].figure.value
     derivation = f"{_printed(cells[0])} − {_printed(cells[-1])} = {_number(difference, places)}"
-    return f"{_number(abs(difference), places)}{_unit(cells[0])}: {derivation} ({_named(cells)})."
+    return f"{amount(_number(abs(difference), places), cells)}: {derivation} ({_named(cells)})."
 
 
 def _sum(cells: Sequence[Cell]) -> str:
     places = max(cell.figure.decimals for cell in cells)
     total = _number(sum(cell.figure.value for cell in cells), places)
-    return f"{total}{_unit(cells[0])}: {' + '.join(map(_printed, cells))} = {total} ({_named(cells)})."
+    return f"{amount(total, cells)}: {' + '.join(map(_printed, cells))} = {total} ({_named(cells)})."
 
 
 def _average(cells: Sequence[Cell]) -> str:
     places = max(cell.figure.decimals for cell in cells)
     mean = sum(cell.figure.value for cell in cells) / len(cells)
     shown = _number(mean, max(places, 0 if abs(mean) >= 1000 and mean == round(mean) else 2))
-    return (
-        f"{shown}{_unit(cells[0])} on average: ({' + '.join(map(_printed, cells))}) ÷ {len(cells)} ({_named(cells)})."
-    )
+    derivation = f"({' + '.join(map(_printed, cells))}) ÷ {len(cells)}"
+    return f"{amount(shown, cells)} on average: {derivation} ({_named(cells)})."
 
 
 def _ratio(cells: Sequence[Cell]) -> str:
@@ -320,26 +320,39 @@ def _share(cells: Sequence[Cell]) -> str:
     return f"{_number(percent, 1)} %: {derivation} ({_named((part, whole))})."
 
 
-def set_apart(names: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Which of two things has the larger figure, and by how much; "" where they are equal or not alike."""
+def set_apart(question: str, names: Sequence[str], cells: Sequence[Cell]) -> str:
+    """Which of two things has the figure asked for, and by how much; "" where they are equal or not alike."""
     if len({(cell.figure.percent, cell.scale) for cell in cells}) > 1 or cells[0].figure == cells[1].figure:
         return ""
-    (large, one), (small, other) = sorted(zip(cells, names, strict=True), key=lambda of: -of[0].figure.value)
-    by = _number(large.figure.value - small.figure.value, max(cell.figure.decimals for cell in cells))
-    return f"{one}: {_printed(large)} against {_printed(small)} ({other}), {by}{_unit(large)} more."
+    first, second = _in_order(question, cells)
+    one, other = names if first is cells[0] else reversed(names)
+    return f"{one}: {_against(first, second, other)}"
 
 
-def _larger(cells: Sequence[Cell]) -> str:
-    large, small = sorted(cells[:2], key=lambda cell: -cell.figure.value)
-    places = max(cell.figure.decimals for cell in cells)
-    by = _number(large.figure.value - small.figure.value, places)
-    one, other = _apart(large, small)
-    return f"{one} is larger: {_printed(large)} against {_printed(small)} ({other}), {by} more."
+def _larger(question: str, cells: Sequence[Cell]) -> str:
+    first, second = _in_order(question, cells)
+    one, other = _apart(first, second)
+    return f"{one} is {'lower' if _asks_for_low(question) else 'larger'}: {_against(first, second, other)}"
+
+
+def _in_order(question: str, cells: Sequence[Cell]) -> list[Cell]:
+    """Two cells, the one first that a question asks for."""
+    return sorted(cells[:2], key=lambda cell: cell.figure.value, reverse=not _asks_for_low(question))
+
+
+def _asks_for_low(question: str) -> bool:
+    return bool(_LOW.search(question)) and not _HIGH.search(question)
+
+
+def _against(first: Cell, second: Cell, other: str) -> str:
+    difference = first.figure.value - second.figure.value
+    by = amount(_number(abs(difference), max(first.figure.decimals, second.figure.decimals)), (first, second))
+    return f"{_printed(first)} against {_printed(second)} ({other}), {by} {'more' if difference > 0 else 'less'}."
 
 
 _SAYING: dict[Operation, Callable[[Sequence[Cell]], str]] = {
     "percentage change": _percentage_change, "share": _share, "average": _average, "sum": _sum, "ratio": _ratio,
-    "change": _change, "difference": _difference, "larger": _larger,
+    "change": _change, "difference": _difference,
 }  # fmt: skip
 
 
@@ -357,12 +370,6 @@ def _named(cells: Sequence[Cell]) -> str:
 
 def _printed(cell: Cell) -> str:
     return " ".join(cell.part.text.split()).replace("$ ", "$")
-
-
-def _unit(cell: Cell) -> str:
-    if cell.figure.percent:
-        return " percentage points"
-    return f" {cell.scale}" if cell.scale else ""
 
 
 def _number(value: float, places: int) -> str:

@@ -39,6 +39,8 @@ def test_figures_of_two_documents_are_set_apart() -> None:
     made = compose(question, evidence, scored(evidence), 3)
     assert made.lead == "Costco: 24.4% against 14.4% (Apple), 10.0 percentage points more."
     assert [row.text for row in made.rows] == ["Effective tax rate, 2020: 14.4%", "Effective tax rate, 2020: 24.4%"]
+    low = compose(question.replace("higher", "lower"), evidence, scored(evidence), 3)
+    assert low.lead == "Apple: 14.4% against 24.4% (Costco), 10.0 percentage points less."
 
 
 def test_equal_figures_are_not_set_apart() -> None:

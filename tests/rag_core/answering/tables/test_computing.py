@@ -31,15 +31,29 @@ def answer(question: str, real_encoder: Encoder, text: str = PAGE) -> Compositio
     ("question", "said"),
     [
         ("By what percentage did Mac net sales increase between 2019 and 2020?", "+11.2 %: (28,622 − 25,740) ÷ 25,740"),
-        ("What was the change in services between 2018 and 2019?", "+6,543 million (+16.5 %): 46,291 − 39,748 = 6,543"),
+        (
+            "What was the change in services between 2018 and 2019?",
+            "+6,543 million dollars (+16.5 %): 46,291 − 39,748 = 6,543",
+        ),
         (
             "What were the average services net sales in 2019 and 2020?",
-            "50,029.50 million on average: (46,291 + 53,768)",
+            "50,029.50 million dollars on average: (46,291 + 53,768)",
         ),
-        ("What were the net sales of Mac and Services together in 2020?", "82,390 million: "),
-        ("How much more were the services net sales in 2020 than the year before?", "7,477 million: 53,768 − 46,291"),
-        ("What do the net sales of Mac plus Services in 2020 come to?", "82,390 million: "),
+        ("What were the net sales of Mac and Services together in 2020?", "82,390 million dollars: "),
+        (
+            "How much more were the services net sales in 2020 than the year before?",
+            "7,477 million dollars: 53,768 − 46,291",
+        ),
+        ("What do the net sales of Mac plus Services in 2020 come to?", "82,390 million dollars: "),
         ("What percentage of the total net sales were Services in 2020?", "19.6 %: 53,768 ÷ $274,515"),
+        (
+            "Which were lower in 2020, net sales of Mac or Services?",
+            "Mac is lower: 28,622 against 53,768 (Services), 25,146",
+        ),
+        (
+            "Which were higher in 2020, net sales of Mac or Services?",
+            "Services is larger: 53,768 against 28,622 (Mac), 25,146",
+        ),
     ],
 )
 def test_figures_that_are_named_are_computed_with(question: str, said: str, real_encoder: Encoder) -> None:
