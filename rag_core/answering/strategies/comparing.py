@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from rag_core.answering.claims.measures import Mention, mentions, units_of
 from rag_core.answering.matching import Floats
+from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.evidence import Evidence
-from rag_core.answering.tables.computing import sets_side_by_side
+from rag_core.answering.tables.computing import set_apart, sets_side_by_side
+from rag_core.answering.tables.saying import Amount, amount_of
+from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
 from rag_core.retrieval.understanding import kind_of, understand
 from rag_core.text.terms import terms
@@ -15,6 +19,11 @@ from rag_core.text.terms import terms
 _PAIR = re.compile(r"([\w.&'’-]+),?\s+(?:or|and|vs\.?|versus|than|with)\s+(?:the\s+)?([\w.&'’-]+)", re.IGNORECASE)
 _JOINING = r"(?:,|,?\s+(?:or|and|vs\.?|versus|than|with|to))\s+(?:the\s+)?"
 _OWNER = re.compile(r"['’]s?$")
+_SIGN = re.compile(r"[A-Z]{0,2}[$€£¥]\s?$")
+_UNIT = re.compile(
+    r"(\s?%|\s?per\s?cent\b)|(\s(?:thousand|million|billion)\b)?([\s-](?:US\s)?[^\W\d_]+)?", re.IGNORECASE
+)
+_SPAN = re.compile(r"\d\s?(?:to|or|-|–)\s?\d")  # "5 to 15 years" is no one figure
 _BEHIND = 8.0  # the score of a thing's best unit, at most, behind that of all units
 
 
@@ -38,6 +47,45 @@ def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str,
         if len(names) > 1 and all(held.values()):
             return {_OWNER.sub("", name): (_alone(question, name, names), held[name]) for name in names}
     return {}
+
+
+def difference(question: str, names: Sequence[str], cells: Sequence[Cell], quotes: Sequence[Quote]) -> str:
+    """By how much two things differ that are compared: by their cells where each has one, or by the figures of the
+    sentences that tell of them where each has one of the kind that is asked for; "" where neither is so."""
+    amounts = [amount_of(cell) for cell in cells]
+    if not cells and all(quote.kind == "sentence" for quote in quotes):
+        amounts = _amounts(question, quotes)
+    return set_apart(question, names, amounts) if len(amounts) == len(names) == 2 else ""
+
+
+def _amounts(question: str, quotes: Sequence[Quote]) -> list[Amount]:
+    """Of each sentence its one figure in what the question names, or its only figure where that is an amount of money,
+    a share or a measure; [] where one has none such or several."""
+    of_each = [_figures(quote.text, quote.hit.document.main_language) for quote in quotes]
+    asked = set(terms(question))
+    named = [[one for one in figures if asked & set(terms(one.unit))] for figures in of_each]
+    if any(len(figures) != 1 for figures in (named if all(named) else of_each)):
+        return []
+    if all(named):
+        return [one for (one,) in named]
+    return [one for (one,) in of_each if sets_side_by_side(question) and (one.currency or units_of(one.unit))]
+
+
+def _figures(text: str, language: str) -> list[Amount]:
+    return [] if _SPAN.search(text) else [_amount(one, text) for one in mentions(text, language)]
+
+
+def _amount(one: Mention, text: str) -> Amount:
+    """A figure with what stands beside it: "$3 million", "34 cars", "12 per cent"; a year or a time is in nothing."""
+    sign, behind = _SIGN.search(text, 0, one.start), _UNIT.match(text, one.end)
+    percent, scale, word = behind.groups("") if behind else ("", "", "")
+    if sign or one.is_year or one.unit == ("clock", "clock") or not terms(word):
+        word = ""
+    shown = text[sign.start() if sign else one.start : one.end + len(percent or scale + word)]
+    currency = sign[0].strip() if sign else word.strip() if one.currency else ""
+    unit = "percentage points" if percent else f"{scale}{'' if currency else word}".strip(" -")
+    decimals = len(f"{one.value:.6f}".rstrip("0").partition(".")[2])
+    return Amount(shown, one.value, decimals, unit, currency)
 
 
 def _named(question: str) -> tuple[tuple[str, ...], ...]:

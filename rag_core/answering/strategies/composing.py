@@ -11,12 +11,12 @@ import numpy as np
 from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.comparing import compared
+from rag_core.answering.strategies.comparing import compared, difference
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
 from rag_core.answering.strategies.listing import whole_list
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import periods_of
-from rag_core.answering.tables.computing import Computed, computed, set_apart
+from rag_core.answering.tables.computing import Computed, computed
 from rag_core.answering.tables.saying import said
 from rag_core.retrieval.understanding import kind_of
 from rag_core.text.numbers import numbers
@@ -121,7 +121,7 @@ def _side_by_side(question: str, evidence: Evidence, scores: Floats, sides: Mapp
         cells += places
     chosen = tuple(sorted(sides.values(), key=lambda index: -scores[index]))
     asked = evidence.asked.cells if evidence.asked else ()
-    lead = set_apart(question, list(sides), [asked[place] for place in cells]) if len(cells) == len(rows) == 2 else ""
+    lead = difference(question, list(sides), [asked[place] for place in cells], [row.quote for row in rows])
     quotes = tuple(evidence.units[index].quote for index in chosen)
     lead_quotes = tuple(row.quote for row in rows) if lead else ()
     return Composition(chosen, scores, quotes, lead, lead_quotes, tuple(cells), False, tuple(rows))

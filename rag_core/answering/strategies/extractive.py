@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.aim import Aim
-from rag_core.answering.strategies.comparing import asked_of_each
+from rag_core.answering.strategies.comparing import asked_of_each, difference
 from rag_core.answering.strategies.composing import Composition, Row, compose, scored
 from rag_core.answering.strategies.evidence import Evidence, gather
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
-from rag_core.answering.tables.computing import set_apart
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
 from rag_core.retrieval.understanding import topic_of
@@ -106,7 +105,7 @@ def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:
         Row(name, one.made.lead or quote.text, quote) for (name, one), quote in zip(told.items(), quotes, strict=True)
     )
     figures = [one.figure for one in told.values() if one.figure is not None]
-    lead = set_apart(question, list(told), figures) if len(figures) == len(told) == 2 else ""
+    lead = difference(question, list(told), figures, quotes)
     sure = min((one.trust for one in told.values()), key=lambda trust: trust.right)
     return Extraction(
         tuple(quotes), sure.right, False, lead, tuple(quotes) if lead else (), rows, told=sure.told

@@ -9,11 +9,13 @@ from typing import Literal
 
 import numpy as np
 
+from rag_core.answering.claims.measures import currencies_of, same_currency
 from rag_core.answering.cues import answer_type
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.tables.asking import Asked, said_by, years_of
-from rag_core.answering.tables.saying import amount, value
+from rag_core.answering.tables.saying import Amount, amount_of, in_unit_of, printed, value
 from rag_core.answering.tables.tables import Cell
+from rag_core.text.terms import terms
 
 Operation = Literal[
     "extreme", "percentage change", "share", "average", "sum", "ratio", "change", "difference", "larger"
@@ -32,14 +34,14 @@ _PATTERNS: dict[Operation, str] = {
     "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more\b|less\b|\w+er\b.*\bthan\b)",
     "change": _CHANGE,
     "larger": r"""\b(?:compar\w+|versus|vs)\b
-        | \b(?:larger|higher|bigger|greater|lower|smaller|more|less)\b.*\b(?:or|than)\b(?!\s\d)""",
+        | \b(?:larger|higher|bigger|greater|lower|smaller|fewer|more|less)\b.*\b(?:or|than)\b(?!\s\d)""",
     "sum": r"\b(?:sum|plus|combined|together|altogether)\b | \btotal\b.*\band\b",
 }
 _ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in _PATTERNS.items()}
 _EXTREME = re.compile(
     rf"\b(?:which|what\s(?:year|quarter))\b(?!.*\b(?:or|than)\b).*\b(?:{_MORE}|{_LESS})\b", re.IGNORECASE
 )
-_LOW, _HIGH = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in (_LESS, _MORE))
+_LOW, _HIGH = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in (rf"(?:{_LESS})\b(?!\sthan\s\d)", _MORE))
 _OVER_TIME = re.compile(r"\b(?:which|what)\s(?:\w+\s)?(?:years?|FY|quarters?|periods?)\b", re.IGNORECASE)
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 _OTHERS = 2  # figures that an extreme is set beside
@@ -85,7 +87,7 @@ def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Co
     if wanted is None:
         return None
     names_periods = len(_periods(question, wanted)) > 1
-    if not names_periods and _is_printed(wanted, asked.cells[int(np.argmax(scores))]):
+    if not names_periods and _isprinted(wanted, asked.cells[int(np.argmax(scores))]):
         return None
     places = _operands(question, wanted, asked, scores, weights)
     if len(places) < 2:
@@ -116,7 +118,7 @@ def _extreme(question: str, asked: Asked, scores: Floats) -> Computed | None:
         return cell.group.text.strip(" :") if cell.group and cells[0].name == cells[1].name else cell.name
 
     first, *others = (cells[at] for at in order)
-    rest = ", ".join(f"{named(cell)}: {_printed(cell)}" for cell in others[:_OTHERS])
+    rest = ", ".join(f"{named(cell)}: {printed(cell)}" for cell in others[:_OTHERS])
     what = first.name if by_year else first.head
     text = f"{named(first)}: {value(first)} ({what}; {rest})."
     return Computed(text, tuple(places[at] for at in order[: _OTHERS + 1]), float(scores[places].max()))
@@ -136,7 +138,7 @@ def _beside(asked: Asked, best: int) -> list[int]:
     return same if len(same) > 1 else column
 
 
-def _is_printed(wanted: Operation, cell: Cell) -> bool:
+def _isprinted(wanted: Operation, cell: Cell) -> bool:
     """Whether a cell is the result itself: "Average price" where an average is asked for."""
     return _ASKS[wanted].search(f"{cell.name} {cell.head}") is not None
 
@@ -270,8 +272,8 @@ def _change(cells: Sequence[Cell]) -> str:
     difference = after - before
     places = max(cell.figure.decimals for cell in cells)
     share = f" ({_signed(100 * difference / abs(before), 1)} %)" if before and not cells[0].figure.percent else ""
-    derivation = f"{_printed(cells[-1])} − {_printed(cells[0])} = {_number(difference, places)}"
-    return f"{amount(_signed(difference, places), cells)}{share}: {derivation} ({_named(cells)})."
+    derivation = f"{printed(cells[-1])} − {printed(cells[0])} = {_number(difference, places)}"
+    return f"{_of_kind(_signed(difference, places), cells)}{share}: {derivation} ({_named(cells)})."
 
 
 def _percentage_change(cells: Sequence[Cell]) -> str:
@@ -279,36 +281,36 @@ def _percentage_change(cells: Sequence[Cell]) -> str:
     if not before:
         return ""
     percent = 100 * (after - before) / abs(before)
-    derivation = f"({_printed(cells[-1])} − {_printed(cells[0])}) ÷ {_printed(cells[0])} = {_signed(percent, 2)} %"
+    derivation = f"({printed(cells[-1])} − {printed(cells[0])}) ÷ {printed(cells[0])} = {_signed(percent, 2)} %"
     return f"{_signed(percent, 1)} %: {derivation} ({_named(cells)})."
 
 
 def _difference(cells: Sequence[Cell]) -> str:
     places = max(cell.figure.decimals for cell in cells)
     difference = cells[0].figure.value - cells[-1].figure.value
-    derivation = f"{_printed(cells[0])} − {_printed(cells[-1])} = {_number(difference, places)}"
-    return f"{amount(_number(abs(difference), places), cells)}: {derivation} ({_named(cells)})."
+    derivation = f"{printed(cells[0])} − {printed(cells[-1])} = {_number(difference, places)}"
+    return f"{_of_kind(_number(abs(difference), places), cells)}: {derivation} ({_named(cells)})."
 
 
 def _sum(cells: Sequence[Cell]) -> str:
     places = max(cell.figure.decimals for cell in cells)
     total = _number(sum(cell.figure.value for cell in cells), places)
-    return f"{amount(total, cells)}: {' + '.join(map(_printed, cells))} = {total} ({_named(cells)})."
+    return f"{_of_kind(total, cells)}: {' + '.join(map(printed, cells))} = {total} ({_named(cells)})."
 
 
 def _average(cells: Sequence[Cell]) -> str:
     places = max(cell.figure.decimals for cell in cells)
     mean = sum(cell.figure.value for cell in cells) / len(cells)
     shown = _number(mean, max(places, 0 if abs(mean) >= 1000 and mean == round(mean) else 2))
-    derivation = f"({' + '.join(map(_printed, cells))}) ÷ {len(cells)}"
-    return f"{amount(shown, cells)} on average: {derivation} ({_named(cells)})."
+    derivation = f"({' + '.join(map(printed, cells))}) ÷ {len(cells)}"
+    return f"{_of_kind(shown, cells)} on average: {derivation} ({_named(cells)})."
 
 
 def _ratio(cells: Sequence[Cell]) -> str:
     if not cells[-1].figure.value:
         return ""
     ratio = cells[0].figure.value / cells[-1].figure.value
-    return f"{_number(ratio, 2)}: {_printed(cells[0])} ÷ {_printed(cells[-1])} ({_named(cells)})."
+    return f"{_number(ratio, 2)}: {printed(cells[0])} ÷ {printed(cells[-1])} ({_named(cells)})."
 
 
 def _share(cells: Sequence[Cell]) -> str:
@@ -316,38 +318,44 @@ def _share(cells: Sequence[Cell]) -> str:
     if not whole.figure.value:
         return ""
     percent = 100 * part.figure.value / whole.figure.value
-    derivation = f"{_printed(part)} ÷ {_printed(whole)} = {_number(percent, 2)} %"
+    derivation = f"{printed(part)} ÷ {printed(whole)} = {_number(percent, 2)} %"
     return f"{_number(percent, 1)} %: {derivation} ({_named((part, whole))})."
 
 
-def set_apart(question: str, names: Sequence[str], cells: Sequence[Cell]) -> str:
+def set_apart(question: str, names: Sequence[str], amounts: Sequence[Amount]) -> str:
     """Which of two things has the figure asked for, and by how much; "" where they are equal or not alike."""
-    if len({(cell.figure.percent, cell.scale) for cell in cells}) > 1 or cells[0].figure == cells[1].figure:
+    one, other = amounts
+    currencies = [name for amount in amounts for name in currencies_of(amount.currency)]
+    alike = terms(one.unit) == terms(other.unit) and (len(currencies) < len(amounts) or same_currency(*currencies))
+    if not alike or one.value == other.value:
         return ""
-    first, second = _in_order(question, cells)
-    one, other = names if first is cells[0] else reversed(names)
-    return f"{one}: {_against(first, second, other)}"
+    first, second = _in_order(question, amounts)
+    name, other_name = names if first is one else reversed(names)
+    return f"{name}: {_against(first, second, other_name)}"
 
 
 def _larger(question: str, cells: Sequence[Cell]) -> str:
-    first, second = _in_order(question, cells)
-    one, other = _apart(first, second)
+    amounts = [amount_of(cell) for cell in cells[:2]]
+    if amounts[0].value == amounts[1].value:
+        return ""
+    first, second = _in_order(question, amounts)
+    one, other = _apart(*(cells if first is amounts[0] else reversed(cells)))
     return f"{one} is {'lower' if _asks_for_low(question) else 'larger'}: {_against(first, second, other)}"
 
 
-def _in_order(question: str, cells: Sequence[Cell]) -> list[Cell]:
-    """Two cells, the one first that a question asks for."""
-    return sorted(cells[:2], key=lambda cell: cell.figure.value, reverse=not _asks_for_low(question))
+def _in_order(question: str, amounts: Sequence[Amount]) -> list[Amount]:
+    """The one first that a question asks for."""
+    return sorted(amounts, key=lambda amount: amount.value, reverse=not _asks_for_low(question))
 
 
 def _asks_for_low(question: str) -> bool:
     return bool(_LOW.search(question)) and not _HIGH.search(question)
 
 
-def _against(first: Cell, second: Cell, other: str) -> str:
-    difference = first.figure.value - second.figure.value
-    by = amount(_number(abs(difference), max(first.figure.decimals, second.figure.decimals)), (first, second))
-    return f"{_printed(first)} against {_printed(second)} ({other}), {by} {'more' if difference > 0 else 'less'}."
+def _against(first: Amount, second: Amount, other: str) -> str:
+    difference = first.value - second.value
+    by = in_unit_of(_number(abs(difference), max(first.decimals, second.decimals)), (first, second))
+    return f"{first.text} against {second.text} ({other}), {by} {'more' if difference > 0 else 'less'}."
 
 
 _SAYING: dict[Operation, Callable[[Sequence[Cell]], str]] = {
@@ -368,8 +376,9 @@ def _named(cells: Sequence[Cell]) -> str:
     return "; ".join(part for part in (", ".join(names), ", ".join(heads)) if part)
 
 
-def _printed(cell: Cell) -> str:
-    return " ".join(cell.part.text.split()).replace("$ ", "$")
+def _of_kind(number: str, cells: Sequence[Cell]) -> str:
+    """A number computed from cells, in what they are in."""
+    return in_unit_of(number, [amount_of(cell) for cell in cells])
 
 
 def _number(value: float, places: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rag_core.answering.tables.figures import currency_of
 from rag_core.answering.tables.tables import Cell
@@ -29,19 +30,39 @@ def value(cell: Cell) -> str:
     text = re.sub(r"(?<=[$€£¥(]) | (?=[%)])", "", cell.part.text)
     if not any(map(str.isdigit, text)) or re.search(r"[^\W\d_]{2}", text):
         return text
-    return _amount(text, cell.scale, "" if currency_of(text) else cell.currency)
+    return _in_unit(text, cell.scale, "" if currency_of(text) else cell.currency)
 
 
-def amount(number: str, cells: Sequence[Cell]) -> str:
-    """A number computed from figures of one kind, in what these are in."""
-    if cells[0].figure.percent:
-        return f"{number} percentage points"
-    return _amount(number, cells[0].scale, next(filter(None, (cell.currency for cell in cells)), ""))
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A figure as printed, and what it is in. unit: "million", "percentage points" or what is counted, or ""."""
+
+    text: str
+    value: float
+    decimals: int
+    unit: str = ""
+    currency: str = ""
 
 
-def _amount(number: str, scale: str, currency: str) -> str:
+def amount_of(cell: Cell) -> Amount:
+    """A cell's figure, in the scale and currency of its table."""
+    unit = "percentage points" if cell.figure.percent else cell.scale
+    return Amount(printed(cell), cell.figure.value, cell.figure.decimals, unit, cell.currency)
+
+
+def printed(cell: Cell) -> str:
+    """The figure alone as it is printed."""
+    return " ".join(cell.part.text.split()).replace("$ ", "$")
+
+
+def in_unit_of(number: str, amounts: Sequence[Amount]) -> str:
+    """A number computed from amounts of one kind, in what these are in."""
+    return _in_unit(number, amounts[0].unit, next((one.currency for one in amounts if one.currency), ""))
+
+
+def _in_unit(number: str, unit: str, currency: str) -> str:
     """A currency's sign stands before the digits, its name behind the scale."""
-    scaled = f"{number} {scale}".rstrip()
+    scaled = f"{number} {unit}".rstrip()
     if not currency or currency[-1].isalpha():
         return f"{scaled} {currency}".rstrip()
     unsigned = scaled.lstrip("+-−–")

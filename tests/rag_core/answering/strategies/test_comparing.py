@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.strategies.comparing import asked_of_each
+from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.comparing import asked_of_each, difference
 from rag_core.answering.strategies.composing import compose, scored
 from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.extractive import extract
@@ -22,14 +23,42 @@ RATES = [
 
 
 @pytest.mark.parametrize(
-    "question", ["which ship carries more cars, Halcyon or Tern?", "cars carried: halcyon vs tern"]
+    ("question", "lead"),
+    [
+        ("which ship carries more cars, Halcyon or Tern?", "Halcyon: 34 cars against 10 cars (Tern), 24 cars more."),
+        ("which ship carries fewer cars, Halcyon or Tern?", "Tern: 10 cars against 34 cars (Halcyon), 24 cars less."),
+        ("cars carried: halcyon vs tern", "halcyon: 34 cars against 10 cars (tern), 24 cars more."),
+        ("which ship carries more bicycles, Halcyon or Tern?", ""),
+    ],
 )
-def test_each_thing_has_a_row(question: str) -> None:
+def test_each_thing_has_a_row(question: str, lead: str) -> None:
     evidence = gather(question, SHIPS, ENCODER)
     assert evidence is not None
     made = compose(question, evidence, scored(evidence), 3)
     assert [row.text for row in made.rows] == [SHIPS[0].text, SHIPS[1].text]
     assert [row.name.casefold() for row in made.rows] == ["halcyon", "tern"]
+    assert made.lead == lead
+    assert [quote.text for quote in made.lead_quotes] == ([row.text for row in made.rows] if lead else [])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("It costs 15.80 crowns.", "It costs 12 crowns.", "A: 15.80 crowns against 12 crowns (B), 3.8 crowns more."),
+        ("It took $3.5 million.", "It took $1 million.", "A: $3.5 million against $1 million (B), $2.5 million more."),
+        ("It is 61 metres long.", "It is 72-metre long.", "B: 72-metre against 61 metres (A), 11 metre more."),
+        ("It lost 4 per cent.", "It lost 5 %.", "B: 5 % against 4 per cent (A), 1 percentage points more."),
+        ("It costs 15 crowns.", "It costs 12 euros.", ""),
+        ("It leaves from pier 3 daily.", "It leaves from pier 4 daily.", ""),
+        ("It holds 15 to 20 people.", "It holds 12 people.", ""),
+        ("It was built in 1998.", "It was built in 2004.", ""),
+        ("It leaves at 10:30.", "It leaves at 11:30.", ""),
+        ("It has 3 masts and 12 sails.", "It has 2 masts and 14 sails.", ""),
+    ],
+)
+def test_the_only_figure_of_each_sentence_is_set_apart(one: str, other: str, said: str) -> None:
+    both = quotes(merge_hits([hit(one), hit(other, page=2)]))
+    assert difference("Which has more, A or B?", ["A", "B"], [], both) == said
 
 
 def test_figures_of_two_documents_are_set_apart() -> None:

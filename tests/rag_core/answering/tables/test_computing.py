@@ -8,7 +8,8 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.composing import Composition, compose, scored
 from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.tables.asking import CELL_FEATURES
-from rag_core.answering.tables.computing import operation
+from rag_core.answering.tables.computing import operation, set_apart
+from rag_core.answering.tables.saying import Amount
 from tests.rag_core.answering.parts import hit
 
 PAGE = (
@@ -98,6 +99,17 @@ def test_two_rows_are_told_apart_by_their_letters(real_encoder: Encoder) -> None
     page = "\t2020\t2019\nHardlines\t27,729\t24,570\nSoftlines\t17,078\t16,590\nTotal net sales\t163,220\t149,351\n"
     made = answer("What were the sales of hardlines and softlines together in 2020?", real_encoder, page)
     assert made.lead.startswith("44,807: 27,729 + 17,078 = 44,807")
+
+
+def test_neither_of_two_equal_figures_is_larger(real_encoder: Encoder) -> None:
+    page = "\t2020\t2019\nHardlines\t27,729\t24,570\nSoftlines\t27,729\t16,590\n"
+    assert not answer("Which were larger in 2020, hardlines or softlines?", real_encoder, page).is_computed
+
+
+def test_a_limit_does_not_ask_for_the_lower() -> None:
+    amounts = [Amount("2", 2.0, 0), Amount("3", 3.0, 0)]
+    assert set_apart("Loans of less than 5 years, A or B?", ["A", "B"], amounts) == "B: 3 against 2 (A), 1 more."
+    assert set_apart("Which loan is less, A or B?", ["A", "B"], amounts) == "A: 2 against 3 (B), 1 less."
 
 
 def test_a_figure_that_is_printed_again_is_the_surer_one(real_encoder: Encoder) -> None:
