@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from rag_core.answering.citations import Register
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.composing import Row, alike
+from rag_core.answering.strategies.composing import Row, says_otherwise
 from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Citation, Sentence
 from rag_core.models.prompts import NOT_FOUND
-from rag_core.text.numbers import numbers
 
 CLOSEST = "Closest:"
 """What stands before the nearest passage where nothing answers."""
@@ -32,14 +31,18 @@ def quoted(extraction: Extraction) -> Quoted:
 
 def _paragraphs(extraction: Extraction, register: Register) -> dict[str, list[Sentence]]:
     """The paragraphs with the sentences of each."""
+    apart = _told_apart(extraction.quotes)
     first = []
     if extraction.lead:
-        first = [Sentence(extraction.lead, tuple(dict.fromkeys(map(register.number, extraction.lead_quotes))))]
+        leads = {quote.hit.document.id for quote in extraction.lead_quotes}
+        lead = _titled(extraction.lead, apart[0]) if apart and leads == {apart[0].hit.document.id} else extraction.lead
+        first = [Sentence(lead, tuple(dict.fromkeys(map(register.number, extraction.lead_quotes))))]
     if extraction.rows and not extraction.abstained:
         rows = [Sentence(f"{row.name} {_in_cell(row.text)}", (register.number(row.quote),)) for row in extraction.rows]
         return _each(first) | {_table(extraction.rows, rows): rows}
     numbered = map(register.number, extraction.quotes)
-    quotes = [Sentence(text, (number,)) for text, number in zip(_told_apart(extraction.quotes), numbered, strict=True)]
+    texts = [_titled(quote.text, quote) if quote in apart else quote.text for quote in extraction.quotes]
+    quotes = [Sentence(text, (number,)) for text, number in zip(texts, numbered, strict=True)]
     if extraction.abstained:
         return _each([Sentence(NOT_FOUND), *(Sentence(f"{CLOSEST} {one.text}", one.citations) for one in quotes)])
     return _each([*first, *quotes])
@@ -62,13 +65,11 @@ def _marks(sentence: Sentence) -> str:
     return "".join(f"[{number}]" for number in sentence.citations)
 
 
-def _told_apart(quotes: Sequence[Quote]) -> list[str]:
-    """What is quoted; where documents say the same with other figures, each with its document's title."""
-    first = quotes[0] if quotes else None
-    other = [
-        quote for quote in quotes
-        if first is not None and quote.hit.document.id != first.hit.document.id
-        and alike(quote.text, first.text) and numbers(quote.text) != numbers(first.text)
-    ]  # fmt: skip
-    named = [first, *other] if other else []
-    return [f"{quote.hit.document.title}: {quote.text}" if quote in named else quote.text for quote in quotes]
+def _told_apart(quotes: Sequence[Quote]) -> list[Quote]:
+    """The first and what other documents say instead; none where they say nothing else."""
+    others = [quote for quote in quotes[1:] if says_otherwise(quote, quotes[0])]
+    return [quotes[0], *others] if others else []
+
+
+def _titled(text: str, quote: Quote) -> str:
+    return f"{quote.hit.document.title}: {text}"

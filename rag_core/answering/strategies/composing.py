@@ -128,11 +128,18 @@ def _side_by_side(question: str, evidence: Evidence, scores: Floats, sides: Mapp
 
 
 def _behind_lead(evidence: Evidence, chosen: Sequence[int], is_cell: bool) -> list[int]:
-    """What supports a lead: where it says one figure, its row and what matches words that the row does not."""
+    """What supports a lead: where it says one figure, its row, what matches words that the row does not, and what
+    another document says instead."""
+    if not is_cell:
+        return list(chosen)
     matched = counted(evidence.near)
-    first = matched[chosen[0]]
-    gains = [float(np.maximum(matched[one] - first, 0) @ evidence.weights) for one in chosen]
-    return [one for one, gain in zip(chosen, gains, strict=True) if one == chosen[0] or not is_cell or gain > _ADDS]
+    first, row = matched[chosen[0]], evidence.units[chosen[0]].quote
+
+    def adds(one: int) -> bool:
+        gain = float(np.maximum(matched[one] - first, 0) @ evidence.weights)
+        return gain > _ADDS or says_otherwise(evidence.units[one].quote, row)
+
+    return [one for one in chosen if one == chosen[0] or adds(one)]
 
 
 def scored(evidence: Evidence) -> Floats:
@@ -211,10 +218,16 @@ def _cell_quote(evidence: Evidence, place: int) -> Quote:
     return replace(row, text=cell.part.text, start=cell.part.start, end=cell.part.end, kind="row")
 
 
-def alike(one: str, other: str) -> bool:
+def _alike(one: str, other: str) -> bool:
     """Whether most terms of two sentences are shared, numbers apart."""
     first, second = ({term for term in terms(text) if not term[:1].isdigit()} for text in (one, other))
     return len(first & second) >= _SAME * len(first | second)
+
+
+def says_otherwise(quote: Quote, other: Quote) -> bool:
+    """Whether it says the same as a quote of another document, with other figures."""
+    elsewhere = quote.hit.document.id != other.hit.document.id
+    return elsewhere and _alike(quote.text, other.text) and numbers(quote.text) != numbers(other.text)
 
 
 def _same(one: str, other: str) -> bool:

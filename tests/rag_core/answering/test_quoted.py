@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.composing import Row
@@ -47,6 +49,10 @@ def test_documents_that_answer_alike_are_told_apart() -> None:
     )
     assert sentences[2].text == "Dogs travel free of charge."
     assert quoted(Extraction((new, dogs), 0.9, False))[1][0].text == new.text
+    lead = Extraction((new, old), 0.9, False, lead="Adult, Tolsund: 15.80 crowns", lead_quotes=(new,))
+    assert quoted(lead)[1][0].text == "Handbook 2024: Adult, Tolsund: 15.80 crowns"
+    of_both = quoted(replace(lead, lead="3.40 crowns: 15.80 − 12.40 = 3.40", lead_quotes=(new, old)))
+    assert of_both[1][0].text == "3.40 crowns: 15.80 − 12.40 = 3.40"
 
 
 def test_what_is_compared_is_a_table() -> None:

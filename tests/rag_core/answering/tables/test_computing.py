@@ -80,6 +80,16 @@ def test_a_figure_that_is_printed_is_not_computed(real_encoder: Encoder) -> None
     assert not made.is_computed
 
 
+def test_what_another_document_says_instead_stands_behind_a_figure(real_encoder: Encoder) -> None:
+    fares = "Fares\n\tHarbour\tTolsund\nAdult\t{}\t{}\nBicycle\t3.00\t3.50\n"
+    both = [hit(fares.format("12.40", "15.80"), document="new"), hit(fares.format("10.40", "12.40"), document="old")]
+    evidence = gather("How much does an adult pay to Tolsund?", both, real_encoder)
+    assert evidence is not None
+    made = compose("How much does an adult pay to Tolsund?", evidence, scored(evidence), 3)
+    assert made.lead.startswith("Adult, Tolsund: ")
+    assert {quote.hit.document.id for quote in made.quotes} == {"new", "old"}
+
+
 def test_the_number_of_a_page_is_no_figure(real_encoder: Encoder) -> None:
     found = gather("Page 3?", [hit("Page 3 of 12\nSales 10 12\nCost 4 5\n")], real_encoder)
     assert found is not None and found.asked is not None
