@@ -22,8 +22,8 @@ from rag_core.retrieval.understanding import kind_of
 from rag_core.text.numbers import numbers
 from rag_core.text.terms import terms
 
-MOST_WORDS = 60
-"""Of an answer that is no list or summary."""
+MOST_WORDS, MOST_LISTED_WORDS = 60, 200
+"""Of an answer that is no list or summary, and of a list that was asked for."""
 
 _PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.IGNORECASE)
 _LONGEST_LEAD_IN = 120  # characters of the sentence before that are quoted along with "It ..." and "They ..."
@@ -95,10 +95,10 @@ def compose(
 
 def _list(evidence: Evidence, index: int, question: str) -> Quote | None:
     """The list that a unit introduces, or is an item of where a list is asked for."""
-    quote = evidence.units[index].quote
-    if kind_of(question) != "list" and not quote.text.endswith(":"):
+    quote, is_asked = evidence.units[index].quote, kind_of(question) == "list"
+    if not is_asked and not quote.text.endswith(":"):
         return None
-    return whole_list(evidence.every, evidence.every.index(quote), MOST_WORDS)
+    return whole_list(evidence.every, evidence.every.index(quote), MOST_LISTED_WORDS if is_asked else MOST_WORDS)
 
 
 def _within(quote: Quote, other: Quote) -> bool:

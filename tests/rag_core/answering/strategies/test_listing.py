@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.composing import MOST_WORDS
+from rag_core.answering.strategies.extractive import extract
 from rag_core.answering.strategies.listing import whole_list
-from tests.rag_core.answering.parts import hit
+from tests.rag_core.answering.parts import ENCODER, hit
 
 TEXT = """Trip to the museum
 
@@ -67,3 +69,13 @@ def test_short_lines_with_figures_are_rows() -> None:
 def test_as_many_items_as_an_answer_may_have_words() -> None:
     assert found(TEXT, "Please bring", most_words=8) == "Please bring: packed lunch; a waterproof jacket; …"
     assert found(TEXT, "Please bring", most_words=3) is None
+
+
+def test_a_list_that_is_asked_for_may_be_longer() -> None:
+    items = [f"a thing for the trip to the museum called {name}" for name in "abcdefghij"]
+    hits = [hit("For the trip to the museum children bring:\n\n" + "".join(f"• {item}\n" for item in items))]
+    whole = extract("List what children bring for the trip to the museum", hits, ENCODER).quotes[0].text
+    assert all(item in whole for item in items)
+    short = extract("What do children bring for the trip to the museum?", hits, ENCODER).quotes[0].text
+    assert short.endswith("; …")
+    assert len(short.split()) <= MOST_WORDS + 1
