@@ -47,7 +47,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """An answer before it is judged. chosen: its units; scores: of all units. cells: the figures that the lead says.
+    """An answer before it is judged. chosen: its units, the best first; scores: of all units. cells: the figures that
+    the lead says.
 
     rows: of a comparison, which say what its quotes do.
     """
@@ -88,6 +89,7 @@ def compose(
         first = _lead_in(evidence, chosen[0], chosen)
     else:
         chosen = [one for one in chosen if one == chosen[0] or not _within(evidence.units[one].quote, first)]
+    chosen = chosen if result else _in_order(evidence, chosen)
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
@@ -99,6 +101,18 @@ def _list(evidence: Evidence, index: int, question: str) -> Quote | None:
     if not is_asked and not quote.text.endswith(":"):
         return None
     return whole_list(evidence.every, evidence.every.index(quote), MOST_LISTED_WORDS if is_asked else MOST_WORDS)
+
+
+def _in_order(evidence: Evidence, chosen: Sequence[int]) -> list[int]:
+    """The best first; then as they stand, those of its document before those of others."""
+    hits = [evidence.units[one].quote.hit for one in chosen]
+    rank = {hit.document.id: place for place, hit in reversed(list(enumerate(hits)))}
+
+    def place(one: int) -> tuple[int, int, int]:
+        quote = evidence.units[one].quote
+        return rank[quote.hit.document.id], quote.hit.page, quote.start
+
+    return [chosen[0], *sorted(chosen[1:], key=place)]
 
 
 def _within(quote: Quote, other: Quote) -> bool:

@@ -30,9 +30,9 @@ class Extraction:
     """What an answer is made of.
 
     lead: a sentence made from figures, "" where the first quote says it itself; lead_quotes: where these stand. quotes:
-    best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the passages
-    do. An abstention's quotes are the closest there is. rows: of a comparison, said instead of the quotes. others: the
-    same for further parts of the question. told: what an answer's confidence comes from.
+    the best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the
+    passages do. An abstention's quotes are the closest there is. rows: of a comparison, said instead of the quotes.
+    others: the same for further parts of the question. told: what an answer's confidence comes from.
     """
 
     quotes: tuple[Quote, ...]

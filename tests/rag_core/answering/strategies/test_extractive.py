@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.aim import Aim
-from rag_core.answering.strategies.composing import MOST_WORDS, choose, scored
+from rag_core.answering.strategies.composing import MOST_WORDS, choose, compose, scored
 from rag_core.answering.strategies.evidence import FEATURES, gather
 from rag_core.answering.strategies.extractive import believed, extract
 from rag_core.answering.strategies.trust import SIGNS
 from rag_core.answering.strategies.weights import reader
 from rag_core.domain import Scope, Searched
-from tests.rag_core.answering.parts import HITS, SALES, hit
+from tests.rag_core.answering.parts import ENCODER, HITS, SALES, hit
 
 PAGE = (
     "Bridges \nThe Old Bridge crosses the river at Mostar. It was built in 1566 by the architect Hayruddin. The bridge "
@@ -113,6 +114,18 @@ def test_a_further_quote_is_of_what_the_first_leaves_out(real_encoder: Encoder) 
     text = "The Halcyon carries 34 cars.\nThe Halcyon carries 280 people and 34 cars in all.\nThe Tern carries 10 cars."
     found = extract("Which ship carries more cars, the Halcyon or the Tern?", [hit(text)], real_encoder)
     assert "The Tern carries 10 cars." in [quote.text for quote in found.quotes[:2]]
+
+
+def test_quotes_behind_the_best_stand_as_in_their_documents() -> None:
+    hits = [
+        hit("A leaflet tells of the mill.", document="leaflet"),
+        hit("The miller closes the sluice. Nobody sleeps in a flood.", page=2),
+        hit("The wheel of the mill turns.", page=3, index=1),
+    ]
+    evidence = gather("What of the mill?", hits, ENCODER)
+    assert evidence is not None
+    made = compose("What of the mill?", evidence, np.array([2.5, 1.0, 2.0, 3.0]), 4)
+    assert [quote.text.split()[1] for quote in made.quotes] == ["wheel", "miller", "sleeps", "leaflet"]
 
 
 @pytest.mark.parametrize(
