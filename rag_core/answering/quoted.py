@@ -12,7 +12,7 @@ from rag_core.domain import Citation, Sentence
 from rag_core.models.prompts import NOT_FOUND
 
 CLOSEST = "Closest:"
-"""What stands before the nearest passage where nothing answers."""
+"""What stands before each of the nearest passages where nothing answers."""
 
 _HEAD = "| | Found |\n|---|---|"
 

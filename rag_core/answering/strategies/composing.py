@@ -32,6 +32,7 @@ _SAME = 0.6  # sentences that share this much of their terms say the same thing
 _CLEARLY = 0.5  # of a row's cells, the share of probability that the best must have to be said
 _ADDS = 0.04  # of the question's words that a further quote must match
 _BEHIND_LEAD = 2  # quotes that support a lead
+_CLOSEST = 3  # quotes that an abstention shows
 _NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
 _FAR = 3.0  # behind the first quote: a further one that scores less says nothing of what was asked
 
@@ -93,6 +94,13 @@ def compose(
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
+
+
+def closest(evidence: Evidence, made: Composition) -> tuple[Quote, ...]:
+    """What comes nearest to an answer where there is none, the best first."""
+    first = made.quotes[0]
+    others = [one for one in choose(evidence, made.scores, _CLOSEST) if not _within(evidence.units[one].quote, first)]
+    return (first, *(_with_label(evidence, one) for one in others))[:_CLOSEST]
 
 
 def _list(evidence: Evidence, index: int, question: str) -> Quote | None:

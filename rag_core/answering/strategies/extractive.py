@@ -14,7 +14,7 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.comparing import asked_of_each, difference
-from rag_core.answering.strategies.composing import Composition, Row, compose, scored
+from rag_core.answering.strategies.composing import Composition, Row, closest, compose, scored
 from rag_core.answering.strategies.evidence import Evidence, gather
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
@@ -31,7 +31,7 @@ class Extraction:
 
     lead: a sentence made from figures, "" where the first quote says it itself; lead_quotes: where these stand. quotes:
     the best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the
-    passages do. An abstention's quotes are the closest there is. rows: of a comparison, said instead of the quotes.
+    passages do. An abstention's quotes are the closest there are. rows: of a comparison, said instead of the quotes.
     others: the same for further parts of the question. told: what an answer's confidence comes from.
     """
 
@@ -67,7 +67,7 @@ def extract(
     made, sure = read.made, read.trust
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
-        return Extraction(made.quotes[:1] if near else (), sure.answerable, True)
+        return Extraction(closest(read.evidence, made) if near else (), sure.answerable, True)
     return Extraction(made.quotes, sure.right, False, made.lead, made.lead_quotes, made.rows, told=sure.told)
 
 

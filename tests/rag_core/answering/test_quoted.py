@@ -31,8 +31,8 @@ def test_the_lead_stands_first_and_cites_its_quote() -> None:
 
 def test_an_abstention_shows_what_is_closest() -> None:
     assert quoted(Extraction((), 0.0, True))[0] == "Not found in these documents."
-    text, _, citations = quoted(Extraction((LEADS,), 0.2, True))
-    assert text == f"Not found in these documents.\n\nClosest: {LEADS.text} [1]"
+    text, _, citations = quoted(Extraction((LEADS, EMPLOYED), 0.2, True))
+    assert text == f"Not found in these documents.\n\nClosest: {LEADS.text} [1]\n\nClosest: {EMPLOYED.text} [2]"
     assert citations[0].text == STAFF.text[citations[0].start : citations[0].end]
 
 

@@ -135,8 +135,15 @@ def test_quotes_behind_the_best_stand_as_in_their_documents() -> None:
 def test_abstains_from_what_is_not_there(question: str, real_encoder: Encoder) -> None:
     found = extract(question, HITS, real_encoder)
     assert found.abstained
-    assert len(found.quotes) <= 1
-    assert found.confidence < 0.3
+    assert not found.quotes
+    assert found.confidence < reader().closest_from
+
+
+def test_an_abstention_shows_up_to_three_that_are_closest(real_encoder: Encoder) -> None:
+    found = extract("What did Anna Berger earn in 2018?", HITS, real_encoder, max_sentences=1)
+    assert found.abstained
+    assert found.quotes[0].text == "Anna Berger leads the board."
+    assert 1 < len({quote.text for quote in found.quotes}) == len(found.quotes) <= 3
 
 
 @pytest.mark.parametrize("question", ["How many people did Acme employ in 2011?", "Who leads the museum?"])
