@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 
 from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
-from rag_core.answering.encoding import SPAN, SUPPORT, Encoder
+from rag_core.answering.encoding import END, SPAN, START, SUPPORT, Encoder
 from rag_core.answering.matching import Floats, Matches, counted, matched
 from rag_core.answering.passages import Passage, Quote, merge_hits, quotes, with_heads
 from rag_core.answering.strategies.units import Unit, units
@@ -50,7 +50,8 @@ class Evidence:
 
     every: all quotes, `places` where each unit's stands there. matches: rows as `every`. full: each unit's words
     matched with all that it leans on, title and section, (units, words). asked: the figures of tables. cell_scores: the
-    logarithm of how probably each of them is the one asked for.
+    logarithm of how probably each of them is the one asked for. spans: the characters of each unit that the reader
+    takes for the answer, (units, 2), none where it was not given the unit.
     """
 
     units: tuple[Unit, ...]
@@ -62,6 +63,7 @@ class Evidence:
     matches: Matches
     asked: Asked | None
     cell_scores: Floats
+    spans: Floats
 
     @property
     def asked_terms(self) -> set[str]:
@@ -109,7 +111,9 @@ def gather(
     weights = _rarities(matches, found)
     features = _features(question, found, hits, matches, places, near, full, weights, meant or {})
     asked = asked_cells(question, passages, matches, weights, meant or {})
-    evidence = Evidence(tuple(found), features, tuple(every), near, full, weights, matches, asked, np.zeros(0))
+    evidence = Evidence(
+        tuple(found), features, tuple(every), near, full, weights, matches, asked, np.zeros(0), np.zeros((0, 2))
+    )
     return _with_reading(with_cells(evidence, reader().cell), question, passages, encoder)
 
 
@@ -210,7 +214,7 @@ def _with_reading(evidence: Evidence, question: str, passages: Sequence[Passage]
     told = np.concatenate(encoder.read(question, list(zip(contexts, texts, strict=True))))
     known = {(quote.passage, quote.position): row for quote, row in zip(lines, told, strict=True)}
     read = np.array([known.get((unit.quote.passage, unit.quote.position), _UNREAD) for unit in units])
-    return replace(evidence, features=_with_columns(evidence, read))
+    return replace(evidence, features=_with_columns(evidence, read), spans=read[:, [START, END]])
 
 
 def _with_columns(evidence: Evidence, read: Floats) -> Floats:

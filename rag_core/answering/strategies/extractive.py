@@ -14,8 +14,9 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.comparing import asked_of_each, difference
-from rag_core.answering.strategies.composing import Composition, Row, closest, compose, scored
+from rag_core.answering.strategies.composing import MOST_WORDS, Composition, Row, closest, compose, scored
 from rag_core.answering.strategies.evidence import Evidence, gather
+from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.tables import Cell
@@ -64,7 +65,7 @@ def extract(
     read = _read(question, hits, encoder, aim, max_sentences)
     if read is None:
         return Extraction((), 0.0, True)
-    made, sure = read.made, read.trust
+    made, sure = _shortened(read), read.trust
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
         return Extraction(closest(read.evidence, made) if near else (), sure.answerable, True)
@@ -96,6 +97,21 @@ def _read(
         return None
     made = compose(topic, evidence, scored(evidence), most, with_computing=with_computing)
     return _Reading(evidence, made, trust(evidence, made, aim.narrowed or topic != question))
+
+
+def _shortened(read: _Reading) -> Composition:
+    """What was read, its first sentence cut to what answers where an answer has no room for it.
+
+    The quote's place stays: its citation opens all of it.
+    """
+    made, place = read.made, read.made.chosen[0]
+    first, whole = made.quotes[0], read.evidence.units[place].quote
+    if whole.kind != "sentence" or not first.text.endswith(whole.text):  # it is a row, or a list that it introduces
+        return made
+    start, end = map(int, read.evidence.spans[place])
+    cut = shortened(whole.text, (start, end), read.evidence.asked_terms, MOST_WORDS)
+    text = first.text.removesuffix(whole.text) + cut
+    return replace(made, quotes=(replace(first, text=text), *made.quotes[1:]))
 
 
 def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:
