@@ -1,4 +1,7 @@
-"""What a request for a summary means: whole documents, a section of them, or a topic."""
+"""What a request for a summary means: whole documents, a section of them, or a topic.
+
+A comparison of documents by nothing but their names asks for one of each, side by side.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,8 @@ _ASKING = frozenset(
         " library documents files collection section chapter part item paragraph long know want need deal rule rules"
     )
 )
+_COMPARE = re.compile(r"\bcompar(?:e|ison)\b", re.IGNORECASE)
+_COMPARING = frozenset(identity_terms("compare comparison both two reports papers filings contents"))
 _ALL = re.compile(
     r"\b(?:library|everything|all of (?:it|them)"
     r"|(?:all|every|each|my|the|these|those) (?:\w+ )?(?:documents|files|papers|texts))\b",
@@ -68,8 +73,9 @@ def is_brief(question: str) -> bool:
 
 
 def is_request(question: str) -> bool:
-    """Whether a question asks for a summary."""
-    return kind_of(question) == "summary" and bool(_REQUEST.search(question))
+    """Whether a question asks for a summary, or compares what may be documents, which its subject tells."""
+    form = {"summary": _REQUEST, "comparison": _COMPARE}.get(kind_of(question))
+    return form is not None and bool(form.search(question))
 
 
 def subject_of(
@@ -81,6 +87,8 @@ def subject_of(
     """
     asked = [term for term in dict.fromkeys(identity_terms(question)) if term not in _ASKING]
     number = _NUMBER.search(question)
+    if kind_of(question) == "comparison":
+        return _compared(contents.meant(question), [term for term in asked if term not in _COMPARING])
     if not asked and number is None:
         return _unnamed(question, contents, history)
     candidates = contents.meant(question)
@@ -155,6 +163,14 @@ def _named(candidates: Sequence[Document], asked: Sequence[str]) -> list[Documen
     # Title and file name say more than authors and periods.
     titled = {one.id: set(identity_terms(" ".join([one.title, *one.sources]))) & held[one.id] for one in fullest}
     return [one for one in fullest if titled[one.id] == held[one.id]] or fullest
+
+
+def _compared(candidates: Sequence[Document], asked: Sequence[str]) -> Subject:
+    """The documents that a comparison names apart from each other; none where it is of more than documents."""
+    named = _named(candidates, asked)
+    if len({frozenset(names_of(one) & set(asked)) for one in named}) < 2:
+        return Subject()
+    return Subject(tuple(named[:MOST_DOCUMENTS]), len(named), asked=tuple(asked))
 
 
 def _section(documents: Sequence[Document], asked: Sequence[str], number: str) -> Subject | None:

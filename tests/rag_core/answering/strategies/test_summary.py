@@ -130,9 +130,9 @@ def test_what_no_document_or_section_is_called_is_a_topic(filled: Library) -> No
 
 
 def test_what_a_request_is() -> None:
-    asking = ["Summarise this", "sum it up please", "tl;dr", "What is the guide about?", "the gist of it", "X in short"]
+    asking = ["Summarise this", "sum it up please", "tl;dr", "What is the guide about?", "the gist of it", "X in short", "compare A and B"]
     assert all(map(is_request, asking))
-    others = ["What's new about the Wang 1200?", "What charges does the table show?", "compare A and B", "what is lime"]
+    others = ["What's new about the Wang 1200?", "What charges does the table show?", "A or B?", "what is lime"]
     assert not any(map(is_request, others))
 
 
@@ -144,6 +144,15 @@ def test_words_that_ask_are_not_put_right_by_the_documents_own(filled: Library) 
 def test_documents_named_apart_are_both_meant(filled: Library) -> None:
     subject = subject_of("summarise the storm report and the water works guide", contents_of(filled))
     assert {one.title[:9] for one in subject.documents} == {"THE STORM", "Keeper's "}
+
+
+def test_documents_that_are_compared_by_name_alone_are_summarised_side_by_side(filled: Library) -> None:
+    answer = filled.ask("Compare the storm report with the water works guide")
+    assert [line[2:11] for line in sorted(answer.text.splitlines())] == ["Keeper's ", "THE STORM"]
+    contents = contents_of(filled)
+    for question in ("compare the storm report", "compare the wind in the storm report and the guide", "compare them"):
+        assert not subject_of(question, contents).documents
+    assert not filled.ask("Compare the Halcyon and the Tern").text.startswith("- ")
 
 
 def test_clusters_that_are_kept_are_used(filled: Library) -> None:
