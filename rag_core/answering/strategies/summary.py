@@ -104,7 +104,8 @@ class Summarist:
             )
             return
         draft.hits = writer.passages.hits
-        yield Piece(answer=draft.written(writer, self._encode_tokens, 1.0, stopped, _notes(subject)))
+        notes = [*_notes(subject), *condensing.notes]
+        yield Piece(answer=draft.written(writer, self._encode_tokens, 1.0, stopped, notes))
 
 
 def _found(draft: Draft) -> list[Document]:

@@ -41,7 +41,7 @@ class Source:
 
 
 class Condensing:
-    """One summary by one model."""
+    """One summary by one model. notes: what of the text it was not made from."""
 
     def __init__(self, draft: Draft, model: ChatModel, encode_tokens: EncodeTokens) -> None:
         self._draft = draft
@@ -49,6 +49,7 @@ class Condensing:
         self._encode_tokens = encode_tokens
         self._most = min(draft.settings.generation.max_tokens, model.context_tokens // 2)
         self._note = min(_NOTE_TOKENS, self._most)
+        self.notes: list[str] = []
 
     def run(self, read: Sequence[Content], emit: Emit, stopping: Stop) -> None:
         """Summarise; emits stages, the summary's writer before its text, and its text as it comes.
@@ -60,6 +61,11 @@ class Condensing:
         sources = [[Source(hit.text, hit) for hit in content.hits] for content in read]
         if len(read) > 1:
             sources = [self._nearest(content) for content in read]
+            used, every = sum(map(len, sources)), sum(len(content.hits) for content in read)
+            if used < every:
+                self.notes.append(
+                    f"{used} of {every} passages were read, those nearest to what each document is about."
+                )
         flat = [source for some in sources for source in some]
         for _ in range(_MOST_ROUNDS):
             if len(self._parts(flat, self._room(title, self._most))) <= 1:
@@ -99,6 +105,9 @@ class Condensing:
     def _summary(self, sources: Sequence[Source], title: str, emit: Emit, stopping: Stop) -> None:
         emit(Piece(stage="answering"))
         fitting = next(iter(self._parts(sources, self._room(title, self._most))), [])
+        if len(fitting) < len(sources):
+            left_out = len(sources) - len(fitting)
+            self.notes.append(f"The notes on the documents were too long: the last {left_out} sentences were left out.")
         writer = CitationWriter(Passages([source.hit for source in fitting]))
         emit(writer)
         prompt = prompts.WHOLE.fill(

@@ -12,6 +12,7 @@ import pytest
 from rag_core import Answer, Cancellation, Library, Settings
 from rag_core.answering.citations import without_markers
 from rag_core.answering.draft import Draft
+from rag_core.answering.strategies.summary import Summarist
 from rag_core.answering.summaries.condensing import Condensing
 from rag_core.answering.summaries.subject import is_request, subject_of
 from rag_core.domain import Piece, Scope
@@ -130,7 +131,15 @@ def test_what_no_document_or_section_is_called_is_a_topic(filled: Library) -> No
 
 
 def test_what_a_request_is() -> None:
-    asking = ["Summarise this", "sum it up please", "tl;dr", "What is the guide about?", "the gist of it", "X in short", "compare A and B"]
+    asking = [
+        "Summarise this",
+        "sum it up please",
+        "tl;dr",
+        "What is the guide about?",
+        "the gist of it",
+        "X in short",
+        "compare A and B",
+    ]
     assert all(map(is_request, asking))
     others = ["What's new about the Wang 1200?", "What charges does the table show?", "A or B?", "what is lime"]
     assert not any(map(is_request, others))
@@ -207,6 +216,22 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     assert writer.removed == 0
     answer = draft.written(writer, encode_tokens, 1.0, False)
     assert all(sentence.supported for sentence in answer.sentences)
+
+
+def test_what_was_not_read_is_said(filled: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(generation=GenerationSettings(max_tokens=200))
+    summarist = Summarist(encode_tokens, lambda model, settings: Copying())
+
+    def notes(question: str) -> str:
+        draft = Draft(question, question, "copying", settings)
+        *_, last = summarist.stream(draft, contents_of(filled), lambda: False, lambda: iter(()))
+        assert last.answer is not None
+        return " ".join(last.answer.trace.notes)
+
+    assert "passages were read, those nearest" in notes("Summarise all my documents")
+    assert "left out" not in notes("Summarise the storm report")
+    monkeypatch.setattr("rag_core.answering.summaries.condensing._MOST_ROUNDS", 0)
+    assert "too long: the last" in notes("Summarise the storm report")
 
 
 def test_a_model_that_will_not_follow_the_form_gives_progress_and_an_answer(filled: Library) -> None:
