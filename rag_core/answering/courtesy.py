@@ -1,7 +1,7 @@
-"""Greetings, thanks and questions about Lectern itself get a fitting line, and no search.
+"""Greetings, thanks, commands and questions about Lectern itself get a fitting line, and no search.
 
 What is said is compared by meaning with the examples of `courtesy.json`: the nearest gives the line where it is near
-enough. No question of documents that was tried comes near: of 485, everyday ones and XQuAD's, the nearest has .47.
+enough. No question of documents that was tried comes near: of 2,470, everyday ones and XQuAD's, the nearest has .66.
 """
 
 from __future__ import annotations

@@ -32,7 +32,12 @@ def courtesy() -> Iterator[Courtesy]:
         ("bye bye", "Goodbye."),
         ("What can you do", "I answer questions"),
         ("how do I add a document", "Add documents"),
+        ("upload a file", "Add documents"),
         ("do you store my files in the cloud?", "Your documents"),
+        ("Delete this conversation, please", "I only answer questions. New conversation"),
+        ("export this", "I only answer"),
+        ("clear the chat", "I only answer"),
+        ("neue Unterhaltung", "I only answer"),
     ],
 )
 def test_each_gets_its_line(courtesy: Courtesy, said: str, begins: str) -> None:
@@ -44,6 +49,7 @@ def test_each_gets_its_line(courtesy: Courtesy, said: str, begins: str) -> None:
     [
         "And the hotel?", "Why?", "how much?", "hello, what is the fare to Tolsund?", "Thanks, and for children?",
         "who runs merchandising at Costco?", "What does the handbook help with?", "word " * 20,
+        "What did the country export?", "How do I delete a customer's data?",
     ],
 )  # fmt: skip
 def test_questions_of_documents_are_searched(courtesy: Courtesy, question: str) -> None:
