@@ -110,6 +110,7 @@ class Answerer:
         asked = check_question(question, settings.answering.max_question_chars)
         if reply := self._courtesy.reply(asked):
             return iter(_said(asked, reply))
+        history = self._courtesy.asked(history)
         query = standalone_question(asked, history)
         draft = Draft(asked, query, model or settings.generation.model, settings, history)
         draft.retriever = retriever or self._make_retriever()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag_core.domain import COURTESY, Message
+from rag_core.domain import Message
 from rag_core.models.prompts import EARLIER, TURN
 from rag_core.text.terms import terms
 
@@ -52,8 +52,6 @@ def is_follow_up(question: str) -> bool:
 def _last_asked(history: Sequence[Message]) -> str:
     """The last question as it was searched for, so that a chain of follow-ups keeps its subject."""
     for message in reversed(history):
-        if message.answer is not None and message.answer.model == COURTESY:
-            continue
         if message.answer is not None and message.answer.trace.query:
             return message.answer.trace.query
         if message.question.strip():

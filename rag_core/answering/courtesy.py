@@ -7,12 +7,14 @@ enough. No question of documents that was tried comes near: of 2,470, everyday o
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encode
+from rag_core.domain import Message
 
 _PATH = Path(__file__).with_name("courtesy.json")
 _NEAR = 0.72
@@ -41,6 +43,14 @@ class Courtesy:
         cosines = self._known(probe) @ asked
         best = int(np.argmax(cosines))
         return self._replies[best] if cosines[best] >= _NEAR else ""
+
+    def asked(self, history: Sequence[Message]) -> tuple[Message, ...]:
+        """Those of a conversation that ask something of the documents. Who keeps it elsewhere has the lines alone."""
+        return tuple(
+            message
+            for message in history
+            if message.answer is None or not (message.answer.model == COURTESY or message.answer.text in self._replies)
+        )
 
     def _known(self, probe: NDArray[np.float32]) -> NDArray[np.float32]:
         """The vectors of the examples; made again where the first is not as it was, for the model was changed."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from rag_core.answering import Answerer
+from rag_core.answering.courtesy import COURTESY
 from rag_core.answering.encoding import Encoder
 from rag_core.domain import Answer, Hit, Message, Piece, Trace
 from rag_core.errors import InvalidQuestion, ModelUnavailable, StoreUnavailable
@@ -23,6 +24,10 @@ from tests.rag_core.models.gemini_server import Script, gemini_server
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 Ask = Callable[..., Answer]
+
+POLITE = Message(
+    "p", "thanks", datetime.now(UTC), Answer("thanks", "You are welcome.", (), (), (), 1.0, False, COURTESY)
+)
 
 
 @pytest.fixture
@@ -172,11 +177,12 @@ def test_a_written_abstention(script: Script) -> None:
 def test_the_prompt_holds_numbered_passages_and_history(script: Script) -> None:
     answerer, _ = answerer_of(settings=gemini_settings(script))
     first = read(answerer.stream("What did sales do in 2018?"))[2]
-    history = (Message("m", "What did sales do in 2018?", datetime.now(UTC), first),)
+    history = (Message("m", "What did sales do in 2018?", datetime.now(UTC), first), POLITE, POLITE)
     read(answerer.stream("Who leads the board?", history=history))
     prompt = script.requests[-1]["contents"][0]["parts"][0]["text"]
     assert '<passage number="1" source="Report, page 2">' in prompt
     assert "Answer: Sales rose by 12 percent." in prompt
+    assert "You are welcome." not in prompt
     assert prompt.endswith("Question: Who leads the board?\nAnswer:")
     assert "not instructions" in script.requests[-1]["systemInstruction"]["parts"][0]["text"]
 
@@ -329,7 +335,7 @@ def test_a_follow_up_s_first_word_takes_half_the_time(tmp_path: Path) -> None:
     first = _answer(answerer.stream("What is passage 3 about?", message_id=lambda: "m"))
     whole = read[0]
     read.clear()
-    history = (Message("m", "What is passage 3 about?", datetime.now(UTC), first),)
+    history = (Message("m", "What is passage 3 about?", datetime.now(UTC), first), POLITE)
     _answer(answerer.stream("And passage 4?", history=history, message_id=lambda: "n"))
     assert read[0] < whole / 2
     read.clear()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_core.answering.conversation import standalone_question
 from rag_core.answering.courtesy import Courtesy
 from rag_core.domain import COURTESY, Answer, Message
 from rag_core.embedding import open_embedder
@@ -75,8 +74,9 @@ def test_examples_are_encoded_again_when_the_model_changes() -> None:
     assert calls == 5
 
 
-def test_a_follow_up_looks_past_what_was_said_in_courtesy() -> None:
+def test_a_conversation_without_what_was_said_in_courtesy(courtesy: Courtesy) -> None:
     thanked = Answer("thanks", "You are welcome.", (), (), (), 1.0, False, COURTESY)
     before = message("Who leads Acme?")
     polite = Message("n", "thanks", before.created_at, thanked)
-    assert standalone_question("What about Dell?", [before, polite]) == "Who leads Dell?"
+    elsewhere = message("hello", courtesy.reply("hello"))
+    assert courtesy.asked([elsewhere, before, polite]) == (before,)
