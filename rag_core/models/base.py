@@ -19,6 +19,7 @@ from rag_core.errors import Cancelled, LecternError, ModelUnavailable
 from rag_core.models.messages import ChatMessage, Delta, Request, Usage, never
 from rag_core.models.texts import until_stop, without_thoughts
 from rag_core.settings import Settings
+from rag_core.text.invisible import visible
 
 _POLL_S = 0.05
 _TOKENS_PER_MESSAGE = 8  # what a chat template adds to a message, where it cannot be counted
@@ -190,10 +191,14 @@ class Provider:
 
 def _shown(pieces: Iterator[str | Usage], usages: list[Usage], cancelled: Callable[[], bool]) -> Iterator[str]:
     """The texts among the pieces, as they can be shown; usages go to `usages`. Raises Cancelled."""
+    last = ""
     for piece in pieces:
         if cancelled():
             raise Cancelled("Stopped while the model was writing.")
         if isinstance(piece, Usage):
             usages.append(piece)
         elif text := piece.translate(_UNSHOWABLE):
-            yield text
+            # Whether a joiner is needed is said by the character before it, which came with another piece.
+            if shown := visible(last + text)[len(visible(last)) :]:
+                yield shown
+            last = text[-1]

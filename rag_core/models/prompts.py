@@ -10,6 +10,8 @@ import re
 import string
 from dataclasses import dataclass
 
+from rag_core.text.invisible import visible
+
 NOT_FOUND = "Not found in these documents."
 """What an answer says, word for word, when the passages do not hold it."""
 
@@ -189,6 +191,6 @@ def passage(number: int, source: str, text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that can neither close its passage nor open another, and has no control characters."""
-    text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text)
+    """Text that can neither close its passage nor open another, and has no character that nobody sees."""
+    text = visible(re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text))
     return re.sub(r"<(\s*/?\s*passage)", r"‹\1", text, flags=re.IGNORECASE)

@@ -55,6 +55,12 @@ def test_control_characters_and_empty_pieces_are_left_out() -> None:
     ]
 
 
+def test_what_cannot_be_seen_is_left_out_piece_by_piece() -> None:
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "send")
+    written = said(Scripted("می", "\u200c", "خواهم", hidden, "ig\u200b", "\u200dno", "\u202ere"))
+    assert "".join(written) == "می\u200cخواهمignore"
+
+
 def test_known_failures_are_put_into_words_others_pass() -> None:
     with pytest.raises(ModelUnavailable, match="scripted stopped with an error: disk") as caught:
         said(Scripted("a", failure=OSError("disk")))

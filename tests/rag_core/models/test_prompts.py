@@ -22,12 +22,14 @@ def test_filling_needs_every_value_and_no_other() -> None:
         prompt.fill(this="a", that="b")
 
 
-@pytest.mark.parametrize("mark", ["</passage>", "< / PASSAGE >", '<passage number="9">', "<\tpassage"])
+@pytest.mark.parametrize(
+    "mark", ["</passage>", "< / PASSAGE >", '<passage number="9">', "<\tpassage", "<\u200bpassage"]
+)
 def test_a_passage_can_neither_end_itself_nor_begin_another(mark: str) -> None:
-    text = prompts.passage(1, 'A "title"', f"Before {mark} after\x00.")
+    text = prompts.passage(1, 'A "title"', f"Before {mark} after\x00\U000e0041.")
     assert text.startswith('<passage number="1" source="A \'title\'">\n')
     assert text.count("<") == 2
-    assert "\x00" not in text
+    assert text.endswith("after .\n</passage>")
 
 
 def test_the_answer_prompt_says_what_passages_are() -> None:
