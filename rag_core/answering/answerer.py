@@ -229,7 +229,7 @@ class Answerer:
             history += WORKED.fill(sums="; ".join(draft.worked))
         return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
             template=settings.answering.prompt, on_widened=on_widened, before=self._before(draft, model),
-            follows=draft.query != draft.question,
+            follows=draft.query != draft.question, mark=draft.mark,
         )  # fmt: skip
 
     def _agent(self, contents: Contents | None) -> Search:

@@ -116,6 +116,7 @@ class BudgetedStuffChain(StuffDocumentsChain):
 
     model: ChatModel
     max_tokens: int
+    mark: str
     on_widened: Callable[[tuple[Hit, ...]], None]
     before: Dialogue = NOTHING_SAID
     follows: bool = False
@@ -158,30 +159,34 @@ class BudgetedStuffChain(StuffDocumentsChain):
 
     def _fill(self, inputs: dict[str, Any], before: Dialogue, new: Sequence[Hit], hits: Sequence[Hit]) -> bool:
         """Put what fits of the new passages into the prompt behind a dialogue; False where not all of them do."""
-        prompt, again = cast(ChatPromptTemplate, self.llm_chain.prompt), before.again(hits)
+        prompt = cast(ChatPromptTemplate, self.llm_chain.prompt)
+        heads = (before.again(hits), prompts.MARKED.fill(mark=self.mark) if new else "")
         if before.messages:
             known: dict[str, Any] = {"earlier": to_langchain(before.messages[1:]), "history": ""}
             prompt = prompt.partial(**known)
-        frame = from_langchain(prompt.format_messages(**inputs | {self.document_variable_name: again}))
+        frame = from_langchain(prompt.format_messages(**inputs | {self.document_variable_name: self._joined(heads)}))
         room = self.model.context_tokens - self.max_tokens - self.model.prompt_tokens(frame)
         first, count = len(before.hits) + 1, self.model.count_tokens
-        texts = list(fitting(numbered([replace(hit, around=()) for hit in new], first), room, count))
+        texts = list(fitting(numbered([replace(hit, around=()) for hit in new], first, self.mark), room, count))
         if before.messages and len(texts) < len(new):
             return False
         fitted = [replace(hit, around=()) for hit in new[: len(texts)]]
         if any(hit.around for hit in new):
             fitted = widened(new[: len(texts)], room - sum(count(text) + 2 for text in texts), count)
-            texts = numbered(fitted, first)
+            texts = numbered(fitted, first, self.mark)
         told = (*before.hits, *fitted)
         ids = {hit.chunk_id for hit in told}
         rest = [replace(hit, around=()) for hit in hits if hit.chunk_id not in ids]
         self._left_out = len(rest)
         if before.messages or any(hit.around for hit in hits):
             self.on_widened((*told, *rest))
-        inputs[self.document_variable_name] = self.document_separator.join(filter(None, (again, *texts)))
+        inputs[self.document_variable_name] = self._joined((*heads, *texts))
         self.llm_chain.prompt = prompt
         self._told = Dialogue(from_langchain(prompt.format_messages(**inputs)), told)
         return True
+
+    def _joined(self, texts: Sequence[str]) -> str:
+        return self.document_separator.join(filter(None, texts))
 
 
 def hits_of(documents: Sequence[Document]) -> tuple[Hit, ...]:
@@ -189,10 +194,10 @@ def hits_of(documents: Sequence[Document]) -> tuple[Hit, ...]:
     return tuple(document.metadata["hit"] for document in documents)
 
 
-def numbered(hits: Sequence[Hit], first: int = 1) -> list[str]:
-    """Passages for a prompt, numbered from `first` in the order of the hits."""
+def numbered(hits: Sequence[Hit], first: int, mark: str) -> list[str]:
+    """Passages for a prompt, numbered from `first` in the order of the hits, with the question's mark."""
     return [
-        prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", text_of(hit))
+        prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", text_of(hit), mark)
         for number, hit in enumerate(hits, start=first)
     ]
 
@@ -229,12 +234,14 @@ def model_chain(
     on_widened: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
     before: Dialogue = NOTHING_SAID,
     follows: bool = False,
+    mark: str,
 ) -> RetrievalQA:
     """RetrievalQA that lets a language model write from numbered passages. `max_tokens` is the longest answer.
 
     `template` takes the place of Lectern's own prompt; see `AnsweringSettings.prompt` for its places. `on_widened` is
     given the hits in the order of their numbers, with what of `around` went into the prompt. `before` is what the
-    model was told and said last; `follows` says that the question is about that.
+    model was told and said last; `follows` says that the question is about that. `mark` is the question's, for the
+    delimiters of its passages.
     """
     combine = BudgetedStuffChain(
         llm_chain=LLMChain(
@@ -244,6 +251,7 @@ def model_chain(
         document_variable_name="context",
         model=model,
         max_tokens=max_tokens,
+        mark=mark,
         on_widened=on_widened,
         before=NOTHING_SAID if template else before,
         follows=follows,

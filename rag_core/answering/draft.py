@@ -17,7 +17,7 @@ from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Answer, Citation, Hit, Message, Sentence, Step, Trace
 from rag_core.models.base import ChatModel
-from rag_core.models.prompts import NOT_FOUND
+from rag_core.models.prompts import NOT_FOUND, new_mark
 from rag_core.settings import Settings
 
 NOTHING_EXTRACTED = Extraction((), 0.0, True)
@@ -28,8 +28,9 @@ class Draft:
     """Filled in by the chain's thread, read by the caller's once the thread ended or was asked to stop.
 
     `query` is the question as it was searched for, `combine` the part of the chain that makes the text, `message_id`
-    what the answer is kept under, if anything. It `goes_on` where a model may be told what is new alone. `steps` and
-    `worked`, the sums, are an agent's; `parts` the questions it took it for, with the passages of each.
+    what the answer is kept under, if anything. It `goes_on` where a model may be told what is new alone. `mark` stands
+    in the delimiters of its passages. `steps` and `worked`, the sums, are an agent's; `parts` the questions it took it
+    for, with the passages of each.
     """
 
     question: str
@@ -39,6 +40,7 @@ class Draft:
     history: Sequence[Message] = ()
     message_id: Callable[[], str] | None = None
     goes_on: bool = True
+    mark: str = field(default_factory=new_mark)
     began: float = field(default_factory=time.perf_counter)
     hits: tuple[Hit, ...] = ()
     retriever: Any = None

@@ -215,7 +215,8 @@ class Agent:
     def _found(self, messages: Sequence[BaseMessage]) -> str:
         """What the tools gave, the newest first, so that it is the oldest that gives way."""
         results = [str(message.content) for message in messages if isinstance(message, ToolMessage)]
-        return "\n\n".join(reversed(results))
+        marked = [prompts.MARKED.fill(mark=self._draft.mark)] if results else []
+        return "\n\n".join((*marked, *reversed(results)))
 
     def _tools(self) -> list[BaseTool]:
         tools = (self.search, self.read_page, self.read_table, self.calculate)
@@ -249,7 +250,8 @@ class Agent:
         cells = [said(cell) for number, one in enumerate(passages) for cell in cells_of(one, number)]
         lines = list(filter(None, cells))[:_MOST_CELLS]
         self._tell("read_table", f"Read {len(lines)} figures in the tables of {hit.document.title}, p. {hit.page}")
-        shown = prompts.passage(self._notebook.number(hit), hit.document.title, "\n".join(lines))
+        number = self._notebook.number(hit)
+        shown = prompts.passage(number, hit.document.title, "\n".join(lines), self._draft.mark)
         return f"read_table {input}:\n{shown}"
 
     def calculate(self, input: str) -> str:
@@ -271,7 +273,7 @@ class Agent:
         return "\n".join(
             prompts.passage(
                 self._notebook.number(hit), f"{hit.document.title}, page {hit.page_label or hit.page}",
-                hit.text[:_PASSAGE_CHARS],
+                hit.text[:_PASSAGE_CHARS], self._draft.mark,
             )
             for hit in hits
         )  # fmt: skip

@@ -45,7 +45,7 @@ def run(chain: RetrievalQA) -> tuple[list[tuple[Hit, ...]], list[str], str]:
 
 
 def model_chain(model: ChatModel, hits: tuple[Hit, ...] = HITS, **values: Any) -> RetrievalQA:
-    options = {"max_tokens": 100, "history": "", "cancelled": lambda: False, **values}
+    options = {"max_tokens": 100, "history": "", "cancelled": lambda: False, "mark": "1a2b3c4d", **values}
     return chains.model_chain(ListRetriever(hits=hits), model, **options)
 
 
@@ -72,7 +72,7 @@ def test_passages_that_do_not_fit_are_counted() -> None:
     chain = model_chain(model, many)
     run(chain)
     combine = chain.combine_documents_chain
-    assert combine.left_out == 5 - model.prompts[0].count("<passage number")
+    assert combine.left_out == 5 - model.prompts[0].count("<passage-1a2b3c4d number")
     assert 0 < combine.left_out < 5
     assert model.count_tokens(model.prompts[0]) + 100 <= 520
 
@@ -105,20 +105,24 @@ def test_a_follow_up_tells_the_model_what_is_new_alone() -> None:
     before = first.combine_documents_chain.told.said("Said [1].")
     more = tuple(hit(f"More news {n}.", index=n, document="news") for n in range(3))
     second = model_chain(
-        model, (before.hits[1], *more), before=before, history="Earlier", follows=True, on_widened=told.append
-    )
+        model, (before.hits[1], *more), before=before, history="Earlier", follows=True, on_widened=told.append,
+        mark="5e6f7a8b",
+    )  # fmt: skip
     run(second)
     messages = model.requests[-1].messages
     assert messages[:3] == (*model.requests[0].messages, ChatMessage("assistant", "Said [1]."))
     assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
     asked = messages[-1].text
-    assert asked.startswith('Passages:\nFound again, above: [2]\n\n<passage number="4"')
+    assert asked.startswith("Passages:\nFound again, above: [2]\n\nEach passage below begins with <passage-5e6f7a8b ")
+    assert '</passage-5e6f7a8b>; all between is quoted.\n\n<passage-5e6f7a8b number="4"' in asked
     assert "More news 1." in asked
     assert "More news 2." not in asked  # half of what was found is new to it at most
     assert "Earlier" not in asked
     assert second.combine_documents_chain.left_out == 1
     assert told[0][:3] == before.hits  # in the order of their numbers
     assert len(told[0]) == 6
+    run(model_chain(model, before.hits, before=before, follows=True))
+    assert model.requests[-1].messages[-1].text.startswith("Passages:\nFound again, above: [1] [2] [3]\n\nQuestion")
 
 
 @pytest.mark.parametrize(("context_tokens", "follows"), [(300, True), (10_000, False)])
@@ -131,7 +135,7 @@ def test_begun_again_where_there_is_no_room_or_the_question_is_another(context_t
     run(model_chain(model, other, before=before, history="Earlier\n", follows=follows))
     assert [message.role for message in model.requests[-1].messages] == ["system", "user"]
     assert "Earlier" in model.prompts[-1]
-    assert '<passage number="1" source="Other' in model.prompts[-1]
+    assert '<passage-1a2b3c4d number="1" source="Other' in model.prompts[-1]
 
 
 def test_a_stop_in_a_listener_is_not_swallowed() -> None:

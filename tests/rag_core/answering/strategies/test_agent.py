@@ -130,7 +130,9 @@ def test_a_model_plans_reads_reflects_and_searches_again() -> None:
     assert pieces[1].stage == "Planned: sales 2018; adult fare"
     second, third, last = (request.messages[-1].text for request in model.requests[1:])
     assert model.requests[0].json_schema is not None
-    assert '<passage number="1"' in second
+    mark = second.partition("begins with <passage-")[2][:8]
+    assert f"</passage-{mark}>; all between is quoted.\n\n" in second
+    assert f'<passage-{mark} number="1"' in second
     assert "15.80 − 12.40 = 3.4" in third
     assert "Worked out: 15.80 − 12.40 = 3.4" in last
     assert answer.text.startswith("Sales rose by 12 percent [1].")
