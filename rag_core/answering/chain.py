@@ -120,7 +120,7 @@ class BudgetedStuffChain(StuffDocumentsChain):
     on_widened: Callable[[tuple[Hit, ...]], None]
     before: Dialogue = NOTHING_SAID
     follows: bool = False
-    _left_out: int = PrivateAttr(default=0)
+    _left_out: tuple[Hit, ...] = PrivateAttr(default=())
     _told: Dialogue = PrivateAttr(default=NOTHING_SAID)
 
     @property
@@ -131,7 +131,7 @@ class BudgetedStuffChain(StuffDocumentsChain):
         return asked.usage or Usage(self.model.prompt_tokens(told) if told else 0, 0)
 
     @property
-    def left_out(self) -> int:
+    def left_out(self) -> tuple[Hit, ...]:
         """Passages that were found and are not in the last prompt."""
         return self._left_out
 
@@ -177,7 +177,7 @@ class BudgetedStuffChain(StuffDocumentsChain):
         told = (*before.hits, *fitted)
         ids = {hit.chunk_id for hit in told}
         rest = [replace(hit, around=()) for hit in hits if hit.chunk_id not in ids]
-        self._left_out = len(rest)
+        self._left_out = tuple(rest)
         if before.messages or any(hit.around for hit in hits):
             self.on_widened((*told, *rest))
         inputs[self.document_variable_name] = self._joined((*heads, *texts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,12 +15,13 @@ from rag_core.answering.grounding import Grounding
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.extractive import Extraction
-from rag_core.domain import Answer, Citation, Hit, Message, Sentence, Step, Trace
+from rag_core.domain import Answer, Citation, Hit, Message, Searched, Sentence, Step, Trace
 from rag_core.models.base import ChatModel
 from rag_core.models.prompts import NOT_FOUND, new_mark
 from rag_core.settings import Settings
 
 NOTHING_EXTRACTED = Extraction((), 0.0, True)
+_MOST_NAMED = 3
 
 
 @dataclass(slots=True)
@@ -74,16 +75,17 @@ class Draft:
         """
         removed = writer.removed if writer is not None else 0
         retrieval = getattr(self.retriever, "trace", None) or Trace()
+        left_out: Sequence[Hit] = getattr(self.combine, "left_out", ())
         self.lap("total", self.began)
         return Trace(
             engine=retrieval.engine,
             query=self.query,
             latency_ms={**self.latency_ms, **retrieval.latency_ms},
             notes=(*retrieval.notes, *notes),
-            left_out=retrieval.left_out + getattr(self.combine, "left_out", 0),
+            left_out=retrieval.left_out + len(left_out),
             removed=removed,
             tokens=self._tokens(writer),
-            searched=retrieval.searched,
+            searched=retrieval.searched and _without_room(retrieval.searched, left_out),
             steps=self.steps,
             confidence={**told, **confidence.cited(citations, self.hits, all_valid=not removed)},
         )
@@ -101,7 +103,7 @@ class Draft:
         sentences = () if stopped else (Sentence(NOT_FOUND),)
         return Answer(
             self.question, text, sentences, (), self.hits, found, not stopped, self.model,
-            stopped=stopped, trace=self.trace(writer=writer),
+            stopped=stopped, trace=self.trace(self._notes(writer) if writer is not None else (), writer),
         )  # fmt: skip
 
     def quoted(self, stopped: bool) -> Answer:
@@ -161,9 +163,25 @@ class Draft:
     def _notes(self, writer: CitationWriter) -> list[str]:
         """What the reader should know about how the text was made."""
         notes = []
-        left_out = getattr(self.combine, "left_out", 0)
+        left_out: Sequence[Hit] = getattr(self.combine, "left_out", ())
         if left_out:
-            notes.append(f"{left_out} of {len(self.hits)} passages did not fit into the prompt and were left out.")
+            count = f"{len(left_out)} of {len(self.hits)} passages"
+            notes.append(f"{count} did not fit into the prompt and were left out: {_named(left_out)}.")
         if writer.removed:
             notes.append(f"{writer.removed} numbers that pointed at no passage were taken out of the answer.")
         return notes
+
+
+def _named(hits: Sequence[Hit]) -> str:
+    """The pages of the first few, and how many more there are."""
+    names = [f"{hit.document.title}, p. {hit.page_label or hit.page}" for hit in hits[:_MOST_NAMED]]
+    more = len(hits) - len(names)
+    return "; ".join([*names, *([f"and {more} more"] if more else [])])
+
+
+def _without_room(searched: Searched, left_out: Sequence[Hit]) -> Searched:
+    """What was searched, with what became of the passages that are not in the prompt."""
+    ids = {hit.chunk_id for hit in left_out}
+    return replace(searched, candidates=tuple(
+        replace(one, outcome="budget") if one.chunk_id in ids else one for one in searched.candidates
+    ))  # fmt: skip

@@ -66,14 +66,16 @@ def test_hits_and_pieces_come_through_callbacks() -> None:
     assert result == "Annaleads[1]."
 
 
-def test_passages_that_do_not_fit_are_counted() -> None:
+def test_passages_that_do_not_fit_are_known() -> None:
     many = tuple(hit(f"word{n} " * 100, index=n, start=n) for n in range(5))
     model = Parrot(context_tokens=520)
     chain = model_chain(model, many)
     run(chain)
     combine = chain.combine_documents_chain
-    assert combine.left_out == 5 - model.prompts[0].count("<passage-1a2b3c4d number")
-    assert 0 < combine.left_out < 5
+    told = model.prompts[0].count("<passage-1a2b3c4d number")
+    assert 0 < told < 5
+    assert len(combine.left_out) == 5 - told
+    assert all(one.text not in model.prompts[0] for one in combine.left_out)
     assert model.count_tokens(model.prompts[0]) + 100 <= 520
 
 
@@ -81,7 +83,7 @@ def test_no_room_for_any_passage() -> None:
     model = Parrot(context_tokens=256)
     chain = model_chain(model, (hit("word " * 900),))
     run(chain)
-    assert chain.combine_documents_chain.left_out == 1
+    assert len(chain.combine_documents_chain.left_out) == 1
 
 
 def test_no_documents_no_model() -> None:
@@ -118,7 +120,7 @@ def test_a_follow_up_tells_the_model_what_is_new_alone() -> None:
     assert "More news 1." in asked
     assert "More news 2." not in asked  # half of what was found is new to it at most
     assert "Earlier" not in asked
-    assert second.combine_documents_chain.left_out == 1
+    assert [one.index for one in second.combine_documents_chain.left_out] == [2]
     assert told[0][:3] == before.hits  # in the order of their numbers
     assert len(told[0]) == 6
     run(model_chain(model, before.hits, before=before, follows=True))

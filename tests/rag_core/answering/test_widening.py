@@ -73,7 +73,7 @@ def test_the_prompt_is_widened_within_the_model_s_context() -> None:
     narrow.context_tokens = chain.combine_documents_chain.usage.prompt_tokens - 2 + 100
     chain = model_chain(narrow, (WIDE, TEA), on_widened=told.append)
     chains.run(chain, "Who leads the board?", chains.Listener(lambda _: None, lambda _: None))
-    assert chain.combine_documents_chain.left_out == 0
+    assert chain.combine_documents_chain.left_out == ()
     assert chain.combine_documents_chain.usage.prompt_tokens + 100 <= narrow.context_tokens
     assert 0 < len(told[1][0].around) < 3
 
