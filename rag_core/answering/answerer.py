@@ -33,6 +33,7 @@ Event = str | tuple[Hit, ...] | Step
 """What the chain's thread hands over: an agent's steps, then the hits, once more where the prompt widened them, and
 text."""
 
+_EARLIER_SHARE = 32  # of the context, for turns before the last two: each word of them delays the answer's first
 
 Search = Callable[[Draft, Callable[[Step], None], Stop], None]
 
@@ -224,7 +225,8 @@ class Answerer:
         model = self._models.get(draft.model, settings)
         # An answer may take at most half of the context, or there is no room for passages.
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
-        history = earlier_turns(draft.history)
+        draft.earlier = earlier_turns(draft.history, model.count_tokens, model.context_tokens // _EARLIER_SHARE)
+        history = draft.earlier.text
         if draft.worked:
             history += WORKED.fill(sums="; ".join(draft.worked))
         return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from rag_core.domain import Message
 from rag_core.models.prompts import EARLIER, TURN
+from rag_core.text.sentences import split_sentences
 from rag_core.text.terms import terms
 
 _OPENING = re.compile(
@@ -28,6 +30,7 @@ _YEAR_BEFORE = re.compile(
 _YEAR_AFTER = re.compile(r"\b(?:the )?(?:year after|next year|following year|year later)\b", re.I)
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)*")
 _MOST_HISTORY_CHARS = 600
+_WHOLE_TURNS = 2
 
 
 def standalone_question(question: str, history: Sequence[Message]) -> str:
@@ -87,16 +90,45 @@ def _swapped_name(question: str, previous: str) -> str:
     return previous.replace(names[0], wanted[1]) if wanted and len(names) == 1 else ""
 
 
-def earlier_turns(history: Sequence[Message], most: int = 2) -> str:
-    """The last questions with their answers, for a prompt; empty when there are none."""
-    turns = [
-        TURN.fill(question=message.question[:_MOST_HISTORY_CHARS], answer=_unmarked(message.answer.text))
-        for message in history
-        if message.answer is not None and message.answer.text
-    ]
-    return EARLIER.fill(turns="\n".join(turns[-most:])) if turns else ""
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Questions with their answers for a prompt: of `left_out` first ones it has nothing, of `shortened` not all."""
+
+    text: str = ""
+    shortened: int = 0
+    left_out: int = 0
+
+    @property
+    def note(self) -> str:
+        """What the reader should know of it."""
+        told = [f"{self.shortened} shortened"] if self.shortened else []
+        told += [f"the first {self.left_out} left out"] if self.left_out else []
+        return f"Earlier questions and answers in the prompt: {', '.join(told)}." if told else ""
+
+
+NOTHING_EARLIER = Earlier()
+
+
+def earlier_turns(history: Sequence[Message], count: Callable[[str], int], room: int) -> Earlier:
+    """The last two questions with their answers, and of those before the first sentences, in `room` tokens."""
+    turns = [(one.question, _unmarked(one.answer.text)) for one in history if one.answer and one.answer.text]
+    told: list[str] = []
+    shortened = 0
+    for place, (question, answer) in enumerate(reversed(turns)):
+        first = split_sentences(answer)[:1] if place >= _WHOLE_TURNS else []
+        turn = _turn(question, first[0].text if first else answer)
+        if place >= _WHOLE_TURNS and (room := room - count(turn)) < 0:
+            break
+        told.append(turn)
+        shortened += len(turn) < len(TURN.fill(question=question, answer=answer))
+    text = EARLIER.fill(turns="\n".join(reversed(told))) if told else ""
+    return Earlier(text, shortened, len(turns) - len(told))
+
+
+def _turn(question: str, answer: str) -> str:
+    return TURN.fill(question=question[:_MOST_HISTORY_CHARS], answer=answer[:_MOST_HISTORY_CHARS])
 
 
 def _unmarked(text: str) -> str:
     """An answer without its citation numbers, which count the passages of another question."""
-    return re.sub(r"\s*\[\d[\d,\s]*\]", "", text)[:_MOST_HISTORY_CHARS]
+    return re.sub(r"\s*\[\d[\d,\s]*\]", "", text)

@@ -10,6 +10,8 @@ from typing import Any
 
 from rag_core.answering import confidence
 from rag_core.answering.citations import CitationWriter, is_not_found, renumbered, sentences_of
+from rag_core.answering.conversation import NOTHING_EARLIER, Earlier
+from rag_core.answering.dialogues import NOTHING_SAID
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
 from rag_core.answering.quoted import quoted
@@ -30,8 +32,8 @@ class Draft:
 
     `query` is the question as it was searched for, `combine` the part of the chain that makes the text, `message_id`
     what the answer is kept under, if anything. It `goes_on` where a model may be told what is new alone. `mark` stands
-    in the delimiters of its passages. `steps` and `worked`, the sums, are an agent's; `parts` the questions it took it
-    for, with the passages of each.
+    in the delimiters of its passages, `earlier` is what a prompt says of the conversation. `steps` and `worked`, the
+    sums, are an agent's; `parts` the questions it took it for, with the passages of each.
     """
 
     question: str
@@ -42,6 +44,7 @@ class Draft:
     message_id: Callable[[], str] | None = None
     goes_on: bool = True
     mark: str = field(default_factory=new_mark)
+    earlier: Earlier = NOTHING_EARLIER
     began: float = field(default_factory=time.perf_counter)
     hits: tuple[Hit, ...] = ()
     retriever: Any = None
@@ -167,6 +170,10 @@ class Draft:
         if left_out:
             count = f"{len(left_out)} of {len(self.hits)} passages"
             notes.append(f"{count} did not fit into the prompt and were left out: {_named(left_out)}.")
+        # A dialogue that goes on has its turns as they were, and a prompt of the user's own may want none.
+        told = getattr(self.combine, "told", NOTHING_SAID).messages[-1:]
+        if self.earlier.note and any(self.earlier.text in message.text for message in told):
+            notes.append(self.earlier.note)
         if writer.removed:
             notes.append(f"{writer.removed} numbers that pointed at no passage were taken out of the answer.")
         return notes

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rag_core.answering.conversation import earlier_turns, is_follow_up, standalone_question
+from rag_core.answering.conversation import Earlier, earlier_turns, is_follow_up, standalone_question
 from rag_core.domain import Answer, Message, Trace
 
 
@@ -63,10 +63,14 @@ def test_a_chain_keeps_its_subject() -> None:
 
 
 def test_earlier_turns_for_a_prompt() -> None:
-    assert earlier_turns([]) == ""
+    assert earlier_turns([], len, 100) == Earlier()
     unanswered = replace(message("Lost?"), answer=None)
-    text = earlier_turns([message("One?"), message("Two?"), unanswered, message("Three?", "x" * 9000)])
-    assert "One?" not in text
-    assert "Lost?" not in text
-    assert "Answer: It rose.\n" in text
-    assert len(text) < 2000
+    long = message("One?", "It fell [1]. Then it rose.")
+    last = [message("Two?"), unanswered, message("Three?", "x" * 9000)]
+    earlier = earlier_turns([message("Zero?"), long, *last], len, room=40)
+    said = "Question: One?\nAnswer: It fell.\nQuestion: Two?\nAnswer: It rose.\nQuestion: Three?\n"
+    assert said in earlier.text
+    assert "Zero?" not in earlier.text
+    assert len(earlier.text) < 2000
+    assert earlier.note == "Earlier questions and answers in the prompt: 2 shortened, the first 1 left out."
+    assert earlier_turns([long], len, room=0).note == ""

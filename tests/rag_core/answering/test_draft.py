@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from rag_core.answering.citations import CitationWriter, Passages
+from rag_core.answering.conversation import Earlier
+from rag_core.answering.dialogues import Dialogue
 from rag_core.answering.draft import Draft
 from rag_core.domain import Considered, Searched, Trace
+from rag_core.models import ChatMessage
 from rag_core.settings import Settings
 from tests.rag_core.answering.parts import encode_tokens, hit
 
@@ -36,3 +39,12 @@ def test_passages_without_room_are_named_and_marked(text: str) -> None:
     assert trace.searched is not None
     assert [one.outcome for one in trace.searched.candidates] == ["passage"] * 2 + ["budget"] * 5
     assert trace.left_out == 5
+
+
+@pytest.mark.parametrize(("prompt", "notes"), [("Three? Four?", 1), ("Four?", 0)])
+def test_what_of_the_conversation_is_not_in_the_prompt_is_told(prompt: str, notes: int) -> None:
+    draft = draft_of(told=Dialogue((ChatMessage("user", prompt),)))
+    draft.earlier = Earlier("Three?", left_out=2)
+    writer = CitationWriter(Passages(HITS))
+    writer.feed("Tea is grown on hill 1 [1].")
+    assert len(draft.written(writer, encode_tokens, 0.5, stopped=False).trace.notes) == notes
