@@ -241,7 +241,11 @@ class GenerationSettings(Group):
     )
     gemini_model: str = Field(default="gemini-2.0-flash", description="name of the Gemini model")
     gemini_endpoint: str = Field(default="", description="another address that speaks Gemini's protocol")
-    timeout_s: float = Field(default=60.0, gt=0, description="longest wait for a remote model, seconds")
+    timeout_s: float = Field(
+        default=60.0,
+        gt=0,
+        description="longest wait for a model's next words, seconds; ten times as long for a GGUF file",
+    )
 
 
 class ServerSettings(Group):

@@ -5,13 +5,14 @@ A provider of models is one file with a `PROVIDER`, and one line in `rag_core.mo
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rag_core.domain import ModelStatus
@@ -58,6 +59,20 @@ class Turnstile:
         return len(self._waiting)
 
 
+class _Patience:
+    """The `cancelled` of a request that is also given up where nothing is heard for `silence_s` seconds."""
+
+    def __init__(self, cancelled: Callable[[], bool], silence_s: float) -> None:
+        self._cancelled, self._silence_s = cancelled, silence_s
+        self.heard()
+
+    def heard(self) -> None:
+        self._since = time.monotonic()
+
+    def __call__(self) -> bool:
+        return self._cancelled() or time.monotonic() - self._since > self._silence_s
+
+
 class ChatModel(ABC):
     """A model that answers in a dialogue. Thread-safe through `stream`; use nothing after `close`.
 
@@ -71,6 +86,8 @@ class ChatModel(ABC):
     one_at_a_time: ClassVar[bool] = True
     keeps_prefix: bool = True
     """Whether messages that begin like those before are read from there on, and cost nothing more."""
+    silence_s: float = math.inf
+    """Longest wait for a piece, of one whose `_generate` looks at `request.cancelled` meanwhile; others see to it."""
     failures: tuple[type[Exception], ...] = ()
     """Kinds of exception that `_generate` lets through and `_explain` puts into words."""
 
@@ -101,6 +118,14 @@ class ChatModel(ABC):
     def _explain(self, error: Exception) -> LecternError:
         """An error of the vendor in words that a person can use."""
         return ModelUnavailable(f"{self.label} stopped with an error: {error}")
+
+    def _silent(self) -> LecternError:
+        error = ModelUnavailable(
+            f"{self.label} did not answer within {self.silence_s:g} seconds.",
+            help="Try again, or choose another model. generation.timeout_s sets how long is waited.",
+        )
+        error.retryable = True
+        return error
 
     def stream(
         self,
@@ -145,12 +170,17 @@ class ChatModel(ABC):
             raise Cancelled("Stopped before the model began.")
         usages: list[Usage] = []
         written = ""
+        patience = _Patience(request.cancelled, self.silence_s)
         try:
-            with closing(self._generate(request)) as pieces:
-                shown = without_thoughts(_shown(pieces, usages, request.cancelled), thinking=self._thinks_first)
+            with closing(self._generate(replace(request, cancelled=patience))) as pieces:
+                shown = without_thoughts(_shown(pieces, usages, patience), thinking=self._thinks_first)
                 for text in until_stop(shown, request.stop):
                     written += text
                     yield Delta(text)
+        except Cancelled as error:
+            if request.cancelled():
+                raise
+            raise self._silent() from error
         except self.failures as error:
             raise self._explain(error) from error
         counted = usages or [Usage(self.prompt_tokens(request.messages), self.count_tokens(written))]
@@ -189,11 +219,11 @@ class Provider:
         return model_id.startswith(self.prefix) if self.prefix.endswith(":") else model_id == self.prefix
 
 
-def _shown(pieces: Iterator[str | Usage], usages: list[Usage], cancelled: Callable[[], bool]) -> Iterator[str]:
+def _shown(pieces: Iterator[str | Usage], usages: list[Usage], patience: _Patience) -> Iterator[str]:
     """The texts among the pieces, as they can be shown; usages go to `usages`. Raises Cancelled."""
     last = ""
     for piece in pieces:
-        if cancelled():
+        if patience():
             raise Cancelled("Stopped while the model was writing.")
         if isinstance(piece, Usage):
             usages.append(piece)
@@ -202,3 +232,4 @@ def _shown(pieces: Iterator[str | Usage], usages: list[Usage], cancelled: Callab
             if shown := visible(last + text)[len(visible(last)) :]:
                 yield shown
             last = text[-1]
+        patience.heard()

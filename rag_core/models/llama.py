@@ -25,6 +25,7 @@ from rag_core.settings import GenerationSettings, Settings
 
 _log = logging.getLogger(__name__)
 _LOADING_FAILS = (ValueError, RuntimeError, AssertionError, OSError, KeyError, TypeError, AttributeError)
+_PATIENCE = 10  # a prompt takes minutes to read on a slow machine
 
 
 class LlamaModel(ChatModel):
@@ -39,6 +40,7 @@ class LlamaModel(ChatModel):
         super().__init__()
         self.id = f"{GGUF_PREFIX}{path.name}"
         self.label = path.stem
+        self.silence_s = _PATIENCE * settings.timeout_s
         self._temperature = settings.temperature
         self._llm = _load(path, settings)
         self.context_tokens = min(self._llm.n_ctx(), self._llm._model.n_ctx_train() or self._llm.n_ctx())

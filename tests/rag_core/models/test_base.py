@@ -81,6 +81,21 @@ def test_stopped_before_it_began() -> None:
         said(Scripted("a"), cancelled=lambda: True)
 
 
+def test_a_model_that_falls_silent_is_given_up() -> None:
+    class Silent(Scripted):
+        silence_s = 0.05
+
+        def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
+            yield "a"
+            while not request.cancelled():
+                time.sleep(0.01)
+            raise Cancelled("Asked to stop.")
+
+    with pytest.raises(ModelUnavailable, match="did not answer within") as caught:
+        said(Silent())
+    assert caught.value.retryable
+
+
 def test_closing_waits_for_the_request_and_happens_once() -> None:
     model = Scripted("a", "b")
     pieces = model.stream(prompted("x"), max_tokens=9)

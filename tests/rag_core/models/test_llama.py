@@ -104,6 +104,14 @@ def test_stops_while_it_reads_a_long_prompt(model: LlamaModel) -> None:
     assert list(model.stream(prompted("sales"), max_tokens=5))
 
 
+def test_a_prompt_that_takes_too_long_is_given_up(model: LlamaModel) -> None:
+    patience, model.silence_s = model.silence_s, 0.005
+    with pytest.raises(ModelUnavailable, match="did not answer within"):
+        list(model.stream(prompted("zebra " * 220), max_tokens=5))
+    model.silence_s = patience
+    assert list(model.stream(prompted("sales"), max_tokens=5))
+
+
 def test_one_request_at_a_time_in_order(model: LlamaModel) -> None:
     order: list[str] = []
     first = model.stream(prompted("sales"), max_tokens=30)
