@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rag_core.answering.citations import CitationWriter, Passages
@@ -12,7 +13,8 @@ from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encode, Encoder
 from rag_core.answering.questions import check_question
-from rag_core.answering.strategies.extractive import believed, extract
+from rag_core.answering.quoted import quoted
+from rag_core.answering.strategies.extractive import Extraction, believed, extract
 from rag_core.answering.strategies.summary import Summarist
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.subject import is_request
@@ -130,7 +132,7 @@ class Answerer:
     def _stream(self, draft: Draft, cancelled: Stop, search: Search | None) -> Iterator[Piece]:
         yield Piece(stage="searching")
         writer: CitationWriter | None = None
-        written = stopped = False
+        shown, stopped = "", False
         worker: Worker[Event] = Worker(lambda emit, stopping: self._answer(draft, search, emit, stopping))
         with worker:
             try:
@@ -142,15 +144,16 @@ class Answerer:
                             yield Piece(stage="answering")
                         writer = CitationWriter(Passages(event))
                     elif text := event if draft.model == EXTRACTIVE or writer is None else writer.feed(event):
-                        written = True
+                        shown += text
                         yield Piece(text=text)
             except Cancelled:
                 stopped = True
         if writer is not None and (rest := writer.finish()):
+            shown += rest
             yield Piece(text=rest)
         answer = self._answer_of(draft, writer, stopped or cancelled())
-        if not written and answer.text:
-            yield Piece(text=answer.text)
+        if answer.text.startswith(shown) and (rest := answer.text[len(shown) :]):
+            yield Piece(text=rest)
         yield Piece(answer=answer)
 
     def _answer_of(self, draft: Draft, writer: CitationWriter | None, stopped: bool) -> Answer:
@@ -159,7 +162,14 @@ class Answerer:
         if draft.model == EXTRACTIVE:
             return draft.quoted(stopped)
         found = believed(draft.query, draft.hits, self._encoder, draft.aim).answerable
-        return draft.written(writer, self._encoder.tokens, found, stopped)
+        answer = draft.written(writer, self._encoder.tokens, found, stopped)
+        return self._with_closest(answer, draft) if answer.abstained else answer
+
+    def _with_closest(self, answer: Answer, draft: Draft) -> Answer:
+        """A model's abstention with what the extractive one would offer from the same passages."""
+        near = extract(draft.query, draft.hits, self._encoder, aim=draft.aim, max_sentences=1).quotes[:1]
+        text, sentences, citations = quoted(Extraction(near, answer.confidence, True))
+        return replace(answer, text=text, sentences=sentences, citations=citations)
 
     def _answer(self, draft: Draft, search: Search | None, emit: Callable[[Event], None], stopping: Stop) -> None:
         """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""

@@ -172,12 +172,15 @@ def test_an_uncited_sentence_gets_the_citation_that_holds_it(script: Script) -> 
     assert answer.citations[0].page == 2
 
 
-def test_a_written_abstention(script: Script) -> None:
+def test_a_written_abstention_offers_the_closest(script: Script) -> None:
     script.texts = ("Not found in", " these documents.")
     answerer, _ = answerer_of(settings=gemini_settings(script))
-    answer = read(answerer.stream("Who leads the board?"))[2]
+    _, text, answer = read(answerer.stream("Who leads the board?"))
     assert answer.abstained
-    assert answer.text == "Not found in these documents."
+    assert text == answer.text == "Not found in these documents.\n\nClosest: Anna Berger leads the board. [1]"
+    assert [citation.text for citation in answer.citations] == ["Anna Berger leads the board."]
+    assert answer.sentences[1].citations == (1,)
+    assert answer.confidence > 0
 
 
 def test_the_prompt_holds_numbered_passages_and_history(script: Script) -> None:
