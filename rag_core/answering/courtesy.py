@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encode
-from rag_core.domain import Message
+from rag_core.domain import COURTESY, Message
 
 _PATH = Path(__file__).with_name("courtesy.json")
 _NEAR = 0.72
