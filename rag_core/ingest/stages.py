@@ -23,7 +23,7 @@ from rag_core.storage import Stored
 
 _COUNT_TEXTS = 1000
 # What was read of a long document is embedded first after this many pages, then whenever it is half as much more.
-BEGUN_PAGES = 32
+BEGUN_PAGES = 12
 
 
 def parse(run: RunContext, works: Sequence[Work], ahead: Executor) -> list[Work]:

@@ -38,7 +38,7 @@ FORMATS: dict[str, Opener] = {
     **dict.fromkeys(base.IMAGES, ImageDocument),
 }
 # Pages are answered in bundles of about this long, so that requests of others are not kept waiting.
-BUNDLE_S = 0.2
+BUNDLE_S = 0.05
 
 
 class Worker:

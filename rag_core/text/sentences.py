@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from rag_core.text.wordlists import NEVER_ENDS, SOMETIMES_ENDS, STARTERS
@@ -75,8 +76,12 @@ def tidy(text: str) -> str:
     return " ".join(parts)
 
 
-def split_sentences(text: str) -> list[Span]:
-    """Cut a text into sentences, rows, headings and fragments, in order; rules and page numbers are left out."""
+@lru_cache(maxsize=1024)
+def split_sentences(text: str) -> tuple[Span, ...]:
+    """Cut a text into sentences, rows, headings and fragments, in order; rules and page numbers are left out.
+
+    Remembered, since a long document is cut while it is read and once more as a whole.
+    """
     spans: list[Span] = []
     for start, end in _blocks(text):
         block = text[start:end]
@@ -87,7 +92,7 @@ def split_sentences(text: str) -> list[Span]:
             shown = _display(text[first:last])
             if shown:
                 spans.append(Span(first, last, shown, _block_kind(text[first:last])))
-    return spans
+    return tuple(spans)
 
 
 def _display(raw: str) -> str:

@@ -1,4 +1,4 @@
-"""The same PDF through Lectern and through the reference stack, both with models loaded, in one run.
+"""The same PDF through Lectern and through the reference stack, both with models and parsers loaded, in one run.
 
     python -m tests.benchmarks.ingest --reference ../shared/bench/langchain_reference.py FILE.pdf ...
 
@@ -18,9 +18,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rag_core import Document, Library, Settings, Upload
+from rag_core import Document, Library, Settings
 from rag_core.text.context import context_of
-from tests.benchmarks.measure import PeakMemory, emit
+from tests.benchmarks.measure import PROJECT, PeakMemory, emit
+
+WARM_UP = PROJECT / "data" / "samples" / "veyra-ferry-handbook.pdf"
 
 
 def lectern(file: Path) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def lectern(file: Path) -> dict[str, Any]:
             Library.open(Settings(_env_file=None, data_dir=Path(folder))) as library,
             PeakMemory(Path(folder)) as memory,
         ):
-            for _ in library.add([Upload("warm up.txt", b"The models are loaded and the stores are there.")]):
+            for _ in library.add([WARM_UP]):
                 pass
             library.storage.settle()
             stages: dict[str, float] = {}
