@@ -116,9 +116,14 @@ class Library:
 
         Raises LibraryInUse, ConfigurationError or StoreUnavailable.
         """
+        from threadpoolctl import threadpool_limits
+
         from rag_core.reading import Reader
         from rag_core.storage import Storage
 
+        # What numpy multiplies here is small; BLAS's threads would spin between products, on the cores that PostgreSQL
+        # and the encoder need: a search of 100,000 chunks took half as long again.
+        threadpool_limits(1, "blas")
         settings = settings or Settings.load()
         return cls(settings, Storage(settings), Reader(settings.reading))
 
