@@ -171,8 +171,9 @@ def sentences_of(text: str) -> list[Written]:
 
 
 def is_not_found(text: str) -> bool:
-    """Whether an answer says that the passages do not hold one."""
-    return without_markers(text).strip().casefold().startswith(NOT_FOUND.casefold().rstrip("."))
+    """Whether an answer says that the passages do not hold one; small models say it by its first two words alone."""
+    said = without_markers(text).strip().casefold().rstrip(".")
+    return said == "not found" or said.startswith(NOT_FOUND.casefold().rstrip("."))
 
 
 def renumbered(

@@ -215,9 +215,9 @@ def _cell(evidence: Evidence, index: int, question: str) -> tuple[str, tuple[int
     if clear < _CLEARLY * chances.sum():
         return "", ()
     best = of_years[-1] if of_years else best
-    text = said(evidence.asked.cells[best])
-    if kind == "date" and not holds_answer(kind, evidence.asked.cells[best].part.text):
-        return "", ()
+    text, printed = said(evidence.asked.cells[best]), evidence.asked.cells[best].part.text
+    if not any(character.isdigit() for character in printed) or (kind == "date" and not holds_answer(kind, printed)):
+        return "", ()  # a dash says nothing by itself
     return (text, (best,)) if text else ("", ())
 
 

@@ -131,6 +131,7 @@ def test_renumbering_puts_citations_found_later_in_their_place() -> None:
         ("Not found in these documents.", True),
         (" not found in these documents [1]. ", True),
         ("Not found in these documents", True),
+        ("Not found.", True),
         ("It was not found in these documents of 1999.", False),
         ("", False),
     ],

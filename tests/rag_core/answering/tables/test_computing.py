@@ -96,6 +96,12 @@ def test_the_number_of_a_page_is_no_figure(real_encoder: Encoder) -> None:
     assert [cell.name for cell in found.asked.cells] == ["Sales", "Sales", "Cost", "Cost"]
 
 
+def test_a_dash_is_no_answer_by_itself(real_encoder: Encoder) -> None:
+    page = "\t2020\t2019\nMac\t28,622\t25,740\nWearables\t—\t24,482\n"
+    made = answer("What were net sales of wearables in 2020?", real_encoder, page)
+    assert (made.lead, made.quotes[0].text.split()[0]) == ("", "Wearables")
+
+
 def test_what_asks_for_a_reason_or_a_name_asks_for_no_sum() -> None:
     assert operation("Why did Mac sales increase between 2018 and 2019?") is None
     assert operation("Who approved the change?") is None
