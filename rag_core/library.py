@@ -122,7 +122,7 @@ class Library:
         from rag_core.storage import Storage
 
         # What numpy multiplies here is small; BLAS's threads would spin between products, on the cores that PostgreSQL
-        # and the encoder need: a search of 100,000 chunks took half as long again.
+        # and the encoder need: beside other work what takes 0.1 ms took 10.
         threadpool_limits(1, "blas")
         settings = settings or Settings.load()
         return cls(settings, Storage(settings), Reader(settings.reading))

@@ -87,7 +87,7 @@ def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Co
     if wanted is None:
         return None
     names_periods = len(_periods(question, wanted)) > 1
-    if not names_periods and _isprinted(wanted, asked.cells[int(np.argmax(scores))]):
+    if not names_periods and _is_printed(wanted, asked.cells[int(np.argmax(scores))]):
         return None
     places = _operands(question, wanted, asked, scores, weights)
     if len(places) < 2:
@@ -138,7 +138,7 @@ def _beside(asked: Asked, best: int) -> list[int]:
     return same if len(same) > 1 else column
 
 
-def _isprinted(wanted: Operation, cell: Cell) -> bool:
+def _is_printed(wanted: Operation, cell: Cell) -> bool:
     """Whether a cell is the result itself: "Average price" where an average is asked for."""
     return _ASKS[wanted].search(f"{cell.name} {cell.head}") is not None
 

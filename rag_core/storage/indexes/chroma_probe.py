@@ -24,9 +24,8 @@ import numpy as np
 _SAMPLE = 512
 _PART = 64
 _WITHIN = 1e-4  # Chroma's cosine distance of a vector to itself is below 1e-6
-# Its graph is approximate: among rows that are much alike some are led past, 12 of 64 among 100,000 of words at random.
-# A damaged one loses most.
-_SPARED = 1 / 3
+# Its graph is approximate: among rows that are much alike a few are led past. A damaged one loses most.
+_SPARED = 1 / 8
 _LOOK_S = 0.1
 
 

@@ -344,7 +344,7 @@ def test_a_probe_is_limited_in_time_and_can_be_stopped(storage: Storage, filled:
     assert probe(folder, "lectern-other", 60, threading.Event()).rows is None
 
 
-@pytest.mark.parametrize(("lost", "damaged"), [(0, False), (12, False), (21, False), (22, True), (64, True)])
+@pytest.mark.parametrize(("lost", "damaged"), [(0, False), (1, False), (8, False), (9, True), (64, True)])
 def test_an_index_that_is_only_approximate_is_no_damaged_one(lost: int, damaged: bool) -> None:
     class Collection:
         def get(self, **_: object) -> dict[str, object]:
