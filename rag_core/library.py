@@ -54,23 +54,23 @@ class Library:
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
-        from rag_core.access import Access
-        from rag_core.asking import Asking
-        from rag_core.catalogue import Catalogue
-        from rag_core.clustering import Clustering
-        from rag_core.editing import ChunkEdits
-        from rag_core.embedding_in_use import EmbeddingInUse
         from rag_core.evaluation import Evaluation, Host
-        from rag_core.following import FollowedSources
-        from rag_core.history import History
         from rag_core.ingest import Ingest
         from rag_core.insights import InsightsService
         from rag_core.jobs import Jobs
-        from rag_core.language_models import LanguageModels
-        from rag_core.maintenance import Maintenance
-        from rag_core.preferences import Preferences
-        from rag_core.recognition import Recognising
-        from rag_core.work import kinds
+        from rag_core.services.access import Access
+        from rag_core.services.asking import Asking
+        from rag_core.services.catalogue import Catalogue
+        from rag_core.services.clustering import Clustering
+        from rag_core.services.editing import ChunkEdits
+        from rag_core.services.embedding_in_use import EmbeddingInUse
+        from rag_core.services.following import FollowedSources
+        from rag_core.services.history import History
+        from rag_core.services.language_models import LanguageModels
+        from rag_core.services.maintenance import Maintenance
+        from rag_core.services.preferences import Preferences
+        from rag_core.services.recognition import Recognising
+        from rag_core.services.work import kinds
 
         self.storage = storage
         self.reader = reader
@@ -145,7 +145,7 @@ class Library:
         archive is damaged), ConfigurationError (no archive of ours, or the library is not empty), LimitExceeded (the
         disk), LibraryInUse, StoreUnavailable.
         """
-        from rag_core.maintenance import restore
+        from rag_core.services.maintenance import restore
 
         return restore(Path(path), settings or Settings.load())
 
@@ -259,7 +259,7 @@ class Library:
 
         Raises UnsupportedDocument for documents that have no pages to draw.
         """
-        from rag_core.page_images import draw
+        from rag_core.services.page_images import draw
 
         return draw(self.storage, self.reader, self.document(document_id), page, span, width_px)
 
@@ -366,7 +366,7 @@ class Library:
         Each is asked of the extractive model, within `scope`; takes some seconds, so the result for a library as it is
         now is kept. Raises StoreUnavailable, ModelUnavailable.
         """
-        from rag_core.suggesting import suggestions
+        from rag_core.services.suggesting import suggestions
 
         return suggestions(self.storage, self.asking, self.settings, given, scope or Scope(), limit)
 
@@ -377,7 +377,7 @@ class Library:
 
     def scope_of(self, names: Iterable[str]) -> Scope:
         """Documents and tags by what a person calls them, as after `@`. Raises KeyError for a name that fits none."""
-        from rag_core.scoped import scope_named
+        from rag_core.services.scoped import scope_named
 
         return scope_named(names, self.documents())
 
@@ -397,7 +397,7 @@ class Library:
 
     def _forget(self, document_id: str) -> None:
         """Nothing is kept of a removed document beside the stores."""
-        from rag_core.corpora import forget
+        from rag_core.services.corpora import forget
 
         self.asking.forget_dialogues()
         forget(self.storage, document_id)

@@ -56,6 +56,8 @@ def test_imports_go_one_way(path: Path) -> None:
                 assert rest[0] in MAY_USE.get(room[1], set()), f"the stage {room[1]} imports {name}"
             if top == "accelerator":
                 assert room[1] in MAY_ACCELERATE, f"the stage {room[1]} imports {name}"
+        if room[0] == "rag_core" and room[1] not in ("services", "library.py", "remote"):
+            assert top != "rag_core" or rest[:1] != ["services"], f"the library wires the services: {name}"
         if room[:2] in (("rag_core", name) for name in ("domain", "text", "settings.py", "errors.py")):
             below = {"errors", "domain", "places", room[1]}
             assert top != "rag_core" or rest[0] in below, f"{room[1]} stands below every stage"

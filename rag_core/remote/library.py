@@ -182,7 +182,7 @@ class RemoteLibrary(Remote):
 
     def scope_of(self, names: Iterable[str]) -> Scope:
         """Documents and tags by what a person calls them. Raises KeyError for a name that fits none."""
-        from rag_core.scoped import scope_named
+        from rag_core.services.scoped import scope_named
 
         wanted = [*names]
         return scope_named(wanted, self.documents() if wanted else ())

@@ -7,7 +7,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from accelerator import segments
-from rag_core import Library, rechunking
+from rag_core import Library
+from rag_core.services import rechunking
 from rag_core.settings import EmbeddingSettings
 from tests.faults.journal import Journal
 from tests.faults.shelf import Shelf

@@ -10,7 +10,7 @@ import numpy as np
 from rag_core import Library, Settings, Upload
 from rag_core.domain import CorpusMap, Scope
 from rag_core.insights.mapping import project
-from tests.rag_core.test_clustering import TEXTS
+from tests.rag_core.services.test_clustering import TEXTS
 
 
 def test_clusters_stand_apart_and_the_same_input_gives_the_same_map() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.corpora import Rechunked
 from rag_core.domain import Hit, Scope
 from rag_core.retrieval import for_passages
+from rag_core.services.corpora import Rechunked
 from rag_core.settings import ChunkingSettings
 
 TEXT = "# Boats\n\n" + " ".join(f"Ferry number {n} has {n + 3} cabins." for n in range(12)) + "\n\n# Trains\n\n"

@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.corpora import Rechunked
 from rag_core.domain import Scope
+from rag_core.services.corpora import Rechunked
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 
 NOTES = {

@@ -7,9 +7,9 @@ import pytest
 
 from accelerator.dump import write_dump
 from rag_core import Hit, Library, Settings, Upload
-from rag_core.corpora import LibraryCorpus
 from rag_core.retrieval import LibraryIndexes, Pipeline
 from rag_core.retrieval.langchain import LecternRetriever
+from rag_core.services.corpora import LibraryCorpus
 from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.samples import TEXTS

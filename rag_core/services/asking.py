@@ -14,15 +14,15 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
-from rag_core.corpora import LibraryCorpus, Rechunked
 from rag_core.domain import Answer, Message, Piece, Scope
-from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
-from rag_core.preferences import Preferences
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
-from rag_core.scoped import scoped
+from rag_core.services.corpora import LibraryCorpus, Rechunked
+from rag_core.services.embedding_in_use import EmbeddingInUse
+from rag_core.services.preferences import Preferences
+from rag_core.services.scoped import scoped
 from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.corpora import FOLDER, LibraryCorpus, Rechunked
 from rag_core.errors import Cancelled, LimitExceeded
 from rag_core.retrieval import LibraryIndexes, Retrieval
+from rag_core.services.corpora import FOLDER, LibraryCorpus, Rechunked
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage.postgres.pieces import pieces_of
 from tests.conftest import PROJECT, add_text

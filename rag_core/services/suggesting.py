@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from rag_core.asking import Asking
 from rag_core.domain import Answer, Question, Scope
 from rag_core.evaluation.drafting.draft import draft_from
+from rag_core.services.asking import Asking
 from rag_core.settings import Settings
 from rag_core.storage import Storage
 

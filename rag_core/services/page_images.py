@@ -8,7 +8,7 @@ from rag_core.domain import Document, PageImage
 from rag_core.errors import UnsupportedDocument
 from rag_core.reading import Reader
 from rag_core.reading.ocr import span_boxes
-from rag_core.recognition import recognised_text
+from rag_core.services.recognition import recognised_text
 from rag_core.storage import Storage
 
 

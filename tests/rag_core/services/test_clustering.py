@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rag_core import Cancellation, Library, Settings, Upload
-from rag_core.clustering import Clustering
 from rag_core.errors import ModelUnavailable
+from rag_core.services.clustering import Clustering
 from tests.conftest import add_text
 
 TEXTS = {

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from pydantic import SecretStr
 
-from rag_core import rechunking
 from rag_core.domain import Profile
 from rag_core.errors import ConfigurationError
+from rag_core.services import rechunking
 from rag_core.settings import ServerSettings, Settings, translated
 from rag_core.storage import Storage
 

@@ -17,9 +17,9 @@ from rag_core.models import model_statuses
 from rag_core.models.downloads import Downloads
 from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_path, llama_missing
 from rag_core.models.gguf_header import Header, read_header
-from rag_core.preferences import Preferences
+from rag_core.services.preferences import Preferences
 
-_WORTH_HAVING = Path(__file__).parent / "models" / "worth_having.json"
+_WORTH_HAVING = Path(__file__).parents[1] / "models" / "worth_having.json"
 _COMPUTING_BYTES = 300_000_000  # what llama.cpp allocates besides weights and cache, at its usual batch
 _SHARE_OF_FREE = 0.9
 

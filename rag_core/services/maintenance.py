@@ -7,16 +7,16 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rag_core import rechunking
 from rag_core.cancellation import Cancellation
 from rag_core.domain import BackupReport, LibraryStatus, Progress, Report, TargetProfile
-from rag_core.embedding_in_use import EmbeddingInUse
 from rag_core.errors import LecternError
 from rag_core.ingest import Ingest
-from rag_core.language_models import LanguageModels
-from rag_core.preferences import Preferences
-from rag_core.recognition import Recognising
-from rag_core.reembedding import Reembedding, target_profile, target_settings
+from rag_core.services import rechunking
+from rag_core.services.embedding_in_use import EmbeddingInUse
+from rag_core.services.language_models import LanguageModels
+from rag_core.services.preferences import Preferences
+from rag_core.services.recognition import Recognising
+from rag_core.services.reembedding import Reembedding, target_profile, target_settings
 from rag_core.settings import EmbeddingSettings, Settings
 from rag_core.storage import Archive, Storage, check_known, report
 from rag_core.storage.maintenance import doctor

@@ -26,7 +26,6 @@ from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, ChunkEdit, Document, Page, ParsedDocument, Scope
 from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
-from rag_core.kept_pieces import KeptPieces
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.acronyms import written_out
 from rag_core.retrieval.contents import Contents
@@ -39,6 +38,7 @@ from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import Within, documents_within, narrowed
 from rag_core.retrieval.spelling import corrected
 from rag_core.retrieval.understanding import is_asking, looked_for, understand
+from rag_core.services.kept_pieces import KeptPieces
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore

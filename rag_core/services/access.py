@@ -11,9 +11,9 @@ import secrets
 import threading
 from collections.abc import Iterable
 
-from rag_core.cards import clean_tag
 from rag_core.domain import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Role
 from rag_core.errors import ConfigurationError
+from rag_core.services.cards import clean_tag
 from rag_core.storage import Storage
 
 _NAME_CHARS = 100

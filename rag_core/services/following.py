@@ -14,11 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from rag_core.cancellation import Cancellation
-from rag_core.cards import clean_tag
 from rag_core.domain import AddEvent, FollowedSource, KnownSource, Visit, WebAddress
 from rag_core.errors import ConfigurationError, LecternError, SourceUnavailable
 from rag_core.ingest import Ingest
 from rag_core.reading import SUFFIXES
+from rag_core.services.cards import clean_tag
 from rag_core.settings import Settings
 from rag_core.sources import Found, Item, Listing, Looking, Refused, Unchanged, folder_items, list_folder, location
 from rag_core.storage import Storage

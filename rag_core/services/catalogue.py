@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from rag_core.cards import clean_tag, make_cards
+from rag_core.services.cards import clean_tag, make_cards
 from rag_core.storage import Storage
 from rag_core.storage.indexes.feeder import Feeder
 

@@ -28,7 +28,7 @@ QUESTION = "How does the bishop move in chess?"
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.reembedding._BATCH", 1)
+    monkeypatch.setattr("rag_core.services.reembedding._BATCH", 1)
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 from rag_core.embedding import Embedder, Reader, open_embedder, open_reader
-from rag_core.preferences import Preferences
-from rag_core.reembedding import open_for
+from rag_core.services.preferences import Preferences
+from rag_core.services.reembedding import open_for
 from rag_core.storage import Storage
 
 

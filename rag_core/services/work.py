@@ -13,12 +13,12 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, BackupReport, Job, JobState, Progress, Question, Report
 from rag_core.errors import ConfigurationError
 from rag_core.jobs import Kind, Plain, Request, Run
+from rag_core.services.visiting import Visiting
 from rag_core.sources import Keyed
-from rag_core.visiting import Visiting
 
 if TYPE_CHECKING:
     from rag_core.library import Library
-    from rag_core.maintenance import Maintenance
+    from rag_core.services.maintenance import Maintenance
 
 _ENDS: Mapping[str, JobState] = {"ready": "done", "failed": "failed", "cancelled": "cancelled"}
 _LONG_BYTES = 2**19  # files that are larger are read and embedded beside the others
