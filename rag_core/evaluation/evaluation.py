@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
-import threading
 import uuid
-from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
@@ -28,27 +24,22 @@ from rag_core.domain import (
     Result,
     RowProblem,
     Run,
-    RunState,
 )
-from rag_core.errors import Cancelled, ConfigurationError, LecternError, ModelUnavailable
+from rag_core.errors import ConfigurationError, LecternError, ModelUnavailable
 from rag_core.evaluation import configurations as configuring
 from rag_core.evaluation.host import Host
 from rag_core.evaluation.measuring.metrics import METRICS
+from rag_core.evaluation.queue import RESUMED, RunQueue, library_now
 
 if TYPE_CHECKING:
     from rag_core.evaluation.gold.locating import Locator
     from rag_core.storage import Storage
-
-_log = logging.getLogger(__name__)
 
 Form = Literal["csv", "json", "html"]
 PACKAGES = (
     "numpy", "simsimd", "openvino", "sentence-transformers", "langchain-classic", "llama-cpp-python", "ir-measures",
     "rouge-score",
 )  # fmt: skip
-_RESUMED = "It was stopped and went on later: its times are of different moments."
-_CHANGED = "The library changed since the run was begun."
-_POLL_S = 0.2
 _ID_CHARS = 200
 
 
@@ -63,7 +54,7 @@ class Evaluation:
         self._sets = storage.question_sets
         self._runs = storage.evaluation_runs
         self.host = host
-        self._turn = threading.Lock()
+        self._queue = RunQueue(storage, host, self._locator)
 
     def metrics(self) -> tuple[Metric, ...]:
         """Every metric, in the order in which it is shown."""
@@ -206,7 +197,7 @@ class Evaluation:
                     id=uuid.uuid4().hex, group=group, set_id=set_id, set_name=of.name, configuration=configuration,
                     answers=answers, state="waiting", done=0, total=len(asked), seed=seed, created_at=now,
                     judge=judge if answers else "", settings=settings.tunable(), versions=_versions(),
-                    library=self._library_now(),
+                    library=library_now(self._storage),
                 )
             )  # fmt: skip
         self._runs.add(runs, asked)
@@ -223,28 +214,12 @@ class Evaluation:
         at it. A run that goes wrong, or is stopped, does not keep the others; stopping all by the token stops those
         behind it too. Questions that have a result are not asked again.
         """
-        token = cancellation or Cancellation()
-        while not self._turn.acquire(timeout=_POLL_S):
-            if self.host.closing():
-                return
-            if token.is_set():
-                for run_id in run_ids or ():
-                    with suppress(KeyError):  # it was deleted meanwhile
-                        self.cancel(run_id)
-                return
-            yield Progress("waiting")
-        try:
-            yield from self._all_carried(run_ids, token)
-        except Exception:
-            if not self.host.closing():  # or its stores and models were closed under it: the next owner goes on
-                raise
-        finally:
-            self._turn.release()
+        yield from self._queue.carry_out(run_ids, cancellation or Cancellation())
 
     def cancel(self, run_id: str) -> None:
         """Have a run that nobody carries out count as cancelled, so that it does not go on by itself."""
-        if self.run(run_id).state in ("waiting", "running"):
-            self._runs.enter(run_id, "cancelled")
+        self.run(run_id)
+        self._queue.cancel(run_id)
 
     def runs(self, set_id: str | None = None) -> list[Run]:
         """Every run, or those on one set, newest first."""
@@ -276,7 +251,7 @@ class Evaluation:
         asked = {_asked(result.question) for result in of_a}
         of_b = [result for result in of_b if _asked(result.question) in asked]
         found = compare(of_a, of_b, a.configuration.name, b.configuration.name, seed=a.seed)
-        if a.group == b.group and not any(_RESUMED in run.notes for run in (a, b)):
+        if a.group == b.group and not any(RESUMED in run.notes for run in (a, b)):
             return found
         return tuple(_of_other_moments(item) if item.metric.unit == "ms" else item for item in found)
 
@@ -328,65 +303,6 @@ class Evaluation:
             return ("New documents are chunked so from now on. Those that are here have to be re-chunked.",)
         return ()
 
-    def _all_carried(self, run_ids: Sequence[str] | None, token: Cancellation) -> Iterator[Progress]:
-        for run_id in run_ids or ():
-            self._runs.enter(run_id, "waiting")
-        done: set[str] = set()
-        while not self.host.closing() and (runs := self._next(run_ids, done)):
-            done.update(run.id for run in runs)
-            yield from in_turns([self._carried(run, token) for run in runs])
-
-    def _next(self, run_ids: Sequence[str] | None, done: Collection[str]) -> list[Run]:
-        """The runs to do next: the oldest that is left, and those begun with it that need the same model."""
-        left = [
-            run
-            for run in reversed(self._runs.all())
-            if (run_ids is None or run.id in run_ids) and run.id not in done and run.state in ("waiting", "running")
-        ]
-        return [run for run in left if (run.group, _model(run)) == (left[0].group, _model(left[0]))]
-
-    def _carried(self, run: Run, token: Cancellation) -> Iterator[Progress]:
-        from rag_core.evaluation.runner import Runner
-
-        if token.is_set() or token.is_set(run.id):
-            self._runs.enter(run.id, "cancelled")
-            return
-        self._runs.enter(run.id, "running")
-        runner = Runner(
-            self.host, run, self._locator(), self._storage.documents.pages,
-            lambda kept: self._runs.keep(run.id, kept), token,
-        )  # fmt: skip
-        state: RunState = "done"
-        error = ""
-        left = self._runs.missing(run.id)
-        if 0 < len(left) < run.total:
-            self._runs.note(run.id, [_RESUMED])
-        try:
-            yield from runner.steps(left)
-        except Cancelled:
-            if self.host.closing():
-                return  # the next owner goes on with it
-            state = "cancelled"
-        except LecternError as problem:
-            if self.host.closing():
-                return
-            state, error = "failed", f"{problem} {problem.help}".strip()
-        except Exception as problem:  # noqa: BLE001  it is logged, and the run marked
-            _log.exception("A run ended unexpectedly")
-            if self.host.closing():
-                return
-            # One that is not marked would come back at every start, before all others.
-            state, error = "failed", f"It ended unexpectedly: {problem!r}. The log says more."
-        self._finish(run, state, error)
-
-    def _finish(self, run: Run, state: RunState, error: str) -> None:
-        from rag_core.evaluation.measuring.comparing import summarise
-
-        self._runs.summarise(run.id, summarise(self.results(run.id, passages=False), seed=run.seed))
-        if self._library_now() != run.library:
-            self._runs.note(run.id, [*self.run(run.id).notes, _CHANGED])
-        self._runs.enter(run.id, state, error)
-
     def _locator(self) -> Locator:
         from rag_core.evaluation.gold.locating import Locator
 
@@ -403,17 +319,6 @@ class Evaluation:
                 raise ModelUnavailable(
                     f"The model {name} is not ready.", help=status.reason if status else "Choose one of the others."
                 )
-
-    def _library_now(self) -> dict[str, object]:
-        """What the library holds: whoever compares two runs sees whether it was the same."""
-        ready, chunks, _, _ = self._storage.documents.counts()
-        ids = self._storage.documents.ready_ids()
-        digest = hashlib.sha256(" ".join(f"{key}:{generation}" for key, generation in ids.items()).encode())
-        profile = self._storage.documents.profile()
-        return {
-            "documents": ready, "chunks": chunks, "digest": digest.hexdigest()[:16],
-            "profile": profile.id if profile else "", "embedding": profile.name if profile else "",
-        }  # fmt: skip
 
 
 def _of_other_moments(time: Difference) -> Difference:
@@ -433,29 +338,6 @@ def _check(questions: Sequence[Question]) -> None:
 def _asked(question: Question) -> tuple[object, ...]:
     """What makes two questions the same, whatever was noted of them."""
     return question.id, question.text, question.references, question.gold, question.answerable
-
-
-def in_turns(works: Sequence[Iterator[Progress]]) -> Iterator[Progress]:
-    """The steps of several works, one of each in turn; each round begins with another."""
-    left = list(works)
-    try:
-        while left:
-            for work in tuple(left):
-                step = next(work, None)
-                if step is None:
-                    left.remove(work)
-                else:
-                    yield step
-            left = left[1:] + left[:1]
-    finally:
-        for work in left:
-            if isinstance(work, Generator):
-                work.close()
-
-
-def _model(run: Run) -> tuple[object, ...]:
-    """What must be the same for two runs to take turns."""
-    return tuple(value for key, value in run.settings.items() if key.startswith("generation.")) if run.answers else ()
 
 
 def _versions() -> dict[str, str]:

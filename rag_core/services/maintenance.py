@@ -113,7 +113,7 @@ class Maintenance:
     def discard_reembedding(self) -> None:
         """Throw away what a stopped `reembed` has made. Raises LecternError while one runs."""
         with self._remade():
-            self._storage.discard_target()
+            self._storage.cutover.discard()
 
     def rechunk(self, *, cancellation: Cancellation | None = None) -> Iterator[Progress]:
         """Re-chunk the documents that a change of chunking left with other chunks, a few at a time.

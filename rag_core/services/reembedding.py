@@ -67,7 +67,7 @@ class Reembedding:
         """
         present = self._storage.documents.profile()
         if present in (None, self.profile):
-            self._storage.discard_target()
+            self._storage.cutover.discard()
             self._applied()
             yield Progress("done", note="Nothing was to be re-embedded.")
             return
@@ -87,8 +87,8 @@ class Reembedding:
         self._vectors.keep_only(self.profile)
         done, total = self._vectors.counts()
         if not done:
-            self._storage.discard_target()
-        self._dumps = self._storage.target_dumps(self.profile)
+            self._storage.cutover.discard()
+        self._dumps = self._storage.cutover.target_dumps(self.profile)
         needed = (total - done) * self.profile.dimensions * _FLOAT_BYTES * _COPIES
         free = shutil.disk_usage(self._storage.folder).free
         if free - needed < self._min_free_bytes:
@@ -163,7 +163,7 @@ class Reembedding:
             for _ in self._write_dumps(_never):
                 pass
             chunks = self._vectors.counts()[1]
-            self._storage.cut_over(self.profile, self._dumps, self._applied)
+            self._storage.cutover.run(self.profile, self._dumps, self._applied)
         self._storage.wake()
         return chunks
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import psycopg
-from psycopg import Connection
-from psycopg.rows import TupleRow
-
 from accelerator.backends.choosing import choose
-from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
+from rag_core.storage.cutover import Cutover
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
 from rag_core.storage.epoch import Epoch
 from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, DumpIndex, LexicalIndex
 from rag_core.storage.indexes.base import Surroundings
-from rag_core.storage.indexes.dumps import DumpStore, Loaded
+from rag_core.storage.indexes.dumps import Loaded
 from rag_core.storage.indexes.feeder import Feeder
 from rag_core.storage.indexes.sync import Sync
 from rag_core.storage.maintenance.archive import Archive
@@ -35,21 +30,21 @@ from rag_core.storage.originals.notes import left_notes
 from rag_core.storage.originals.removals import Removals
 from rag_core.storage.ownership import Ownership
 from rag_core.storage.postgres.access import AccessStore
-from rag_core.storage.postgres.changes import ChangeLog, Waiting
+from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.conversations import ConversationStore
-from rag_core.storage.postgres.database import Database, unavailable
+from rag_core.storage.postgres.database import Database
 from rag_core.storage.postgres.documents import DocumentStore
 from rag_core.storage.postgres.evaluation_runs import EvaluationRuns
 from rag_core.storage.postgres.hierarchy import HierarchyStore
 from rag_core.storage.postgres.insights import InsightsStore
 from rag_core.storage.postgres.jobs import JobStore
-from rag_core.storage.postgres.new_vectors import NewVectors, take_over
+from rag_core.storage.postgres.new_vectors import NewVectors
 from rag_core.storage.postgres.question_sets import QuestionSets
 from rag_core.storage.postgres.rows import Stored
 from rag_core.storage.postgres.sources import SourceStore
+from rag_core.storage.telling import counted, dead_letters, told
 
 _log = logging.getLogger(__name__)
-_TARGET_FOLDER = "dumps-new"
 _LONGEST_LULL_S = 60.0
 Kind = TypeVar("Kind", bound=DerivedIndex)
 
@@ -100,7 +95,7 @@ class Storage:
 
         Raises StoreUnavailable, also where its files cannot be removed yet: that is tried again by itself.
         """
-        self.documents.start_removal(document_id)
+        self.documents.removals.start(document_id)
         self.dumps.hide(document_id)
         self.sync.acknowledge()
         failed = self.removals.sweep()
@@ -206,9 +201,9 @@ class Storage:
     @property
     def notes(self) -> tuple[str, ...]:
         """What happened, on opening and to the indexes since, that the user should know. Raises StoreUnavailable."""
-        notes = [*_told(self._loaded, self.dumps.searched())]
+        notes = [*told(self._loaded, self.dumps.searched())]
         for index in self.indexes:
-            notes += [index.note() or "", _dead_letters(index.label, self.sync.waiting(index.name))]
+            notes += [index.note() or "", dead_letters(index.label, self.sync.waiting(index.name))]
         return tuple(note for note in notes if note)
 
     @property
@@ -239,50 +234,6 @@ class Storage:
         where = "embedded" if self._server else "by DATABASE_URL"
         told = {index.name: self._described(index) for index in self.indexes}
         return {"postgresql": f"{self._required().version()}, {where}", **told}
-
-    def target_dumps(self, profile: Profile) -> DumpStore:
-        """Dumps of another profile, beside those in use; what an earlier run left is kept."""
-        dumps = DumpStore(self.folder / _TARGET_FOLDER)
-        dumps.use(profile)
-        return dumps
-
-    def discard_target(self) -> None:
-        """Remove what an unfinished re-embedding has made."""
-        self.new_vectors.keep_only(None)
-        shutil.rmtree(self.folder / _TARGET_FOLDER, ignore_errors=True)
-
-    def cut_over(self, profile: Profile, target: DumpStore, applied: Callable[[], None]) -> None:
-        """Put new vectors in the place of the old ones, in PostgreSQL, dumps and, later, Chroma.
-
-        The caller holds the turns of adding, dumps and Chroma. `applied` is called in the same instant. Raises
-        StoreUnavailable; the old vectors then answer still.
-        """
-        cut = False
-        try:
-            with self._required().transaction() as connection:
-                follow = [index.name for index in self.indexes if index.reads_vectors and not index.needed]
-                ready = take_over(connection, profile, follow)
-                reach("cutover.uncommitted")
-                with self.epoch.changing():
-                    self._commit_cutover(connection, profile)
-                    self.dumps.cut_over(target, ready)
-                    self.chroma.close()
-                    applied()
-                    cut = True
-        except StoreUnavailable:
-            if not cut:  # otherwise only the connection was lost, after its commit
-                raise
-        reach("cutover.committed")
-        self.dumps.take_files(target, ready)
-        reach("cutover.taken")
-
-    def _commit_cutover(self, connection: Connection[TupleRow], profile: Profile) -> None:
-        """Commit; one that is not acknowledged is looked up. Raises StoreUnavailable when it did not happen."""
-        try:
-            connection.commit()
-        except psycopg.OperationalError as error:
-            if self.documents.profile() != profile:
-                raise unavailable(error) from error
 
     def wake_also(self, feeder: Feeder) -> None:
         """Wake another's thread too, whenever something was committed. Whose it is stops it."""
@@ -369,6 +320,7 @@ class Storage:
         self.dumps = self.index(DumpIndex).store
         self.chroma = self.index(ChromaIndex).store
         self.lexical = self.index(LexicalIndex)
+        self.cutover = Cutover(folder, database, self.documents, self.new_vectors, self.indexes, self.epoch)
         self.sync = Sync(database, self.documents, self.log, self.indexes)
         self.log.enrol([index.name for index in self.indexes])
         self._loaded = self._recover()
@@ -393,7 +345,7 @@ class Storage:
         waiting = self.sync.waiting(index.name)
         if index.needed or not waiting.documents:
             return index.describe()
-        behind = f"{index.describe()}, {_counted(waiting.documents, 'document', 'documents')} behind"
+        behind = f"{index.describe()}, {counted(waiting.documents, 'document', 'documents')} behind"
         return behind + (f" ({waiting.reason})" if waiting.reason else "")
 
     def _choose_backend(self) -> None:
@@ -411,7 +363,7 @@ class Storage:
         profile = self.documents.profile()
         if profile is not None:
             self.dumps.use(profile)
-            self._finish_cutover()
+            self.cutover.finish()
         self.sync.retry_now()
         self.sync.acknowledge()
         self.sources.supersede()
@@ -422,42 +374,7 @@ class Storage:
         ready = self.documents.ready_ids()
         return self.dumps.load(ready, self.documents.vectors)
 
-    def _finish_cutover(self) -> None:
-        """Take the dumps of a cutover that was committed before a kill; those of an unfinished one are kept."""
-        if (self.folder / _TARGET_FOLDER).exists() and self.new_vectors.unfinished() is None:
-            known = self.documents.ready_ids()
-            self.dumps.take_files(DumpStore(self.folder / _TARGET_FOLDER), known)
-
     def _required(self) -> Database:
         if self._database is None:
             raise StoreUnavailable("The library is closed.")
         return self._database
-
-
-def _told(loaded: Loaded, searched: Collection[str]) -> tuple[str, ...]:
-    """What the user should know of dumps that were not as they should be, as long as it is so."""
-    lines = []
-    left_out = sum(document_id not in searched for document_id in loaded.left_out)
-    if count := len(loaded.rewritten):
-        written = _counted(count, "damaged or missing dump file was", "damaged or missing dump files were")
-        lines.append(f"{written} written anew.")
-    if left_out:
-        lines.append(
-            f"{_counted(left_out, 'document', 'documents')} cannot be searched, for want of a dump file that could not"
-            f" be written: {loaded.reason} Repair tries again."
-        )
-    return tuple(lines)
-
-
-def _dead_letters(label: str, waiting: Waiting) -> str:
-    """What the user should know of documents that an index did not take in many attempts."""
-    if not waiting.dead:
-        return ""
-    return (
-        f"{_counted(waiting.dead, 'document', 'documents')} could not be brought to {label}: {waiting.reason}"
-        " It is tried again when Lectern starts, and by Repair."
-    )
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

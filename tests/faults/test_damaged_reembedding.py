@@ -9,7 +9,7 @@ import pytest
 from rag_core import Library, Settings
 from rag_core.errors import StoreUnavailable
 from rag_core.settings import EmbeddingSettings
-from rag_core.storage import Storage
+from rag_core.storage.cutover import Cutover
 from tests.faults.conftest import ALL
 from tests.faults.damages import DAMAGES
 from tests.faults.journal import Expected
@@ -31,7 +31,7 @@ def test_damaged_dumps_of_an_unfinished_re_embedding(
         assert profile is not None
         wanted = EmbeddingSettings(precision="bf16" if profile.precision == "float32" else "float32")
         with monkeypatch.context() as patch, pytest.raises(StoreUnavailable):
-            patch.setattr(Storage, "cut_over", _refuse)
+            patch.setattr(Cutover, "run", _refuse)
             list(library.maintenance.reembed(wanted))
     names = random.Random(seed() + number).sample(sorted(DAMAGES), len(shelf.items))
     for item, name in zip(shelf.items, names, strict=True):

@@ -81,7 +81,7 @@ def _repair(bench: Bench, library: Library) -> None:
 
 
 def _abandon(bench: Bench, library: Library) -> None:
-    library.storage.discard_target()
+    library.storage.cutover.discard()
 
 
 def _reembed(bench: Bench, library: Library) -> None:

@@ -35,7 +35,7 @@ class Removals:
         with self._lock:
             failed: dict[str, str] = {}
             gone = []
-            for document_id in self._documents.removing():
+            for document_id in self._documents.removals.started():
                 try:
                     self._files.remove(document_id)
                 except StoreUnavailable as error:
@@ -45,5 +45,5 @@ class Removals:
                     gone.append(document_id)
                     reach("removal.original")
             if gone:
-                self._documents.forget_removed(gone)
+                self._documents.removals.sweep(gone)
             return failed

@@ -316,21 +316,6 @@ class DocumentStore:
             ).fetchone()
         return Profile(*row) if row else None
 
-    @retried
-    def start_removal(self, document_id: str) -> bool:
-        """Take a document out of sight and log its removal. Returns whether there was one in sight."""
-        with self._database.transaction() as connection:
-            found = connection.execute(
-                "UPDATE documents SET state = 'removing' WHERE id = %s AND state <> 'removing' RETURNING id",
-                (storable(document_id),),
-            ).fetchone()
-            if found:
-                append(connection, "remove", [document_id])
-            reach("removal.uncommitted")
-        reach("removal.committed")
-        self._forget(document_id)
-        return found is not None
-
     def forget(self, ids: Sequence[str]) -> None:
         """What is remembered of documents is out of date: their rows were changed by another store."""
         self._forget(*ids)
@@ -344,29 +329,6 @@ class DocumentStore:
             reach("reading_again.uncommitted")
         reach("reading_again.committed")
         self._forget(*found)
-
-    @retried
-    def removing(self) -> list[str]:
-        """The documents that are being removed, but for those that can be taken back still."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id FROM documents WHERE state = 'removing' AND coalesce(kept_until, '-infinity') <= now()"
-                " ORDER BY id"
-            ).fetchall()
-        return [row[0] for row in rows]
-
-    @retried
-    def forget_removed(self, ids: Sequence[str]) -> None:
-        """Delete the rows of documents that are being removed; others stay."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "DELETE FROM documents WHERE id = ANY(%s) AND state = 'removing'"
-                " AND coalesce(kept_until, '-infinity') <= now()",
-                (list(ids),),
-            )
-            reach("removal.unswept")
-        reach("removal.swept")
-        self._forget(*ids)
 
     @retried
     def _update(self, document_id: str, state: str, assignment: str, *values: object) -> None:

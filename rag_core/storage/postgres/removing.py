@@ -1,4 +1,4 @@
-"""Removals that can be undone for a while: rows and files stay, and the log tells the indexes."""
+"""Documents that are being removed, at once or after a while in which they can be taken back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from accelerator.faults import reach
 from rag_core.storage.postgres.changes import append
-from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.database import Database, retried, storable
 
 _SET_ASIDE = """
     UPDATE documents SET state = 'removing', kept_until = now() + make_interval(secs => %s)
@@ -26,11 +26,26 @@ _FORGET_LEFT_OUT = """
 
 
 class RemovalStore:
-    """Sets documents aside and takes them back. `forget` is told of each. Raises StoreUnavailable."""
+    """Takes documents out of sight, back, and away for good. `forget` is told of each. Raises StoreUnavailable."""
 
     def __init__(self, database: Database, forget: Callable[..., None]) -> None:
         self._database = database
         self._forget = forget
+
+    @retried
+    def start(self, document_id: str) -> bool:
+        """Take a document out of sight and log its removal. Returns whether there was one in sight."""
+        with self._database.transaction() as connection:
+            found = connection.execute(
+                "UPDATE documents SET state = 'removing' WHERE id = %s AND state <> 'removing' RETURNING id",
+                (storable(document_id),),
+            ).fetchone()
+            if found:
+                append(connection, "remove", [document_id])
+            reach("removal.uncommitted")
+        reach("removal.committed")
+        self._forget(document_id)
+        return found is not None
 
     @retried
     def set_aside(self, ids: Sequence[str], seconds: float) -> list[str]:
@@ -54,3 +69,26 @@ class RemovalStore:
         reach("back.committed")
         self._forget(*found)
         return found
+
+    @retried
+    def started(self) -> list[str]:
+        """The documents that are being removed, but for those that can be taken back still."""
+        with self._database.transaction() as connection:
+            rows = connection.execute(
+                "SELECT id FROM documents WHERE state = 'removing' AND coalesce(kept_until, '-infinity') <= now()"
+                " ORDER BY id"
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    @retried
+    def sweep(self, ids: Sequence[str]) -> None:
+        """Delete the rows of documents that are being removed; others stay."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "DELETE FROM documents WHERE id = ANY(%s) AND state = 'removing'"
+                " AND coalesce(kept_until, '-infinity') <= now()",
+                (list(ids),),
+            )
+            reach("removal.unswept")
+        reach("removal.swept")
+        self._forget(*ids)

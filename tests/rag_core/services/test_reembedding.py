@@ -17,6 +17,7 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded, ModelUnavailable
 from rag_core.settings import EmbeddingSettings
 from rag_core.storage import Storage
+from rag_core.storage.cutover import Cutover
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.new_vectors import NewVectors
 from rag_core.text.context import context_of
@@ -303,7 +304,7 @@ def test_a_document_may_go_while_its_new_dump_is_written(filled: Library, monkey
 KILLS: dict[str, tuple[type, str, int]] = {
     "amid embedding": (NewVectors, "put", 2),
     "amid the dumps": (DumpStore, "write", 2),
-    "before the commit": (Storage, "_commit_cutover", 0),
+    "before the commit": (Cutover, "_commit", 0),
     "after the commit": (DumpStore, "cut_over", 0),
     "before the files": (DumpStore, "take_files", 0),
     "after the files": (Storage, "wake", 0),
@@ -353,9 +354,9 @@ def test_a_commit_that_is_not_acknowledged_is_looked_up(filled: Library, monkeyp
             self._connection.close()
             raise psycopg.OperationalError("the connection was lost")
 
-    commit = Storage._commit_cutover
+    commit = Cutover._commit
     monkeypatch.setattr(
-        Storage, "_commit_cutover", lambda self, connection, wanted: commit(self, Unacknowledged(connection), wanted)
+        Cutover, "_commit", lambda self, connection, wanted: commit(self, Unacknowledged(connection), wanted)
     )
     assert [step.stage for step in filled.maintenance.reembed(other(filled))][-1] == "done"
     assert_stores_agree(filled, profile(filled).id)

@@ -241,7 +241,7 @@ def test_documents_on_their_way_are_not_wrong(storage: Storage, filled: list[str
     storage.documents.accept([Accepted("b" * 32, "b" * 64, "pending.txt", "text/plain", 4)])
     storage.files.write("b" * 32, [b"four"])
     storage.stop_following()
-    storage.documents.start_removal(filled[0])
+    storage.documents.removals.start(filled[0])
     storage.dumps.hide(filled[0])
     assert verify(storage).findings == ()
     storage.sync.acknowledge()

@@ -202,7 +202,7 @@ def test_adding_to_chroma_twice_changes_nothing(storage: Storage) -> None:
 
 def test_a_document_removed_meanwhile_is_not_committed(storage: Storage) -> None:
     items = [stored(storage, number) for number in (1, 2)]
-    storage.documents.start_removal(items[0].document_id)
+    storage.documents.removals.start(items[0].document_id)
     storage.commit(items, PROFILE)
     assert [d.id for d in storage.documents.all()] == [items[1].document_id]
 

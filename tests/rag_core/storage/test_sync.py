@@ -319,7 +319,7 @@ def test_a_document_added_again_before_its_removal_was_followed(storage: Storage
     storage.commit([stored(storage, 1, 3)], PROFILE)
     storage.settle()
     (document,) = storage.documents.all()
-    storage.documents.start_removal(document.id)
+    storage.documents.removals.start(document.id)
     storage.commit([stored(storage, 1, 2)], PROFILE)
     assert storage.files.path(document.id).read_bytes() == b"document 1"
     assert storage.dumps.searched() == {document.id}
@@ -335,7 +335,7 @@ def test_a_document_removed_while_it_is_followed_is_let_go(storage: Storage) -> 
     storage.documents.commit([item], PROFILE)
     storage.dumps.use(PROFILE)
     batch = storage.log.take("dumps")
-    storage.documents.start_removal(item.document_id)  # does not wait for whoever follows it
+    storage.documents.removals.start(item.document_id)  # does not wait for whoever follows it
     storage.log.finish("dumps", batch, needed=["dumps"])
     assert storage.documents.all() == []
     storage.settle()
@@ -347,7 +347,7 @@ def test_another_generation_is_not_acknowledged_by_what_was_done_for_the_one_bef
     storage.documents.commit([stored(storage, 1, 3)], PROFILE)
     storage.dumps.use(PROFILE)
     batch = storage.log.take("dumps")
-    storage.documents.start_removal(batch.changes[0].document_id)
+    storage.documents.removals.start(batch.changes[0].document_id)
     storage.documents.commit([stored(storage, 1, 2)], PROFILE)
     storage.log.finish("dumps", batch, needed=["dumps"])
     assert states(storage) == ["stored"]
@@ -383,7 +383,7 @@ def test_what_stood_in_the_outbox_of_an_older_library_is_followed(
     first = opened(settings, monkeypatch, INDEXES)
     ids = commit(first, 3)
     first.settle()
-    first.documents.start_removal(ids[0])
+    first.documents.removals.start(ids[0])
     with first.database.transaction() as connection:
         connection.execute("DROP TABLE changes, index_cursors, index_backlog CASCADE")
         outbox = migrations()["0001_initial.sql"].split(b"CREATE TABLE outbox")[1].split(b";")[0]

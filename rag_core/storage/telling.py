@@ -1,0 +1,38 @@
+"""What the user should know of stores that are not as they should be, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rag_core.storage.indexes.dumps import Loaded
+from rag_core.storage.postgres.changes import Waiting
+
+
+def told(loaded: Loaded, searched: Collection[str]) -> tuple[str, ...]:
+    """What the user should know of dumps that were not as they should be, as long as it is so."""
+    lines = []
+    left_out = sum(document_id not in searched for document_id in loaded.left_out)
+    if count := len(loaded.rewritten):
+        written = counted(count, "damaged or missing dump file was", "damaged or missing dump files were")
+        lines.append(f"{written} written anew.")
+    if left_out:
+        lines.append(
+            f"{counted(left_out, 'document', 'documents')} cannot be searched, for want of a dump file that could not"
+            f" be written: {loaded.reason} Repair tries again."
+        )
+    return tuple(lines)
+
+
+def dead_letters(label: str, waiting: Waiting) -> str:
+    """What the user should know of documents that an index did not take in many attempts."""
+    if not waiting.dead:
+        return ""
+    return (
+        f"{counted(waiting.dead, 'document', 'documents')} could not be brought to {label}: {waiting.reason}"
+        " It is tried again when Lectern starts, and by Repair."
+    )
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with what it counts."""
+    return f"{number} {one if number == 1 else many}"
