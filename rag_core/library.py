@@ -317,16 +317,10 @@ class Library:
         return answer
 
     def stream(
-        self,
-        question: str,
-        *,
-        conversation: str | None = None,
-        model: str | None = None,
-        cancellation: Cancellation | None = None,
-        scope: Scope | None = None,
-        replaces: str | None = None,
+        self, question: str, *, conversation: str | None = None, model: str | None = None,
+        cancellation: Cancellation | None = None, scope: Scope | None = None, replaces: str | None = None,
         agent: bool | None = None,
-    ) -> Iterator[Piece]:
+    ) -> Iterator[Piece]:  # fmt: skip
         """Answer a question piece by piece; the last piece holds the whole answer.
 
         The question is kept before the first piece and the answer with the last one. An unknown `conversation` begins
@@ -342,19 +336,19 @@ class Library:
         )  # fmt: skip
 
     def reply(
-        self,
-        question: str,
-        *,
-        history: Sequence[tuple[str, str]] = (),
-        model: str | None = None,
-        cancellation: Cancellation | None = None,
-        scope: Scope | None = None,
-    ) -> Iterator[Piece]:
+        self, question: str, *, history: Sequence[tuple[str, str]] = (), conversation: str | None = None,
+        model: str | None = None, cancellation: Cancellation | None = None, scope: Scope | None = None,
+        agent: bool | None = None,
+    ) -> Iterator[Piece]:  # fmt: skip
         """The same as `stream` for a caller who keeps the conversation: `history` are questions with their answers.
 
-        Nothing is kept, and no name after `@` widens the scope.
+        Nothing is kept. They follow what was said in `conversation`, whose scope holds where none is given; without
+        one, no name after `@` widens the scope.
         """
-        return self.asking.reply(question, history, model=model, cancellation=cancellation, scope=scope)
+        return self.asking.reply(
+            question, history, conversation=conversation, model=model, cancellation=cancellation, scope=scope,
+            agent=agent,
+        )  # fmt: skip
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length. Raises ModelUnavailable."""

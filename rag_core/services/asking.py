@@ -22,7 +22,7 @@ from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.services.corpora import LibraryCorpus, Rechunked
 from rag_core.services.embedding_in_use import EmbeddingInUse
 from rag_core.services.preferences import Preferences
-from rag_core.services.scoped import scoped
+from rag_core.services.scoped import Scoped, scoped
 from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
 
@@ -107,65 +107,35 @@ class Asking:
         agent: bool | None = None,
     ) -> Iterator[Piece]:
         """Answer piece by piece; see `Library.stream`."""
-        from rag_core.retrieval.langchain import LecternRetriever
-
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
         model = model or self._preferences.model
-        token = cancellation or Cancellation()
         # Before the question is kept: one that cannot be answered at all is refused here.
-        pieces = self._answers().stream(
-            self.library.understood(asked.text, asked.scope), history=asked.history, model=model,
-            cancelled=token.is_set, settings=self._preferences.effective,
-            retriever=LecternRetriever(find=lambda text: self.passages(text, asked.scope)),
-            # Of another scope, what the model was told before may be outside of it.
-            message_id=lambda: message, goes_on=asked.changed is None,
-            contents=self.library.contents(asked.scope), agent=agent,
-        )  # fmt: skip
+        pieces = self._pieces(asked, question, model, cancellation, agent, message_id=lambda: message)
         conversation, message = self._storage.conversations.ask(conversation, question, asked.changed, replaces)
-        written: list[str] = []
-        kept = False
-        try:
-            for piece in pieces:
-                written.append(piece.text)
-                if piece.answer is not None:
-                    answer = self._instructions.marked(asked.told(piece.answer, question))
-                    answer = replace(answer, conversation=conversation, message_id=message)
-                    self._keep(answer)
-                    kept = True
-                    piece = replace(piece, answer=answer)
-                yield piece
-        except Cancelled:
-            _log.info("An answer was stopped before it began.")
-        except LecternError as error:
-            self._storage.conversations.fail(message, f"{error} {error.help}".strip())
-            kept = True
-            raise
-        finally:
-            if not kept:
-                self._keep(_unfinished(question, "".join(written), conversation, message, model))
+        yield from self._kept(pieces, _unfinished(question, "", conversation, message, model))
 
     def reply(
         self,
         question: str,
         history: Sequence[tuple[str, str]],
         *,
+        conversation: str | None,
         model: str | None,
         cancellation: Cancellation | None,
         scope: Scope | None,
+        agent: bool | None,
     ) -> Iterator[Piece]:
         """Answer piece by piece and keep nothing; see `Library.reply`."""
-        from rag_core.retrieval.langchain import LecternRetriever
-
-        text = self.library.understood(self._checked(question), scope)
+        question = self._checked(question)
         model = model or self._preferences.model
         now = datetime.now(UTC)
-        past = [Message("", asked, now, _unfinished(asked, said, "", "", model)) for asked, said in history]
-        yield from self._answers().stream(
-            text, history=past, model=model, cancelled=(cancellation or Cancellation()).is_set,
-            settings=self._preferences.effective, goes_on=False, contents=self.library.contents(scope or Scope()),
-            retriever=LecternRetriever(find=lambda query: self.passages(query, scope)),
-        )  # fmt: skip
+        past = [Message("", said, now, _unfinished(said, answer, "", "", model)) for said, answer in history]
+        asked = Scoped(question, scope or Scope(), None, ())
+        if conversation:
+            asked = scoped(self._storage, question, conversation, scope)
+        asked = replace(asked, history=(*asked.history, *past))
+        yield from self._pieces(asked, question, model, cancellation, agent)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
@@ -201,6 +171,57 @@ class Asking:
     def language_model(self, model_id: str, settings: Settings) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
+
+    def _pieces(
+        self,
+        asked: Scoped,
+        question: str,
+        model: str,
+        cancellation: Cancellation | None,
+        agent: bool | None,
+        message_id: Callable[[], str] | None = None,
+    ) -> Iterator[Piece]:
+        """The pieces of the answer to `question`, as it was written; `message_id` says what it is kept under, if so."""
+        from rag_core.retrieval.langchain import LecternRetriever
+
+        pieces = self._answers().stream(
+            self.library.understood(asked.text, asked.scope), history=asked.history, model=model,
+            cancelled=(cancellation or Cancellation()).is_set, settings=self._preferences.effective,
+            retriever=LecternRetriever(find=lambda text: self.passages(text, asked.scope)), message_id=message_id,
+            # Of another scope, what the model was told before may be outside of it.
+            goes_on=message_id is not None and asked.changed is None,
+            contents=self.library.contents(asked.scope), agent=agent,
+        )  # fmt: skip
+        return (self._told(piece, asked, question) for piece in pieces)
+
+    def _told(self, piece: Piece, asked: Scoped, question: str) -> Piece:
+        """A piece; the answer with what is worth knowing of its scope, its query, and passages that instruct."""
+        if piece.answer is None:
+            return piece
+        return replace(piece, answer=self._instructions.marked(asked.told(piece.answer, question)))
+
+    def _kept(self, pieces: Iterator[Piece], begun: Answer) -> Iterator[Piece]:
+        """The pieces, while the answer, or what came of it, is kept as that of the message where it was `begun`."""
+        written: list[str] = []
+        kept = False
+        try:
+            for piece in pieces:
+                written.append(piece.text)
+                if piece.answer is not None:
+                    answer = replace(piece.answer, conversation=begun.conversation, message_id=begun.message_id)
+                    self._keep(answer)
+                    kept = True
+                    piece = replace(piece, answer=answer)
+                yield piece
+        except Cancelled:
+            _log.info("An answer was stopped before it began.")
+        except LecternError as error:
+            self._storage.conversations.fail(begun.message_id, f"{error} {error.help}".strip())
+            kept = True
+            raise
+        finally:
+            if not kept:
+                self._keep(replace(begun, text="".join(written)))
 
     def _checked(self, question: str) -> str:
         return check_question(question, self._preferences.settings.answering.max_question_chars)

@@ -27,7 +27,7 @@ router = APIRouter(prefix="/ask", tags=["ask"])
 class Question(Closed):
     """A question; see `Library.stream`. With `stream`, or `Accept: text/event-stream`, pieces come as events.
 
-    With `keep` false nothing is kept: see `Library.reply`.
+    With `keep` false nothing is kept, and nothing replaced: see `Library.reply`.
     """
 
     question: str
@@ -66,10 +66,11 @@ def answer_to(library: Library, given: Question, caller: Caller) -> Answer:
 def _pieces(library: Library, given: Question, caller: Caller, token: Cancellation) -> Iterator[Piece]:
     scope = scope_of(library, given.scope, caller)
     if caller.tags or not given.keep:
-        pieces = library.reply(
-            given.question, history=given.history, model=given.model, cancellation=token, scope=scope
-        )  # fmt: skip
         # What others said is not for a narrowed key to go on with, nor are names that widen the scope.
+        pieces = library.reply(
+            given.question, history=given.history, conversation=None if caller.tags else given.conversation,
+            model=given.model, cancellation=token, scope=scope, agent=given.agent,
+        )  # fmt: skip
         return (replace(piece, answer=_discreet(piece.answer)) for piece in pieces) if caller.tags else pieces
     return library.stream(
         given.question, conversation=given.conversation, model=given.model, cancellation=token, scope=scope,

@@ -61,7 +61,8 @@ def test_a_document_from_adding_to_removal(any_library: Library, tmp_path: Path)
 
 
 def test_questions_and_conversations(any_library: Library) -> None:
-    pieces = [*any_library.stream(ASKED)]
+    work = Scope(tags=("work",))
+    pieces = [*any_library.stream(ASKED, scope=work)]
     answer = pieces[-1].answer
     assert "".join(piece.text for piece in pieces) == answer.text
     assert answer.citations[0].title == "handbook"
@@ -69,12 +70,17 @@ def test_questions_and_conversations(any_library: Library) -> None:
     (message,) = any_library.messages(answer.conversation)
     assert message.answer.text == answer.text
     assert answer.conversation in {one.id for one in any_library.conversations()}
+    *_, last = any_library.reply(ASKED.replace("annual", "anual"), conversation=answer.conversation, agent=True)
+    trace = last.answer.trace
+    assert (trace.restated, trace.query, trace.searched.scope) == (True, ASKED, work)
+    assert trace.steps
+    assert len(any_library.messages(answer.conversation)) == 1
     any_library.history.delete(answer.conversation)
     assert any_library.messages(answer.conversation) == []
     known = any_library.conversations()
-    *_, last = any_library.reply("And when they are ill?", history=[(ASKED, answer.text)], scope=Scope(tags=("work",)))
+    *_, last = any_library.reply("And when they are ill?", history=[(ASKED, answer.text)], scope=work)
     assert (last.answer.conversation, any_library.conversations()) == ("", known)
-    found = any_library.retrieve(ASKED, k=2, mode="lexical", scope=Scope(tags=("work",)))
+    found = any_library.retrieve(ASKED, k=2, mode="lexical", scope=work)
     assert {hit.document.title for hit in found.hits} == {"handbook"}
     assert found.trace.searched.candidates
     with pytest.raises(InvalidQuestion):
