@@ -63,17 +63,13 @@ def cite(session: Session, answer: Mapping[str, Any]) -> None:
 
 
 def _opened(session: Session, document_id: str, page: int) -> str:
-    """Opens a document at a page: in the application where it runs, else from the file that it came from.
-
-    That one's name tells what opens it; the kept file, which has none, is for uploads and for what changed or is gone.
-    """
+    """Opens a document at a page: in the application where it runs, else from its file, whose name tells what with."""
     if session.wire is not None:
         return f"{session.wire.url}/?d={document_id}&p={page}"
     try:
-        file = session.library.sources.file_of(document_id) or session.library.original(document_id)
+        return f"{session.library.sources.file_of(document_id).as_uri()}#page={page}"
     except KeyError:  # it was removed meanwhile
         return ""
-    return f"{file.as_uri()}#page={page}"
 
 
 def _address(session: Session, document_id: str) -> str:

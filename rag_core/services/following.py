@@ -60,13 +60,19 @@ class FollowedSources:
         """Watched folders, with what keeps them from being followed, and addresses that were added."""
         return self._storage.sources.followed()
 
-    def file_of(self, document_id: str) -> Path | None:
-        """The file of this machine that a document came from, where it is as it was then; None where none is."""
+    def file_of(self, document_id: str) -> Path:
+        """The file that a document came from, where it is as it was then; else the kept one, under its name.
+
+        Raises KeyError for a document that there is not.
+        """
         for one in self._storage.sources.of(document_id).values():
             with suppress(OSError):
                 if one.visit.kind == "file" and _is_as_seen(one.visit):
                     return Path(one.visit.location)
-        return None
+        document = self._storage.documents.get(document_id)
+        if document is None:
+            raise KeyError(document_id)
+        return self._storage.files.named(document.id, document.sources[0] if document.sources else "")
 
     def watch(self, folder: str | Path, *, tags: Iterable[str] = ()) -> FollowedSource:
         """Follow a folder from now on, also after a restart: additions, changes, renames and removals.

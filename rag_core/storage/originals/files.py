@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from accelerator.atomic import remove_leftovers, write_atomically, write_togethe
 from rag_core.errors import ConfigurationError, StoreUnavailable
 
 ID = re.compile("[0-9a-f]{32}")
+_NAMED = "named"
 
 
 class FileStore:
@@ -23,6 +25,17 @@ class FileStore:
     def path(self, document_id: str) -> Path:
         """Where a document's bytes are kept."""
         return self._folder / document_id
+
+    def named(self, document_id: str, name: str) -> Path:
+        """A document's bytes under a name, which tells what opens them; by id where it cannot be given."""
+        link = self._folder / _NAMED / document_id / Path(name).name
+        try:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if not link.is_symlink():
+                link.symlink_to(Path("../..", document_id))
+        except OSError:
+            return self.path(document_id)
+        return link
 
     def held(self) -> dict[str, tuple[int, float]]:
         """What is kept here by document id: its size in bytes and when it was written, seconds since 1970."""
@@ -64,6 +77,7 @@ class FileStore:
 
     def remove(self, document_id: str) -> None:
         """Remove a document's bytes; harmless when there are none. Raises StoreUnavailable."""
+        shutil.rmtree(self._folder / _NAMED / document_id, ignore_errors=True)
         remove_file(self.path(document_id))
 
 
