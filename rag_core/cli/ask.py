@@ -16,27 +16,37 @@ from rag_core.text.pages import counted
 model_option = click.option(
     "--model", shell_complete=models_complete, help="extractive, gguf:FILE, server:NAME or gemini"
 )
+agent_option = click.option(
+    "--agent/--no-agent", default=None, help="plan several searches, read and search again; or not, whatever is set"
+)
 conversation_option = click.option("--conversation", metavar="ID", help="go on with this conversation")
 
 
 @command("ask", help="Answer one question, with citations.")
 @click.argument("question")
 @model_option
+@agent_option
 @conversation_option
 @scoped
-def ask(session: Session, question: str, model: str | None, conversation: str | None, **given: Any) -> None:
+def ask(
+    session: Session, question: str, model: str | None, agent: bool | None, conversation: str | None, **given: Any
+) -> None:  # fmt: skip
     """Print the answer."""
-    show(session, session.asked(question, narrowed(session, given), model=model, conversation=conversation))
+    scope = narrowed(session, given)
+    show(session, session.asked(question, scope, model=model, agent=agent, conversation=conversation))
 
 
 def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Print an answer while it comes, and its citations. Returns it. Raises ModelUnavailable where there is none."""
+    """Print an answer while it comes, the steps of an agent before it, and its citations. Returns it.
+
+    Raises ModelUnavailable where there is none.
+    """
     answer: dict[str, Any] | None = None
     for name, told in events:
         if name == "answer":
             answer = told
         elif not session.as_json:
-            say(told["text"], end="")
+            say(f"  {told['step']['text']}\n" if told["step"] else told["text"], end="")
     if answer is None:
         raise ModelUnavailable("The model gave no answer.")
     if session.as_json:

@@ -32,11 +32,14 @@ _COMMAND = re.compile(r"/(\w*)(?:\s+(.*))?", re.DOTALL)
 
 @command("chat", help="Talk: one question after another, answers streamed. /help tells more; Ctrl-D ends it.")
 @asking.model_option
+@asking.agent_option
 @asking.conversation_option
 @scoped
-def chat(session: Session, model: str | None, conversation: str | None, **given: Any) -> None:
+def chat(
+    session: Session, model: str | None, agent: bool | None, conversation: str | None, **given: Any
+) -> None:  # fmt: skip
     """Talk until there is no more question."""
-    talk = Talk(session, model, conversation, narrowed(session, given))
+    talk = Talk(session, model, conversation, narrowed(session, given), agent)
     live = sys.stdin.isatty() and is_terminal() and not session.as_json
     for said in _typed(session) if live else _lines(session):
         if not talk.take(said.strip()):
@@ -47,12 +50,14 @@ class Talk:
     """A conversation on its way."""
 
     def __init__(
-        self, session: Session, model: str | None, conversation: str | None, scope: dict[str, Any] | None
-    ) -> None:
+        self, session: Session, model: str | None, conversation: str | None, scope: dict[str, Any] | None,
+        agent: bool | None,
+    ) -> None:  # fmt: skip
         self._session = session
         self._model = model
         self._conversation = conversation or uuid.uuid4().hex  # known even where the first answer is stopped
         self._scope = scope
+        self._agent = agent
         self._answer: dict[str, Any] | None = None
 
     def take(self, said: str) -> bool:
@@ -74,7 +79,7 @@ class Talk:
     def _ask(self, question: str) -> None:
         token = Cancellation()
         events = self._session.asked(
-            question, self._scope, token, model=self._model, conversation=self._conversation
+            question, self._scope, token, model=self._model, agent=self._agent, conversation=self._conversation
         )  # fmt: skip
         try:
             with _ctrl_c(token, here=self._session.wire is None):

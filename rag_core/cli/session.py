@@ -100,7 +100,7 @@ class Session:
         return library
 
     def asked(
-        self, question: str, narrowed: Mapping[str, Any] | None, token: Cancellation | None = None, **given: str | None
+        self, question: str, narrowed: Mapping[str, Any] | None, token: Cancellation | None = None, **given: Any
     ) -> Generator[tuple[str, Any]]:
         """The events of an answer as REST has them: `piece`, `piece`, ..., and last `answer`. Raises LecternError."""
         if self.wire is not None:
@@ -108,8 +108,7 @@ class Session:
             return
         from rag_core.plain import plain
 
-        options: dict[str, Any] = {**given, "scope": scope_of(narrowed), "cancellation": token}
-        for piece in self.library.stream(question, **options):
+        for piece in self.library.stream(question, **given, scope=scope_of(narrowed), cancellation=token):
             if piece.answer is not None:
                 yield "answer", plain(piece.answer, without={"hits"})
             else:

@@ -101,9 +101,10 @@ def test_chat_goes_on_with_its_conversation(run: Run, monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         "sys.stdin", io.StringIO("When was the lighthouse at Cape Varn lit?\nWho was its last keeper?\n\n")
     )
-    code, out, _ = run("chat", "--json")
+    code, out, _ = run("chat", "--json", "--agent")
     first, second = lines(out)
     assert code == 0
+    assert first["trace"]["steps"]
     assert "1887" in first["text"]
     assert first["conversation"] == second["conversation"]
 

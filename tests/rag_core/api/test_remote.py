@@ -144,6 +144,7 @@ def test_a_question_is_asked_of_the_server_at_once(note: list[str]) -> None:
     assert "27" in json.loads(answer)["text"]
     assert last == "0 []"
     shown = subprocess.run(
-        [sys.executable, "-m", "rag_core", "ask", ASKED, *note], cwd=PROJECT, capture_output=True, text=True
+        [sys.executable, "-m", "rag_core", "ask", "--agent", ASKED, *note], cwd=PROJECT, capture_output=True, text=True
     )
+    assert shown.stdout.startswith("  Planned: ")
     assert "[1] handbook, page 1:" in shown.stdout
