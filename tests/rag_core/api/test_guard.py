@@ -166,6 +166,9 @@ def test_a_key_of_a_tag_sees_nothing_else(abroad: AbstractContextManager[Served]
                 asked = intern.post("/api/v1/ask", json={"question": question, "scope": scope}).json()
                 assert others not in json.dumps(asked)
                 assert "Utrecht" not in json.dumps(asked)
+        known = filled.ask("Who books trains?").conversation
+        asked = intern.post("/api/v1/ask", json={"question": "Who does?", "conversation": known}).json()
+        assert "trains" not in json.dumps(asked)
         for path in ("/api/v1/conversations", "/api/v1/status", "/api/v1/tags", "/api/v1/runs"):
             assert intern.get(path).status_code == 403
     with pytest.raises(ConfigurationError):
