@@ -42,49 +42,46 @@ Question = Annotated[str, Field(description="in the words of a person", min_leng
 Names = Annotated[list[str], Field(description="titles, file names or tags to keep to; none for all", max_length=100)]
 
 
-def make_server(library: Callable[[], Library]) -> MCPServer[Any]:
-    """The server; `library` gives the open library, or raises LecternError."""
-    with _logging_left_alone():
-        server: MCPServer[Any] = MCPServer(
-            "lectern", title="Lectern", instructions=_INSTRUCTIONS, version="1", subscriptions=False
-        )
+class Tools:
+    """What assistants do with a library: each method but the last is a tool, and its docstring what they read of it."""
 
-    @server.tool(annotations=_READS)
+    def __init__(self, library: Callable[[], Library]) -> None:
+        self._library = library
+
     def search(
-        context: Context, question: Question, names: Names = [],  # noqa: B006  pydantic copies it
+        self, context: Context, question: Question, names: Names = [],  # noqa: B006  pydantic copies it
         k: Annotated[int, Field(ge=1, le=50)] = 6,
     ) -> list[dict[str, Any]]:  # fmt: skip
         """The passages that fit a question best, best first, each with its document and page."""
         with _told():
-            scope = scope_of(library(), ScopeGiven(names=names), _caller(context))
-            hits = library().search(question, k=k, scope=scope)
+            library = self._library()
+            hits = library.search(question, k=k, scope=scope_of(library, ScopeGiven(names=names), _caller(context)))
         return [
             {"document": hit.document.id, "title": hit.document.title, "page": hit.page_label or hit.page,
              "section": hit.section, "text": hit.text, "score": round(hit.score, 4)}
             for hit in hits
         ]  # fmt: skip
 
-    @server.tool(annotations=_READS)
-    def ask(context: Context, question: Question, names: Names = []) -> dict[str, Any]:  # noqa: B006
+    def ask(self, context: Context, question: Question, names: Names = []) -> dict[str, Any]:  # noqa: B006
         """An answer from the documents; the numbers in it are those of its citations."""
         with _told():
-            scope = scope_of(library(), ScopeGiven(names=names), _caller(context))
-            answers = [piece.answer for piece in library().reply(question, scope=scope) if piece.answer is not None]
+            library = self._library()
+            scope = scope_of(library, ScopeGiven(names=names), _caller(context))
+            answers = [piece.answer for piece in library.reply(question, scope=scope) if piece.answer is not None]
         answer = answers[-1]
         return {
             "answer": answer.text, "found": not answer.abstained, "confidence": round(answer.confidence, 3),
             "citations": plain(answer.citations),
         }  # fmt: skip
 
-    @server.tool(annotations=_READS)
     def list_documents(
-        context: Context, words: str = "", tag: str = "", limit: Annotated[int, Field(ge=1, le=500)] = 100
+        self, context: Context, words: str = "", tag: str = "", limit: Annotated[int, Field(ge=1, le=500)] = 100
     ) -> list[dict[str, Any]]:
         """The documents, newest first: those with all words in their title or file name, and with the tag."""
         wanted = words.casefold().split()
         with _told():
             found = [
-                one for one in visible(library(), _caller(context))
+                one for one in visible(self._library(), _caller(context))
                 if all(word in " ".join((one.title, *one.sources)).casefold() for word in wanted)
                 and (not tag or tag.casefold() in (name.casefold() for name in one.tags))
             ]  # fmt: skip
@@ -94,21 +91,30 @@ def make_server(library: Callable[[], Library]) -> MCPServer[Any]:
             for one in found[:limit]
         ]  # fmt: skip
 
-    @server.tool(annotations=_READS)
     def read_document(
-        context: Context, id: str, first: Annotated[int, Field(ge=1)] = 1,
+        self, context: Context, id: str, first: Annotated[int, Field(ge=1)] = 1,
         count: Annotated[int, Field(ge=1, le=_PAGES)] = 5,
     ) -> dict[str, Any]:  # fmt: skip
         """The text of some pages of a document, from page `first` on; `total` says how many pages it has."""
         with _told():
-            return _read(library(), id, first, count, _caller(context))
+            return _read(self._library(), id, first, count, _caller(context))
 
-    @server.resource("lectern://documents/{id}", mime_type="text/plain")
-    def document(context: Context, id: str) -> str:
+    def document(self, context: Context, id: str) -> str:
         """The text of a document."""
-        pages = _read(library(), id, 1, 1_000_000, _caller(context))["pages"]
+        pages = _read(self._library(), id, 1, 1_000_000, _caller(context))["pages"]
         return "\f".join(page["text"] for page in pages)
 
+
+def make_server(library: Callable[[], Library]) -> MCPServer[Any]:
+    """The server; `library` gives the open library, or raises LecternError."""
+    with _logging_left_alone():
+        server: MCPServer[Any] = MCPServer(
+            "lectern", title="Lectern", instructions=_INSTRUCTIONS, version="1", subscriptions=False
+        )
+    tools = Tools(library)
+    for tool in (tools.search, tools.ask, tools.list_documents, tools.read_document):
+        server.add_tool(tool, annotations=_READS)
+    server.resource("lectern://documents/{id}", mime_type="text/plain")(tools.document)
     return server
 
 
