@@ -50,9 +50,12 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     sys.setswitchinterval(_TURN_S)
     opening = resources.opening()
     doors.library = lambda: opening.library
+    url = _url(address)
+    sys.stdout.write(f"Lectern: {url}\n")
+    sys.stdout.flush()
     with _logged(), ExitStack() as told:
         _trace()
-        telling = asyncio.create_task(_tell(opening, address, told))
+        telling = asyncio.create_task(_tell(opening, url, told))
         if not doors.keyless and not doors.sign_in:
             await _check_keys(opening)
         try:
@@ -89,12 +92,16 @@ def _trace() -> None:
         logger.warning("%s %s", error, error.help)
 
 
-async def _tell(opening: Opening, address: str, told: ExitStack) -> None:
+def _url(address: str) -> str:
+    """Where a server that listens at an address is reached from this machine."""
+    host = "127.0.0.1" if address in ("0.0.0.0", "::") else address  # noqa: S104
+    return f"http://{f'[{host}]' if ':' in host else host}:{config.get_option('server.port')}"
+
+
+async def _tell(opening: Opening, url: str, told: ExitStack) -> None:
     """Note address and key beside the library's lock once it is ours, and get the doors ready."""
     while opening.state != "open":
         await asyncio.sleep(_LOOK_S)
-    host = "127.0.0.1" if address in ("0.0.0.0", "::") else address  # noqa: S104
-    url = f"http://{f'[{host}]' if ':' in host else host}:{config.get_option('server.port')}"
     try:
         told.enter_context(serving.told(opening.library.folder, url, doors.key))
     except OSError as error:

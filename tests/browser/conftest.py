@@ -119,7 +119,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, gemini: Script) -> Iterator
     folder = tmp_path_factory.mktemp("b")
     with serve(folder / "library", folder / "log", LECTERN_GENERATION__GEMINI_ENDPOINT=gemini.url) as running:
         yield running
-        assert "Traceback" not in running.log.read_text()
+        told = running.log.read_text()
+        assert told.startswith(f"Lectern: {running.url}\n")
+        assert "Traceback" not in told
 
 
 @pytest.fixture(scope="module")
