@@ -100,9 +100,10 @@ class Tools:
             return _read(self._library(), id, first, count, _caller(context))
 
     def document(self, context: Context, id: str) -> str:
-        """The text of a document."""
-        pages = _read(self._library(), id, 1, 1_000_000, _caller(context))["pages"]
-        return "\f".join(page["text"] for page in pages)
+        """The text of a document; of a long one its first pages, with word of those that are left."""
+        read = _read(self._library(), id, 1, 1_000_000, _caller(context))
+        texts, left = [page["text"] for page in read["pages"]], read["total"] - len(read["pages"])
+        return "\f".join([*texts, f"[{left} more pages: read_document gives them]"] if left > 0 else texts)
 
 
 def make_server(library: Callable[[], Library]) -> MCPServer[Any]:

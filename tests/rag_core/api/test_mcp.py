@@ -10,13 +10,17 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
+import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from rag_core import Library, serving
+from rag_core.api import mcp
+from rag_core.domain import Page
 from tests.conftest import PROJECT
 from tests.rag_core.api.conftest import Served
 
@@ -74,6 +78,14 @@ def test_a_key_of_a_tag_reads_its_documents_alone(abroad: AbstractContextManager
         headers = {"Authorization": f"Bearer {text}", "Host": "192.0.2.7"}
         http = httpx2.AsyncClient(headers=headers, timeout=60)
         talked(streamable_http_client(f"{served.url}/mcp", http_client=http), narrowed)
+
+
+def test_a_long_document_says_what_is_left_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp, "_CHARS", 3)
+    book = SimpleNamespace(id="b", title="Book", page_count=2, tags=())
+    library = SimpleNamespace(document=lambda _: book, pages=lambda _: [Page(1, "one"), Page(2, "two")])
+    context = SimpleNamespace(request_context=SimpleNamespace(request=None))
+    assert mcp.Tools(lambda: library).document(context, "b") == "one\f[1 more pages: read_document gives them]"
 
 
 def test_over_standard_input(tmp_path: Path) -> None:
