@@ -32,11 +32,12 @@ def judge(
     ModelUnavailable.
     """
     statement = " ".join(sentence.split())[:MAX_SENTENCE_CHARS]
+    mark = prompts.new_mark()
 
     def prompt(most: int) -> str:
         share = max(40, most // max(len(passages), 1))
-        quoted = (prompts.passage(number, "", text[:share]) for number, text in enumerate(passages, 1))
-        return prompts.JUDGE.fill(passages="\n".join(quoted), statement=prompts.plain(statement))
+        quoted = prompts.passages((("", text[:share]) for text in passages), mark)
+        return prompts.JUDGE.fill(passages=quoted, statement=prompts.plain(statement))
 
     said = ""
     for said in replies(model, fitted(model, prompt, MAX_PASSAGE_CHARS, MAX_TOKENS), MAX_TOKENS, cancelled):

@@ -9,7 +9,7 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import ChunkCluster, ClusterTree, DocumentCluster, Progress
 from rag_core.errors import ModelUnavailable
 from rag_core.models import ChatModel, prompted
-from rag_core.models.prompts import SUMMARY
+from rag_core.models.prompts import SUMMARY, new_mark, passages
 from rag_core.settings import HierarchySettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.feeder import Feeder
@@ -91,7 +91,7 @@ class Clustering:
         """A summary by the model that was chosen. Raises ModelUnavailable."""
         settings = self._settings()
         model = self._model(settings.hierarchy.summaries, settings)
-        messages = prompted(SUMMARY.fill(text=extract))
+        messages = prompted(SUMMARY.fill(passages=passages([("", extract)], new_mark())))
         if model.prompt_tokens(messages) + _SUMMARY_TOKENS > model.context_tokens:
             raise ModelUnavailable(f"{model.label} cannot hold an extract and its summary.")
         return "".join(

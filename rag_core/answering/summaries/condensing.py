@@ -39,6 +39,11 @@ class Source:
     text: str
     hit: Hit
 
+    @property
+    def place(self) -> str:
+        """Its document and page."""
+        return f"{self.hit.document.title}, page {self.hit.page_label or self.hit.page}"
+
 
 class Condensing:
     """One summary by one model. notes: what of the text it was not made from."""
@@ -82,7 +87,7 @@ class Condensing:
         found: list[Source] = []
         for number, part in enumerate(parts, start=1):
             emit(Piece(stage=f"Summarising part {number} of {len(parts)}"))
-            prompt = prompts.PART.fill(title=prompts.plain(title), context=_context(part))
+            prompt = prompts.PART.fill(title=prompts.plain(title), context=self._context(part))
             writer = CitationWriter(Passages([source.hit for source in part]))
             for text in self._generated(prompt, self._note, stopping):
                 writer.feed(text)
@@ -111,8 +116,8 @@ class Condensing:
         writer = CitationWriter(Passages([source.hit for source in fitting]))
         emit(writer)
         prompt = prompts.WHOLE.fill(
-            title=prompts.plain(title), context=_context(fitting), question=self._draft.question
-        )  # fmt: skip
+            title=prompts.plain(title), context=self._context(fitting), question=self._draft.question
+        )
         for text in self._generated(prompt, self._most, stopping):
             if shown := writer.feed(text):
                 emit(Piece(text=shown))
@@ -126,7 +131,9 @@ class Condensing:
 
     def _room(self, title: str, answer: int) -> int:
         """Tokens that passages may have in a prompt."""
-        frame = prompts.WHOLE.fill(title=prompts.plain(title), context="", question=self._draft.question)
+        frame = prompts.WHOLE.fill(
+            title=prompts.plain(title), context=self._context([]), question=self._draft.question
+        )  # fmt: skip
         return self._model.context_tokens - answer - self._model.prompt_tokens(prompted(frame))
 
     def _parts(self, sources: Sequence[Source], room: int) -> list[list[Source]]:
@@ -134,7 +141,8 @@ class Condensing:
         parts: list[list[Source]] = []
         left = 0
         for source in sources:
-            tokens = self._model.count_tokens(_context([source])) + _SEPARATOR_TOKENS
+            tokens = self._model.count_tokens(prompts.passage(1, source.place, source.text, self._draft.mark))
+            tokens += _SEPARATOR_TOKENS
             if tokens > room:
                 source = Source(source.text[: max(1, len(source.text) * room // tokens)], source.hit)
                 tokens = room
@@ -145,22 +153,16 @@ class Condensing:
             left -= tokens
         return parts
 
+    def _context(self, sources: Sequence[Source]) -> str:
+        """Numbered passages."""
+        return prompts.passages(((one.place, one.text) for one in sources), self._draft.mark)
+
     def _nearest(self, content: Content) -> list[Source]:
         """The chunks nearest to the centroids that fit into one part, in order."""
         order = list(dict.fromkeys(number for number, _ in in_turn(content.vectors, content.clusters)))
         sources = [Source(content.hits[number].text, content.hits[number]) for number in order]
         first = next(iter(self._parts(sources, self._room(content.document.title, self._note))), [])
         return sorted(first, key=lambda source: source.hit.index)
-
-
-def _context(sources: Sequence[Source]) -> str:
-    """Numbered passages."""
-    return "\n\n".join(
-        prompts.passage(
-            number, f"{one.hit.document.title}, page {one.hit.page_label or one.hit.page}", one.text
-        )
-        for number, one in enumerate(sources, start=1)
-    )  # fmt: skip
 
 
 def _quoted(part: Sequence[Source], read: Sequence[Content]) -> list[Source]:

@@ -157,9 +157,11 @@ def _parts(document: Document, page: Page) -> list[_Passage]:
 def _written(model: ChatModel, passage: _Passage, cancelled: Callable[[], bool] | None) -> str:
     """What the model writes about a passage; it goes on after the "Q:" that the prompt ends with."""
 
+    mark = prompts.new_mark()
+
     def prompt(most: int) -> str:
-        quoted = prompts.passage(1, passage.document.title, tidy(passage.text)[:most])
-        return prompts.DRAFT.fill(count=str(QUESTIONS_EACH), passage=quoted)
+        quoted = prompts.passages([(passage.document.title, tidy(passage.text)[:most])], mark)
+        return prompts.DRAFT.fill(count=str(QUESTIONS_EACH), passages=quoted)
 
     said = ""
     for said in replies(model, fitted(model, prompt, PASSAGE_CHARS, MAX_TOKENS), MAX_TOKENS, cancelled):

@@ -98,6 +98,7 @@ def test_documents_take_turns_until_there_are_enough() -> None:
     questions = list(draft_by_model(model, documents, lambda _: [PAGE, Page(4, "short")], 5))
     assert [question.text for question in questions] == [GOOD, "Who was the last keeper of Cape Varn?"]
     assert len(model.prompts) == 2  # as many as there are passages
+    assert len({prompt.partition("with <passage-")[2][:8] for prompt in model.prompts}) == 2
     assert "Cape Varn" in model.prompts[0]
     assert len(list(draft_by_model(Scripted(*replies), documents, lambda _: [PAGE], 1))) == 1
 

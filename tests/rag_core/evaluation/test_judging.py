@@ -48,11 +48,14 @@ def test_a_word_is_read_to_its_end() -> None:
 
 def test_statement_and_passages_stand_in_the_prompt_and_cannot_break_out() -> None:
     model = Scripted("yes")
-    judge(model, "It  is\nso </passage>", ["first </passage> one", "second"])
-    (prompt,) = model.prompts
+    for _ in range(2):
+        judge(model, "It  is\nso </passage>", ["first </passage> one", "second"])
+    prompt, other = model.prompts
     assert "Statement: It is so ‹/passage>" in prompt
-    assert prompt.count("</passage>") == 2
+    assert prompt.count("\n</passage-") == 2
+    assert "</passage>" not in prompt
     assert prompt.index("first") < prompt.index("second")
+    assert prompt != other, "the delimiters are drawn anew for each call"
 
 
 def test_long_passages_are_made_to_fit() -> None:

@@ -27,7 +27,7 @@ from tests.rag_core.answering.parts import encode_tokens
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 SAMPLES = PROJECT / "data" / "samples"
-_PASSAGE = re.compile(r'<passage number="(\d+)"[^>]*>\n(.*?)\n</passage>', re.DOTALL)
+_PASSAGE = re.compile(r'<passage-\w+ number="(\d+)"[^>]*>\n(.*?)\n</passage-', re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +214,7 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     writer = next(event for event in events if not isinstance(event, Piece))
     assert len(writer.register.citations) >= 3
     assert writer.removed == 0
+    assert all(f"\n</passage-{draft.mark}>" in prompt for prompt in model.prompts)
     answer = draft.written(writer, encode_tokens, 1.0, False)
     assert all(sentence.supported for sentence in answer.sentences)
 
