@@ -9,6 +9,7 @@ from typing import Literal
 
 from rag_core.domain import Answer, Citation, Conversation, Document, Message
 from rag_core.text.invisible import visible
+from rag_core.text.pages import counted
 
 Style = Literal["title", "note", "question", "answer", "source", "quote"]
 UNSUPPORTED = "(not found in the passages)"
@@ -51,9 +52,9 @@ def paragraphs(thread: Thread) -> Iterator[Paragraph]:
 
 
 def cite(citation: Citation) -> str:
-    """`[Title, Section, p. N]`, by the printed label where the page has one; without a section that says no more."""
+    """`[Title, Section, p. 12 (printed ix)]`, the page as everywhere; without a section that says no more."""
     section = citation.section if citation.section.casefold() != citation.title.casefold() else ""
-    parts = [citation.title, section, f"p. {citation.page_label or citation.page}"]
+    parts = [citation.title, section, counted(citation.page, citation.page_label, "p.")]
     return f"[{visible(', '.join(' '.join(part.split()) for part in parts if part.strip()))}]"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ from rag_core.answering.citations import (
     without_markers,
 )
 from rag_core.answering.passages import boxes_within, citation
-from rag_core.domain import Sentence
+from rag_core.domain import Section, Sentence
 from tests.rag_core.answering.parts import HITS, SALES, STAFF, hit, line_boxes
 
 
@@ -152,6 +154,16 @@ def test_boxes_of_the_lines_that_a_span_touches() -> None:
     assert (made.start, made.end, made.boxes) == (100, 112, boxed.boxes[:1])
     odd = hit("First line \nsecond line.", boxes=line_boxes(5))
     assert boxes_within(odd, 0, 3) == odd.boxes
+
+
+def test_a_citation_names_the_section_of_its_sentence_where_the_document_has_any() -> None:
+    within = hit("The crew is ten. REFUNDS Money comes back.", page=2, start=100, section="Crew")
+    sections = tuple(Section(title, 1, page, start) for title, page, start in [
+        ("Crew", 1, 40), ("Part two", 2, 117), ("Refunds", 2, 117), ("Parking", 2, 150), ("Boats", 3, 0)
+    ])  # fmt: skip
+    known = replace(within, document=replace(within.document, sections=sections))
+    assert [citation(1, known, start, start + 10, "x").section for start in (100, 125)] == ["Crew", "Refunds"]
+    assert citation(1, within, 125, 135, "x").section == "Crew"
 
 
 def test_best_of_nothing() -> None:
