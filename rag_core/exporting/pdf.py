@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
+from itertools import groupby
 
 from fpdf import FPDF
 from fpdf.enums import XPos, YPos
@@ -13,7 +15,12 @@ from rag_core.exporting.thread import Paragraph, Style, Thread, paragraphs
 
 MISSING = "This machine's fonts lack {count} of the characters above; the Markdown export has them."
 _EMPHASIS = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`|^#{1,6}\s+", re.MULTILINE)
+_RULE = re.compile(r"[\s|:-]+")
 _CORE = "helvetica"
+# A table with more columns, or with more characters in them when each is as long as the longest, may not fit a page.
+# Columns share its width by their longest cells, in characters.
+_MOST_COLUMNS, _MOST_CHARS = 12, 1_500
+_NARROW, _WIDE, _TABLE_POINTS = 8, 24, 9
 # Points, bold, grey (0 black), millimetres above and from the left.
 _LOOKS: dict[Style, tuple[float, bool, int, float, float]] = {
     "title": (18, True, 0, 0, 0),
@@ -64,11 +71,39 @@ def _write(page: FPDF, family: str, paragraph: Paragraph, known: frozenset[int])
     page.set_font(family, "B" if bold else "", size)
     page.set_text_color(grey)
     page.ln(above)
-    page.set_x(page.l_margin + left)
     text = "".join(
         c if ord(c) in known or c.isspace() else "?" if family == _CORE else "\u25a1" for c in paragraph.text
     )
-    page.multi_cell(0, size * 0.5, text, align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+    for is_row, group in groupby(text.split("\n"), key=lambda line: paragraph.style == "answer" and line[:1] == "|"):
+        lines = list(group)
+        if is_row and (rows := _rows(lines)):
+            _table(page, rows)
+            page.set_font_size(size)
+        else:
+            page.set_x(page.l_margin + left)
+            page.multi_cell(0, size * 0.5, "\n".join(lines), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+
+
+def _rows(lines: Sequence[str]) -> list[list[str]]:
+    """The cells of a Markdown table, as many in each row; none where they would not fit a page."""
+    found = [line[1:].removesuffix("|").split("|") for line in lines if not _RULE.fullmatch(line)]
+    columns = max(map(len, found), default=0)
+    longest = max((len(cell) for row in found for cell in row), default=0)
+    if columns > _MOST_COLUMNS or columns * longest > _MOST_CHARS:
+        return []
+    return [[cell.strip() for cell in row] + [""] * (columns - len(row)) for row in found]
+
+
+def _table(page: FPDF, rows: Sequence[Sequence[str]]) -> None:
+    """A table of text, its first row the head."""
+    widths = [min(max(_NARROW, *map(len, column)), _WIDE) for column in zip(*rows, strict=True)]
+    page.set_font_size(_TABLE_POINTS)
+    page.set_draw_color(180)
+    with page.table(
+        rows, col_widths=widths, text_align="LEFT", borders_layout="HORIZONTAL_LINES", padding=0.8,
+        line_height=_TABLE_POINTS * 0.5,
+    ):  # fmt: skip
+        pass
 
 
 def _plain(paragraph: Paragraph) -> Paragraph:
