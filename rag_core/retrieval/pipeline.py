@@ -196,7 +196,9 @@ class _Run:
     def _without_listings(self, query: Query, candidates: Candidates) -> Candidates:
         kept = [place for place, row in enumerate(candidates.rows) if not left_out(query, row.section, row.text)]
         gone = set(range(len(candidates))) - set(kept)
-        if any(lists_references(candidates.rows[place].section, candidates.rows[place].text) for place in gone):
+        # Further down it would have been no passage anyway.
+        near = [candidates.rows[place] for place in gone if place < self._plan.k]
+        if any(lists_references(row.section, row.text) for row in near):
             self._notes.append("Lists of references were left out; a question that asks for references has them.")
         return candidates.take(kept)
 

@@ -8,6 +8,7 @@ fit together, and become the summary, which is checked like any written answer.
 from __future__ import annotations
 
 import time
+from copy import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -109,8 +110,8 @@ class Summarist:
 
 
 def _found(draft: Draft) -> list[Document]:
-    """The documents of the passages that a search finds, best first."""
-    hits = [found.metadata["hit"] for found in draft.retriever.invoke(draft.query)]
+    """The documents of the passages that a search finds, best first. What it left out the summary may still have."""
+    hits = [found.metadata["hit"] for found in copy(draft.retriever).invoke(draft.query)]
     return list({hit.document.id: hit.document for hit in hits}.values())
 
 

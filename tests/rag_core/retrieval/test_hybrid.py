@@ -93,6 +93,7 @@ def test_lists_of_references_are_no_passages_of_an_answer_unless_asked_for(libra
     assert "References" in sections("Which paper is about northern marshes?", mmr=True)
     notes = library.retrieve("What is in the soil of northern marshes?", mmr=True).trace.notes
     assert any("references were left out" in note for note in notes)
+    assert library.retrieve("What does the ferry to Tolsund cost?", mmr=True, k=2).trace.notes == ()
 
 
 def test_near_duplicates_are_folded_and_counted(library: Library) -> None:

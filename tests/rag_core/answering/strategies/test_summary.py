@@ -95,6 +95,7 @@ def test_a_section_is_summarised_from_its_own_sentences(filled: Library) -> None
     assert {citation.page for citation in by_number.citations} == {7}
     in_short = filled.ask("How do you deal with a battery fire on the Tern, in short?")
     assert all(wanted in in_short.text for wanted in ("ventilators", "gas", "four hours"))
+    assert in_short.trace.searched is None, "a search found the section alone"
 
 
 def test_the_library_has_a_line_for_each_document(filled: Library) -> None:
