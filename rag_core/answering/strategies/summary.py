@@ -31,8 +31,8 @@ from rag_core.text.terms import coverage, terms
 
 MOST_WORDS = 120
 _BRIEF_WORDS = 70
-_WORDS_EACH = 45  # of each of several documents
-_SENTENCES_EACH = 2
+# Several documents share these, each with no fewer than a line, nor more than one alone has.
+_WORDS_TOGETHER, _LEAST_WORDS, _WORDS_OF_SENTENCE = 300, 45, 20
 _SAID = 0.6  # share of a lead that the first sentence says as well
 _LEAST_HELD = 0.3  # share of a lead's terms that the line it cites holds
 # A choice of sentences says what a document is; whether they are those that were looked for is half a guess.
@@ -155,7 +155,9 @@ def _extracted(draft: Draft, subject: Subject, read: Sequence[Content], stopped:
 def _told(content: Content, subject: Subject, documents: int, brief: bool) -> list[Told]:
     """What a document is, where its card says it and its sentences do not, then its telling sentences."""
     if documents > 1:
-        return [Told(one.text, one) for one in telling(content, _WORDS_EACH, most=_SENTENCES_EACH, asked=subject.asked)]
+        share = _LEAST_WORDS if brief else max(_LEAST_WORDS, min(MOST_WORDS, _WORDS_TOGETHER // documents))
+        found = telling(content, share, most=share // _WORDS_OF_SENTENCE, asked=subject.asked)
+        return [Told(one.text, one) for one in found]
     lead = None if subject.section else _lead(content)
     left = (_BRIEF_WORDS if brief else MOST_WORDS) - (len(lead.text.split()) if lead else 0)
     extent = extent_of(content.document, subject.section) if subject.section else EVERYWHERE

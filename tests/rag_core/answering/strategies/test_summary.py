@@ -159,6 +159,9 @@ def test_documents_named_apart_are_both_meant(filled: Library) -> None:
 def test_documents_that_are_compared_by_name_alone_are_summarised_side_by_side(filled: Library) -> None:
     answer = filled.ask("Compare the storm report with the water works guide")
     assert [line[2:11] for line in sorted(answer.text.splitlines())] == ["Keeper's ", "THE STORM"]
+    assert all(80 < len(without_markers(line).split()) < 135 for line in answer.text.splitlines())
+    brief = filled.ask("Compare the storm report with the water works guide in brief")
+    assert all(len(without_markers(line).split()) < 60 for line in brief.text.splitlines())
     contents = contents_of(filled)
     for question in ("compare the storm report", "compare the wind in the storm report and the guide", "compare them"):
         assert not subject_of(question, contents).documents
