@@ -8,8 +8,8 @@ fit together, and become the summary, which is checked like any written answer.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_core.answering.citations import CitationWriter, Register
@@ -69,7 +69,7 @@ class Summarist:
         if not subject.documents:
             yield from instead()
             return
-        read = _read(subject, contents, cancelled)
+        read = yield from _read(subject, contents, cancelled)
         draft.lap("search", draft.began)
         if draft.model == EXTRACTIVE or not read:
             answer = _extracted(draft, subject, read, cancelled())
@@ -115,11 +115,15 @@ def _found(draft: Draft) -> list[Document]:
     return list({hit.document.id: hit.document for hit in hits}.values())
 
 
-def _read(subject: Subject, contents: Contents, cancelled: Stop) -> list[Content]:
-    """What is to be summarised of each document."""
+def _read(subject: Subject, contents: Contents, cancelled: Stop) -> Generator[Piece, None, list[Content]]:
+    """Read what is to be summarised of each document, and tell which one is read."""
     found = []
-    for document in subject.documents:
-        content = None if cancelled() else contents.read(document)
+    for number, document in enumerate(subject.documents, start=1):
+        if cancelled():
+            break
+        place = f"document {number} of {len(subject.documents)}: " if len(subject.documents) > 1 else ""
+        yield Piece(stage=f"Reading {place}{document.title}")
+        content = contents.read(document)
         if content is not None and subject.section is not None:
             content = narrowed(content, subject.section)
         if content is not None:

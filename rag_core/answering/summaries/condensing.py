@@ -72,21 +72,25 @@ class Condensing:
                     f"{used} of {every} passages were read, those nearest to what each document is about."
                 )
         flat = [source for some in sources for source in some]
+        doing = "Reading"
         for _ in range(_MOST_ROUNDS):
             if len(self._parts(flat, self._room(title, self._most))) <= 1:
                 break
             parts = [part for some in sources for part in self._parts(some, self._room(title, self._note))]
-            flat = self._noted(parts, read, title, emit, stopping)
-            sources = [flat]
+            flat = self._noted(parts, read, title, doing, emit, stopping)
+            sources, doing = [flat], "Condensing"
         self._summary(flat, title, emit, stopping)
 
     def _noted(
-        self, parts: Sequence[Sequence[Source]], read: Sequence[Content], title: str, emit: Emit, stopping: Stop
-    ) -> list[Source]:
+        self, parts: Sequence[Sequence[Source]], read: Sequence[Content], title: str, doing: str, emit: Emit,
+        stopping: Stop,
+    ) -> list[Source]:  # fmt: skip
         """Notes on each part, in order."""
         found: list[Source] = []
         for number, part in enumerate(parts, start=1):
-            emit(Piece(stage=f"Summarising part {number} of {len(parts)}"))
+            titles = {source.hit.document.title for source in part}
+            about = titles.pop() if len(titles) == 1 else title
+            emit(Piece(stage=f"{doing} part {number} of {len(parts)}: {about}"))
             prompt = prompts.PART.fill(title=prompts.plain(title), context=self._context(part))
             writer = CitationWriter(Passages([source.hit for source in part]))
             for text in self._generated(prompt, self._note, stopping):

@@ -107,6 +107,21 @@ def test_the_library_has_a_line_for_each_document(filled: Library) -> None:
     check_citations(filled, answer)
 
 
+def test_which_document_is_read_is_told_and_a_stop_heard_before_the_next(filled: Library) -> None:
+    cancellation = Cancellation()
+    stages: list[str] = []
+    for piece in filled.stream("Summarise all my documents", cancellation=cancellation):
+        stages.append(piece.stage)
+        if piece.stage.startswith("Reading document 2 of 3: "):
+            cancellation.cancel()
+    assert [stage[:19] for stage in stages if stage.startswith("Reading")] == [
+        "Reading document 1 ",
+        "Reading document 2 ",
+    ]
+    assert piece.answer is not None
+    assert piece.answer.stopped
+
+
 def test_this_is_the_document_talked_about_or_the_scope(filled: Library) -> None:
     first = filled.ask("How high is the dam of Lake Ormen?")
     answer = filled.ask("Summarise this", conversation=first.conversation)
@@ -212,7 +227,7 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     stages = [event.stage for event in events if isinstance(event, Piece) and event.stage]
     parts = len(stages) - 1
     assert parts > 2
-    assert stages[:2] == [f"Summarising part 1 of {parts}", f"Summarising part 2 of {parts}"]
+    assert stages[:2] == [f"Reading part {number} of {parts}: {guide.document.title}" for number in (1, 2)]
     asked = " ".join(model.prompts[:parts])
     assert all(" ".join(hit.text.split())[:60] in " ".join(asked.split()) for hit in guide.hits)
     writer = next(event for event in events if not isinstance(event, Piece))
@@ -243,7 +258,9 @@ def test_a_model_that_will_not_follow_the_form_gives_progress_and_an_answer(fill
     pieces = list(filled.stream("Summarise the storm report", model="gguf:tiny.gguf"))
     stages = [piece.stage for piece in pieces if piece.stage]
     assert stages[0] == "searching"
-    assert stages[1].startswith("Summarising part 1 of ")
+    assert stages[1].startswith("Reading THE STORM")
+    assert stages[2].startswith("Reading part 1 of ")
+    assert any(stage.startswith("Condensing part 1 of ") for stage in stages)
     assert stages[-1] == "answering"
     answer = pieces[-1].answer
     assert answer is not None
@@ -258,7 +275,7 @@ def test_a_summary_is_stopped_between_parts(filled: Library) -> None:
     for piece in filled.stream("Summarise the handbook", model="gguf:tiny.gguf", cancellation=cancellation):
         stages.append(piece.stage)
         answer = piece.answer or answer
-        if piece.stage.startswith("Summarising part 2"):
+        if piece.stage.startswith("Reading part 2"):
             cancellation.cancel()
     assert answer is not None
     assert answer.stopped
