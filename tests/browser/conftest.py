@@ -113,11 +113,17 @@ def gemini() -> Iterator[Script]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, gemini: Script) -> Iterator[Server]:
+def environment(gemini: Script) -> dict[str, str]:
+    """What a module's Lectern is started with."""
+    return {"LECTERN_GENERATION__GEMINI_ENDPOINT": gemini.url}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Iterator[Server]:
     """One Lectern for a module, with an empty library."""
     # Sockets of the embedded PostgreSQL need a short path.
     folder = tmp_path_factory.mktemp("b")
-    with serve(folder / "library", folder / "log", LECTERN_GENERATION__GEMINI_ENDPOINT=gemini.url) as running:
+    with serve(folder / "library", folder / "log", **environment) as running:
         yield running
         told = running.log.read_text()
         assert told.startswith(f"Lectern: {running.url}\n")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
+import uuid
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import ask
+from tests.browser.conftest import Server, ask, boxes
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -42,6 +45,23 @@ def test_the_cursor_is_back_in_the_line_after_each_answer(open_page: Open) -> No
     expect(line(page)).to_have_value("and / is a letter here")
     page.get_by_role("radiogroup").locator("input").first.focus()
     page.keyboard.press("/")
+    expect(line(page)).to_be_focused()
+
+
+def test_in_a_long_conversation_the_last_answer_is_in_view_and_the_cursor_in_the_line(
+    open_page: Open, server: Server
+) -> None:
+    conversation = str(uuid.uuid4())
+    for _ in range(19):
+        body = json.dumps({"question": "Thank you!", "conversation": conversation}).encode()
+        asked = urllib.request.Request(f"{server.url}/api/v1/ask", body, {"Content-Type": "application/json"})
+        urllib.request.urlopen(asked).close()
+    page = open_page(f"chat?c={conversation}")
+    expect(page.locator(".exchange")).to_have_count(19)
+    ask(page, REFUND)
+    last = page.locator(".exchange").nth(19).locator(".body")
+    expect(last).to_contain_text("90 minutes late")
+    expect(last).to_be_in_viewport()
     expect(line(page)).to_be_focused()
 
 
@@ -91,6 +111,12 @@ def test_an_agent_shows_its_steps_and_is_kept_chosen(open_page: Open) -> None:
     steps.locator("summary").click()
     expect(steps.locator("li")).to_have_count(3)
     expect(steps.locator("li").nth(1)).to_contain_text("Searched for “When was Lake Ormen put in use?”")
+    expect(page.locator(".body")).to_contain_text("Adult, Tolsund: 15.80 crowns")
+    page.locator(".cite[data-number='2']").click()
+    assert boxes(page) == 1, "the cell alone is marked"
+    cell, picture = page.locator(".passage .box").bounding_box(), page.locator(".passage .sheet").bounding_box()
+    assert cell and picture
+    assert cell["width"] < picture["width"] / 10
     page.reload()
     expect(page.get_by_role("switch", name="Agent")).to_be_checked()
     page.locator(".st-key-chat_agent label").click()

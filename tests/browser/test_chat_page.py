@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 
@@ -9,11 +10,26 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ask, boxes, idle
+from tests.rag_core.models import openai_server
 from tests.rag_core.models.gemini_server import Script
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
 REFUND = "When is a ticket refunded in full?"
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[openai_server.Script]:
+    """A server of a model, `small`, whose context is so small that a document goes through it in parts."""
+    with openai_server.openai_server() as script:
+        yield script
+
+
+@pytest.fixture(scope="module")
+def environment(environment: dict[str, str], small: openai_server.Script) -> dict[str, str]:
+    """With that model."""
+    server = {"ADDRESS": small.url, "MODELS": '["small"]', "CONTEXT_TOKENS": "2048"}
+    return environment | {f"LECTERN_SERVER__{name}": value for name, value in server.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -156,7 +172,8 @@ def test_a_question_that_cannot_be_asked_is_kept(open_page: Open) -> None:
 
 
 def test_an_answer_streams_and_nothing_moves_when_it_is_whole(remote: Page, gemini: Script) -> None:
-    answer_with(gemini, "A ticket is refunded in full when a sailing is cancelled", " [1].", hang_before=1)
+    said = "A ticket is refunded in full when a sailing is cancelled"
+    answer_with(gemini, said, " [1]. The purser sings at night.", hang_before=1)
     ask(remote, REFUND)
     body = remote.locator(".exchange .body")
     expect(body).to_contain_text("sailing is cancelled")
@@ -171,6 +188,8 @@ def test_an_answer_streams_and_nothing_moves_when_it_is_whole(remote: Page, gemi
     assert abs(before["x"] - after["x"]) < 1
     assert abs(before["y"] - after["y"]) < 1
     assert handle.evaluate("element => element.isConnected")
+    expect(remote.locator(".exchange .doubt")).to_have_text("The purser sings at night.")
+    expect(remote.locator(".exchange .doubt-note")).to_have_text("not found in the passages")
 
 
 def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
@@ -218,3 +237,16 @@ def test_what_a_model_writes_is_text_alone(remote: Page, gemini: Script) -> None
     expect(remote.locator(".exchange .body")).to_contain_text("<img src=")
     expect(remote.locator(".exchange .host")).to_have_text(["image at example.com, not loaded", "example.com"])
     assert remote.locator(".exchange img, .exchange a, .st-key-chat_list img, .st-key-chat_heading img").count() == 0
+
+
+def test_a_summary_tells_what_is_read_and_can_be_stopped(open_page: Open, small: openai_server.Script) -> None:
+    small.hang_before = 0
+    page = open_page("chat")
+    page.get_by_role("radiogroup").get_by_text("small").click()
+    idle(page)
+    ask(page, "Summarise the Veyra ferry handbook")
+    reading = re.compile(r"Reading part 1 of \d+: Handbook of the Veyra Ferry")
+    expect(page.locator(".exchange .stage")).to_have_text(reading)
+    page.locator(".st-key-chat_stop button").click()
+    expect(page.locator(".exchange .stopped")).to_be_visible()
+    small.release.set()
