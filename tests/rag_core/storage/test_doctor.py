@@ -344,14 +344,21 @@ def test_a_probe_is_limited_in_time_and_can_be_stopped(storage: Storage, filled:
     assert probe(folder, "lectern-other", 60, threading.Event()).rows is None
 
 
-@pytest.mark.parametrize(("lost", "damaged"), [(0, False), (1, False), (8, False), (9, True), (64, True)])
-def test_an_index_that_is_only_approximate_is_no_damaged_one(lost: int, damaged: bool) -> None:
+@pytest.mark.parametrize(
+    ("passed", "cut_off", "damaged"), [(0, 0, False), (8, 8, False), (64, 8, False), (9, 9, True), (64, 64, True)]
+)
+def test_an_index_that_is_only_approximate_is_no_damaged_one(passed: int, cut_off: int, damaged: bool) -> None:
+    """Of 64 rows, those that a search is led past, and those among them that nothing leads to."""
+
     class Collection:
         def get(self, **_: object) -> dict[str, object]:
-            return {"embeddings": np.ones((64, 8), np.float32)}
+            return {"ids": [str(row) for row in range(64)], "embeddings": np.ones((64, 8), np.float32)}
 
-        def query(self, **_: object) -> dict[str, object]:
-            return {"distances": [[0.01]] * lost + [[0.0]] * (64 - lost)}
+        def query(self, ids: list[str] | None = None, **_: object) -> dict[str, object]:
+            if ids is None:
+                return {"distances": [[0.01]] * passed + [[0.0]] * (64 - passed)}
+            assert ids == [str(row) for row in range(passed)]
+            return {"distances": [[]] * cut_off + [[0.0]] * (passed - cut_off)}
 
     assert bool(_part_fault(Collection(), 0)) == damaged
 
