@@ -1,27 +1,35 @@
 """Keeps Chroma honest: judges its index before it is opened, sets a damaged one aside, and has it given all again.
 
+To judge it its graph is built, which takes minutes of a processor where there are many chunks: files that were left in
+good order, and are as they were left, are opened without.
+
 Whatever is done here holds the index's turn, so that nobody writes to it meanwhile. Documents are queued
 anew before anything is deleted or moved away, so that a kill in between loses nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sqlite3
 import threading
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
+from accelerator.atomic import write_atomically
 from accelerator.faults import reach
 from rag_core.storage.indexes.chroma import ChromaStore, collection_name
-from rag_core.storage.indexes.chroma_probe import ProbeStopped, Verdict, probe
+from rag_core.storage.indexes.chroma_probe import ProbeStopped, Verdict, count_rows, probe
 from rag_core.storage.originals.files import disk_failure
 from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.database import Database, retried
 from rag_core.storage.postgres.documents import DocumentStore
 
 _log = logging.getLogger(__name__)
+_LEFT = "left.sound"
 # Opening reads the index's log again, which takes a second for some thousand rows.
 _PROBE_S = 60.0
 _PROBE_ROWS_PER_S = 300
@@ -67,6 +75,14 @@ class ChromaGuard:
         """End a judgement that is under way: the library is being closed."""
         self._stopped.set()
 
+    def leave(self) -> None:
+        """Close the index, and note how its files are where it was sound to the end."""
+        sound, folder = self._chroma.trusted, self._chroma.folder
+        self._chroma.close()
+        if sound and folder is not None and folder.is_dir():
+            with contextlib.suppress(OSError):  # it is judged the next time
+                write_atomically(folder / _LEFT, [_state(folder).encode()])
+
     def judge(self, *, again: bool = False) -> Verdict:
         """Look at the index in a child process, unless it is trusted already; `again` does so in any case.
 
@@ -94,7 +110,7 @@ class ChromaGuard:
             if self._chroma.trusted:
                 return
             try:
-                verdict = self.judge()
+                verdict = self._left() or self.judge()
             except ProbeStopped:
                 return
             if verdict.fault:
@@ -170,6 +186,25 @@ class ChromaGuard:
             )
         return "Chroma's index was damaged and has been rebuilt."
 
+    def _left(self) -> Verdict | None:
+        """An index that was left in good order is trusted as long as no file is another. That is noted no longer then.
+
+        Returns None for any other.
+        """
+        profile, folder = self._documents.profile(), self._chroma.folder
+        if profile is None or folder is None:
+            return None
+        try:
+            left = (folder / _LEFT).read_text(encoding="utf-8")
+            (folder / _LEFT).unlink()
+            if left != _state(folder):
+                return None
+            verdict = Verdict(count_rows(folder, collection_name(profile)))
+        except (OSError, ValueError, sqlite3.Error):
+            return None
+        self._chroma.trust()
+        return verdict
+
     def _fits(self, rows: int | None) -> bool:
         """Whether a number of rows is possible, given what Chroma took and what waits."""
         counts, waiting = self._counts(), self._log.waiting_ids(self._name)
@@ -186,3 +221,10 @@ class ChromaGuard:
                 " WHERE d.state IN ('stored', 'ready') GROUP BY c.document_id"
             ).fetchall()
         return dict(rows)
+
+
+def _state(folder: Path) -> str:
+    """A text that is another once any file is, by its size and when it changed. Raises OSError."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _LEFT)
+    told = [(path.relative_to(folder), path.stat()) for path in files]
+    return "\n".join(f"{name} {stat.st_size} {stat.st_ctime_ns}" for name, stat in told)

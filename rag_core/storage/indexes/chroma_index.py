@@ -170,8 +170,8 @@ class ChromaIndex(DerivedIndex):
         self.guard.stop()
 
     def close(self) -> None:
-        """Let the client go."""
-        self.store.close()
+        """Let the client go, and note that this was in good order."""
+        self.guard.leave()
 
     def _rows(self, comparison: Comparison, own: bool) -> Iterator[Finding]:
         difference = self.guard.compare({document.id for document in comparison.ready()})

@@ -6,6 +6,7 @@ back, queries with them, also in the collection beside it, and prints one line o
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_DATABASE = "chroma.sqlite3"
 _SAMPLE = 512
 _PART = 64
 _WITHIN = 1e-4  # Chroma's cosine distance of a vector to itself is below 1e-6
@@ -95,7 +97,7 @@ def _judge(folder: Path, collection: str) -> Verdict:
     from chromadb.errors import ChromaError, NotFoundError
 
     try:
-        fault = _database_fault(folder / "chroma.sqlite3")
+        fault = _database_fault(folder / _DATABASE)
         return Verdict(fault=fault) if fault else _index_verdict(folder, collection)
     except NotFoundError:
         return Verdict()
@@ -103,16 +105,28 @@ def _judge(folder: Path, collection: str) -> Verdict:
         return Verdict(fault=" ".join(str(error).split())[:200] or type(error).__name__)
 
 
+def count_rows(folder: Path, collection: str) -> int:
+    """How many rows the database of a folder tells of; the graph is not built for it. Raises sqlite3.Error."""
+    with _database(folder / _DATABASE) as connection:
+        (rows,) = connection.execute(
+            "SELECT count(*) FROM embeddings e JOIN segments s ON s.id = e.segment_id"
+            " JOIN collections c ON c.id = s.collection WHERE c.name = ?",
+            (collection,),
+        ).fetchone()
+    return int(rows)
+
+
+def _database(file: Path) -> contextlib.closing[sqlite3.Connection]:
+    return contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True))
+
+
 def _database_fault(file: Path) -> str:
     if not file.is_file():
         return f"{file.name} is missing"
     if not file.stat().st_size:
         return f"{file.name} is empty"
-    connection = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)
-    try:
+    with _database(file) as connection:
         row = connection.execute("PRAGMA quick_check(1)").fetchone()
-    finally:
-        connection.close()
     return "" if row == ("ok",) else f"{file.name} is damaged: {' '.join(str(row[0]).split())}"
 
 

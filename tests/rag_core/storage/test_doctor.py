@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -14,9 +15,9 @@ import pytest
 from rag_core import Settings
 from rag_core.domain import Finding, Profile, Report
 from rag_core.storage import Accepted, Storage
-from rag_core.storage.indexes import ChromaIndex, chroma
+from rag_core.storage.indexes import ChromaIndex, chroma, chroma_guard
 from rag_core.storage.indexes.chroma import ChromaBatch, ChromaUnavailable
-from rag_core.storage.indexes.chroma_probe import ProbeStopped, _part_fault, probe
+from rag_core.storage.indexes.chroma_probe import ProbeStopped, Verdict, _part_fault, probe
 from rag_core.storage.maintenance.doctor import repair, verify
 from tests.rag_core.storage.filled import (
     PROFILE,
@@ -329,6 +330,29 @@ def test_lost_rows_are_repaired_on_opening(settings: Settings, storage: Storage,
         assert again.notes == ()
     finally:
         again.close()
+
+
+def test_an_index_is_judged_where_it_was_not_left_as_it_is(
+    settings: Settings, storage: Storage, filled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[Path] = []
+
+    def judge(folder: Path, *_: object) -> Verdict:
+        judged.append(folder)
+        return Verdict(12)
+
+    monkeypatch.setattr(chroma_guard, "probe", judge)
+    folder = settings.data_dir / "chroma"
+    storage.close()
+    nothing, changed, killed = lambda: None, (folder / "chroma.sqlite3").touch, (folder / "left.sound").unlink
+    for happened, times in ((nothing, 0), (changed, 1), (killed, 2)):
+        happened()
+        with contextlib.closing(Storage(settings)) as again:
+            again.index(ChromaIndex).guard.heal()
+            assert len(judged) == times
+            assert again.chroma.trusted
+            assert not (folder / "left.sound").exists()  # a kill from here on leaves none
+            assert again.chroma.count(PROFILE) == 12
 
 
 @pytest.mark.usefixtures("fresh_processes")
