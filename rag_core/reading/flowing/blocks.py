@@ -32,9 +32,10 @@ class Block:
 class Flow:
     """A file as blocks, read as they are asked for, and what it says of itself (headings and labels apart).
 
-    hidden: what of the blocks' text nobody sees in the file.
+    hidden: what of the blocks' text nobody sees in the file. notes: on what was not read, once all blocks are.
     """
 
     blocks: Iterable[Block]
     details: Details = field(default_factory=Details)
     hidden: Iterable[Hidden] = ()
+    notes: Iterable[str] = ()

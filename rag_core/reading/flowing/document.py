@@ -44,7 +44,8 @@ class FlowDocument(PagedText):
             layout.finish()
             self._hidden = located(layout.pages, self._flow.hidden)
         self.pages, self.page_count = layout.pages, len(layout.pages)
-        self._details = replace(self._flow.details, headings=tuple(layout.headings))
+        said = self._flow.details
+        self._details = replace(said, headings=tuple(layout.headings), notes=(*said.notes, *self._flow.notes))
 
     def read_page(self, number: int, max_chars: int) -> RawPage:
         """Return page `number`, what is hidden of it marked. Raises LimitExceeded beyond `max_chars` characters."""

@@ -1,16 +1,20 @@
 """Excel workbooks (XLSX): a page for each sheet, what stands in cells as Excel shows it, tables between empty rows.
 
 openpyxl finds the parts of a workbook; cells are read here, row by row, so that one that makes no sense costs itself
-alone and a sheet of a million rows takes seconds. Formulas count with the value that was stored with them.
+alone and a sheet of a million rows takes seconds. Formulas count with the value that was stored with them. A head that
+is merged over columns stands over each, and a text that is merged over rows names each.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
+import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date, datetime, time
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,28 +22,34 @@ from typing import Any, BinaryIO
 from lxml import etree
 from openpyxl.reader.excel import ExcelReader
 from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format, is_timedelta_format
-from openpyxl.utils.cell import coordinate_to_tuple
+from openpyxl.utils.cell import coordinate_to_tuple, range_boundaries
 from openpyxl.utils.datetime import from_excel, from_ISO8601
 from openpyxl.xml.constants import ARC_STYLE, SHARED_STRINGS
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Row
+from rag_core.reading.flowing.layout import is_figure
 
 # A format's first part, which is that of positive numbers, without colours, conditions and quoted words.
 _ASIDE = re.compile(r"\[[^\]]*\]|\"[^\"]*\"|\\.|_.|\*.")
 _CURRENCY = re.compile(r"\[\$([^\]-]+)|([$€£¥])")
 _FORMAT_CHARS = 255  # as many as Excel takes
 _DECIMALS = re.compile(r"\.([0#?]+)")
+# Commas behind a format's last digit, each of which shows a thousandth of the number.
+_THOUSANDTHS = re.compile(r"(?<=[0#?])(,+)[^0#?,]*$")
 # What programs call a sheet that nobody named.
 _DEFAULT_NAME = re.compile(
     r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark|arkusz|лист|工作表)\s?\d*", re.IGNORECASE
 )
 _NAMES = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_ROW, _CELL, _VALUE, _STRING, _TEXT = (_NAMES + name for name in ("row", "c", "v", "si", "t"))
+_ROW, _CELL, _VALUE, _STRING, _TEXT, _FORMULA = (_NAMES + name for name in ("row", "c", "v", "si", "t", "f"))
 _SPOKEN = _NAMES + "rPh"  # how a text is pronounced
 _MOST_COLUMNS = 16_384  # as many as Excel takes
 _NO_VALUE = "#REF!"  # what Excel shows for what is not there
+_MERGED = re.compile(rb"mergeCell\s+ref=[\"'](\w{2,10}:\w{2,10})[\"']")
+_PIECE_BYTES, _MERGED_BYTES, _MOST_MERGED, _MOST_WIDE = 2**20, 64, 10_000, 256
+_DAMAGED = (etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError)
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -49,10 +59,11 @@ def read(path: Path, max_chars: int) -> Flow:
     book = ExcelReader(file, read_only=True, data_only=True)
     book.read_manifest()
     book.read_workbook()
-    with suppress(ValueError, TypeError):  # a date that is none: the cells are there
+    with suppress(ValueError, TypeError, etree.XMLSyntaxError):  # a date that is none: the cells are there
         book.read_properties()
-    said = book.wb.properties
-    return Flow(_blocks(book, file), Details((said.title or "").strip(), (said.creator or "").strip()))
+    said, notes = book.wb.properties, list[str]()
+    details = Details((said.title or "").strip(), (said.creator or "").strip())
+    return Flow(_blocks(book, file, notes), details, notes=notes)
 
 
 def tables(rows: Iterable[Row]) -> Iterator[Block]:
@@ -62,36 +73,84 @@ def tables(rows: Iterable[Row]) -> Iterator[Block]:
             yield Block("table", rows=group)
 
 
-def _blocks(book: ExcelReader, file: BinaryIO) -> Iterator[Block]:
+def _blocks(book: ExcelReader, file: BinaryIO, notes: list[str]) -> Iterator[Block]:
+    """notes: filled with what was not read."""
     with file:
-        cells = _Cells(_strings(book), _formats(book.archive), book.wb.epoch)
-        parts = [(sheet.name, found.target) for sheet, found in book.parser.find_sheets() if "chart" not in found.Type]
-        for number, (name, part) in enumerate((name, part) for name, part in parts if part in book.valid_files):
+        cells = _Cells(_strings(book, notes), _formats(book.archive, notes), book.wb.epoch)
+        sheets = [(sheet, found.target) for sheet, found in book.parser.find_sheets() if "chart" not in found.Type]
+        sheets = [(sheet, part) for sheet, part in sheets if part in book.valid_files]
+        for number, (sheet, part) in enumerate(sheets):
             if number:
                 yield Block("page")
-            if not _DEFAULT_NAME.fullmatch(name):
-                yield Block("heading", name, level=2)
+            if not _DEFAULT_NAME.fullmatch(sheet.name):
+                yield Block("heading", sheet.name, level=2)
             with book.archive.open(part) as stream:
-                yield from tables(cells.rows(stream))
+                merged = _merged(stream)
+            with book.archive.open(part) as stream:
+                yield from tables(_to_the_damage(cells.rows(stream, merged), f"The sheet “{sheet.name}”", notes))
+        if hidden := [sheet.name for sheet, _ in sheets if sheet.state != "visible"]:
+            notes.append(f"Sheets that the workbook hides, and that were read: {', '.join(hidden)[:300]}.")
+        if cells.unsaid:
+            notes.append(
+                f"Formulas without a stored value, which were left out: {cells.unsaid:,}. A spreadsheet program that"
+                " saves the file stores them."
+            )
 
 
-def _strings(book: ExcelReader) -> list[str]:
+def _to_the_damage(found: Iterable[Any], what: str, notes: list[str]) -> Iterator[Any]:
+    """What is found as far as the file is sound, with a note where that is not to its end."""
+    try:
+        yield from found
+    except _DAMAGED:
+        notes.append(f"{what} is damaged: what stands behind the damage was not read.")
+
+
+def _strings(book: ExcelReader, notes: list[str]) -> list[str]:
     """The texts that cells name by their number."""
     part = book.package.find(SHARED_STRINGS)
     if part is None or part.PartName[1:] not in book.valid_files:
         return []
     with book.archive.open(part.PartName[1:]) as stream:
-        return [_joined(element) for element in _elements(stream, _STRING)]
+        return [_joined(one) for one in _to_the_damage(_elements(stream, _STRING), "The list of texts", notes)]
 
 
-def _formats(book: zipfile.ZipFile) -> list[str]:
+def _formats(book: zipfile.ZipFile, notes: list[str]) -> list[str]:
     """The number format of each style that cells name by its number."""
     if ARC_STYLE not in book.namelist():
         return []
-    root = archive.xml(book.read(ARC_STYLE))
+    try:
+        root = archive.xml(book.read(ARC_STYLE))
+    except _DAMAGED:
+        notes.append("The workbook's styles are damaged: dates and amounts are shown as bare numbers.")
+        return []
     own = {one.get("numFmtId"): one.get("formatCode", "") for one in root.iter(_NAMES + "numFmt")}
     names = [style.get("numFmtId") for style in root.iterfind(f"{_NAMES}cellXfs/{_NAMES}xf")]
     return [own.get(name) or BUILTIN_FORMATS.get(archive.number(name), "General") for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """Cells that are shown as one: columns and last row, from 1, and the text that it shows."""
+
+    left: int
+    right: int
+    bottom: int
+    text: str = ""
+
+
+def _merged(stream: Any) -> dict[int, list[_Merged]]:
+    """The merged cells of a sheet, which lists them behind its rows, by their first row."""
+    found: dict[int, list[_Merged]] = defaultdict(list)
+    before, count = b"", 0
+    with suppress(*_DAMAGED):
+        while (piece := stream.read(_PIECE_BYTES)) and count < _MOST_MERGED:
+            for one in _MERGED.finditer(before + piece):
+                with suppress(ValueError, TypeError):
+                    left, top, right, bottom = range_boundaries(one[1].decode())
+                    found[top].append(_Merged(left, min(right, left + _MOST_WIDE), bottom))
+                    count += 1
+            before = piece[-_MERGED_BYTES:]
+    return found
 
 
 class _Cells:
@@ -101,19 +160,32 @@ class _Cells:
         self._strings = strings
         self._formats = formats
         self._epoch = epoch
+        self.unsaid = 0  # formulas without a value
 
-    def rows(self, stream: Any) -> Iterator[Row]:
+    def rows(self, stream: Any, merged: dict[int, list[_Merged]]) -> Iterator[Row]:
         """The rows of a sheet, one empty row for all that are missing between two."""
         last = 0
+        going_on: list[_Merged] = []
         for row in _elements(stream, _ROW):
             number = archive.number(row.get("r"), last + 1)
             if number > last + 1:
                 yield []
             last = number
-            yield self._row(row)
+            cells = self._row(row)
+            if going_on:
+                going_on = [one for one in going_on if one.bottom >= number]
+                for one in going_on if any(cells) else ():
+                    _fill(cells, one.left, one.left, one.text)
+            if number in merged:
+                begun = [replace(one, text=cells[one.left - 1] or "") for one in merged[number] if _says(cells, one)]
+                # What alone stands in its row is a title, not a head.
+                for one in begun if sum(map(bool, cells)) > 1 else ():
+                    _fill(cells, one.left + 1, one.right, None)
+                going_on += [one for one in begun if one.bottom > number and not is_figure(one.text)]
+            yield cells
 
-    def _row(self, row: Any) -> list[str]:
-        found: list[str] = []
+    def _row(self, row: Any) -> list[str | None]:
+        found: list[str | None] = []
         for cell in row.iterchildren(_CELL):
             column = _column(cell.get("r"), len(found) + 1)
             found += [""] * (column - 1 - len(found))
@@ -126,6 +198,7 @@ class _Cells:
         if kind == "inlineStr":
             return _joined(cell)
         if not written:
+            self.unsaid += cell.find(_FORMULA) is not None
             return ""
         if kind == "s":
             at = archive.number(written, -1)
@@ -148,6 +221,16 @@ class _Cells:
         if is_date_format(form):
             return _moment(from_excel(value, self._epoch, timedelta=is_timedelta_format(form)))
         return _number(value, form)
+
+
+def _says(cells: Sequence[str | None], merged: _Merged) -> bool:
+    return merged.left <= len(cells) and bool(cells[merged.left - 1])
+
+
+def _fill(cells: list[str | None], left: int, right: int, text: str | None) -> None:
+    """Put a text, or None, into those cells from column `left` to `right` that say nothing."""
+    cells += [""] * (right - len(cells))
+    cells[left - 1 : right] = [cell or text for cell in cells[left - 1 : right]]
 
 
 def _elements(stream: Any, name: str) -> Iterator[Any]:
@@ -176,6 +259,9 @@ def _column(place: str | None, default: int) -> int:
 def _moment(value: Any) -> str:
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
+    if isinstance(value, timedelta):
+        minutes = round(value.total_seconds() / 60)
+        return f"{minutes // 60}:{minutes % 60:02}"
     return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
@@ -184,6 +270,8 @@ def _number(value: float, form: str) -> str:
     bare = _ASIDE.sub("", first)
     if not re.search("[0#?]", bare) or "E" in bare or "/" in bare:
         return f"{value:.15g}"
+    if scaled := _THOUSANDTHS.search(bare):
+        value, bare = value / 1000 ** len(scaled[1]), bare[: scaled.start()]
     found = _DECIMALS.search(bare)
     decimals = len(found[1]) if found else 0
     if "%" in bare:

@@ -73,6 +73,52 @@ def test_a_figure_of_a_long_sheet_is_answered_with_its_row_and_column(library: L
     assert "Farrow 37" in answer.text
 
 
+def test_merged_heads_scales_spans_of_time_and_what_is_not_read(reader: Reader, tmp_path: Path) -> None:
+    book = Workbook()
+    sheet = book.active
+    rows = (
+        ("Fares of the north", None, None, None, None), ("Line", "2019", None, "2020", None),
+        (None, "Adult", "Child", "Adult", "Child"), ("Marn", 8, 4, 7, 3), (None, 9, 5, 6, 2), ("Hours", 1.5, 1234567),
+        ("Sum", "=B4+B5", "=C4+C5"),
+    )  # fmt: skip
+    for row in rows:
+        sheet.append(row)
+    for span in ("A1:E1", "B2:C2", "D2:E2", "A2:A3", "A4:A5"):
+        sheet.merge_cells(span)
+    sheet["B6"].number_format, sheet["C6"].number_format = "[h]:mm", "#,##0,"
+    book.create_sheet("Kept aside").append(["Old plans"])
+    book["Kept aside"].sheet_state = "hidden"
+    book.save(tmp_path / "stored")
+    parsed = reader.read(tmp_path / "stored", "a.xlsx")
+    assert parsed.pages[0].text == (
+        "Fares of the north\nLine\t2019\t2019\t2020\t2020\nLine\tAdult\tChild\tAdult\tChild\n"
+        "Marn\t8\t4\t7\t3\nMarn\t9\t5\t6\t2\nHours\t36:00\t1,235\nSum"
+    )
+    found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[0].text)])[0], 0)}
+    assert found["2"] == "Marn, 2020 Child: 2"
+    hidden, unsaid = parsed.notes
+    assert "Kept aside" in hidden
+    assert "left out: 2." in unsaid
+
+
+def test_a_damaged_part_of_a_workbook_costs_itself_alone(reader: Reader, tmp_path: Path) -> None:
+    book = Workbook()
+    for number in range(200):
+        book.active.append([f"Name of {number}", number])
+    book.create_sheet("Last").append(["Behind the damage"])
+    book.save(tmp_path / "whole")
+    parts = {"xl/styles.xml": "styles", "docProps/core.xml": "", "xl/worksheets/sheet1.xml": "“Sheet” is damaged"}
+    for part, told in parts.items():
+        with zipfile.ZipFile(tmp_path / "whole") as old, zipfile.ZipFile(tmp_path / "stored", "w") as new:
+            for name in old.namelist():
+                data = old.read(name)
+                new.writestr(name, data[: len(data) // 2] if name == part else data)
+        parsed = reader.read(tmp_path / "stored", "a.xlsx")
+        assert parsed.pages[0].text.startswith("Name of 0\t0\nName of 1\t1\n")
+        assert parsed.pages[-1].text == "Last\n\nBehind the damage"
+        assert told in "".join(parsed.notes)
+
+
 def with_cells(book: Path, cells: str) -> Path:
     """A workbook whose first sheet has these cells in its third row."""
     parts = {}
