@@ -22,6 +22,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LATEX_TITLE = re.compile(r"^\s*\\title(?:\[[^\]\n]*\])?\{([^{}\\]{1,300})\}", re.MULTILINE)
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 
@@ -51,6 +52,11 @@ def decode(data: bytes) -> tuple[str, str]:
 def clean(text: str) -> str:
     """Unify line ends, put a space for each control character and take out what nobody sees; form feeds stay."""
     return _CONTROLS.sub(" ", visible(text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def raised(text: str) -> str:
+    """Small raised text: figures keep their place, so that a mark of a note is no figure's last digit."""
+    return text.translate(_RAISED) if text.isdecimal() else text
 
 
 class PagedText(OpenDocument):

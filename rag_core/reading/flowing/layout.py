@@ -6,6 +6,7 @@ A chunk of a long table must say what its figures are: every few rows its head i
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
@@ -24,7 +25,11 @@ MAX_HEAD_ROWS = 4
 NO_LABEL = "."
 
 _FIGURE_CHARS = 40
-_FIGURE = re.compile(r"[-+(−–]*\s*(?:[A-Z]{0,3}[$€£¥])?\s*\(?[-−–]?\.?\d[\d.,' ]*\s*[%)€£$]*")
+_FIGURE = re.compile(
+    r"[-+(−–]*\s*(?:[A-Z]{0,3}[$€£¥])?\s*\(?[-−–]?\.?\d[\d.,' ]*\s*[%)€£$]*(?:\s?\[\d{1,2}\]|[¹²³⁰⁴-⁹]{1,2})?"
+)
+# The mark of a note at a figure; behind a ten it is a power.
+_NOTED = re.compile(r"(?<=[\d%)€£$])(?<!\b10)[¹²³⁰⁴-⁹]{1,2}$")
 _CURRENCY, _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥]"), re.compile(r"[%)]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -161,7 +166,7 @@ def _spread(row: Row) -> list[str]:
 
 def _line(row: Row, indent: int) -> str:
     """A row as one line. What alone stands in its row is a line without cells, as a group's name is."""
-    cells = _with_marks([_one_line(cell or "").replace("|", "/") for cell in row])
+    cells = _with_marks([_noted(_one_line(cell or "").replace("|", "/")) for cell in row])
     while cells and not cells[-1]:
         cells.pop()
     cells = cells[min(indent, _indent(cells)) :]
@@ -179,6 +184,13 @@ def _with_marks(cells: list[str]) -> list[str]:
         elif is_figure(here) and _SIGN.fullmatch(behind):
             cells[place : place + 2] = [here + behind, ""]
     return cells
+
+
+def _noted(cell: str) -> str:
+    """A cell in which the mark of a note behind a figure stands in brackets, as those of Word's notes do."""
+    if cell.isascii() or not is_figure(cell):
+        return cell
+    return _NOTED.sub(lambda mark: f"[{unicodedata.normalize('NFKC', mark[0])}]", cell)
 
 
 def _one_line(text: str) -> str:

@@ -23,7 +23,7 @@ from rag_core.reading.flowing.blocks import Block, Flow, Kind
 from rag_core.reading.flowing.hidden import Hidden
 from rag_core.reading.flowing.layout import is_figure
 from rag_core.reading.flowing.sheet import GONE, GROUND, PALE, SMALL, Sheet
-from rag_core.reading.text import clean, read_text
+from rag_core.reading.text import clean, raised, read_text
 from rag_core.text.invisible import taken_out
 
 _UNSEEN_TAGS = "script style noscript template head iframe object svg math button select datalist canvas audio video"
@@ -87,6 +87,11 @@ def parsed(text: str) -> Any:
         raise UnreadableDocument("The page's tags are nested more than 2,048 deep.", help="Save its text as a file.")
     for caption in root.xpath("//figure[.//table]/figcaption"):
         caption.getparent().insert(0, caption)  # one below its table would be parted from it
+    for mark in root.iter("sup"):
+        text = "".join(mark.itertext()).strip()
+        if raised(text) != text:
+            del mark[:]
+            mark.text = raised(text)
     for table in root.iter("table"):
         if next(table.iterdescendants("table"), None) is None:  # others are frames
             _divide(table)

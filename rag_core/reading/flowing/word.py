@@ -21,6 +21,7 @@ from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row
 from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE, Hidden
 from rag_core.reading.flowing.numbering import Numbering
+from rag_core.reading.text import raised
 
 _TEXT, _BREAK, _DRAWN = qn("w:t"), qn("w:br"), qn("w:lastRenderedPageBreak")
 _PARAGRAPH, _TABLE, _NOTE = qn("w:p"), qn("w:tbl"), qn("w:footnoteReference")
@@ -30,6 +31,7 @@ _MARKS = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
 _UNSEEN = {qn("w:del"), qn("w:moveFrom"), "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 _UNSEEN |= {qn("w:pPr"), qn("w:rPr"), qn("w:tblPr"), qn("w:sectPr")}
 _PICTURE = qn("wp:docPr")
+_ALIGNED = f"{qn('w:rPr')}/{qn('w:vertAlign')}"
 _BODY_LEVEL = 9
 _MOST_COLUMNS, _MOST_BASES = 256, 11
 _RUN, _SHAPE = qn("w:r"), qn("w:txbxContent")
@@ -253,7 +255,11 @@ def _seen(element: Any) -> Iterator[Any]:
 
 def _text(element: Any) -> str:
     if element.tag in (_TEXT, _FORMULA):
-        return element.text or ""
+        said = element.text or ""
+        if not said.isdecimal():
+            return said
+        place = element.getparent().find(_ALIGNED)
+        return raised(said) if place is not None and place.get(qn("w:val")) == "superscript" else said
     if element.tag == _BREAK:
         return "\n"
     if element.tag == _NOTE:

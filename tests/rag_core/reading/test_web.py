@@ -81,6 +81,14 @@ def test_signs_with_cells_of_their_own_stand_with_their_figures(reader: Reader, 
     )
 
 
+def test_a_raised_mark_is_no_digit_of_its_figure(reader: Reader, tmp_path: Path) -> None:
+    rows = "<tr><th>Line<th>2020<tr><td>Marn<td>12.40<sup><a href=#n>1</a></sup><tr><td>Bo<td>10<sup>6</sup></tr>"
+    page = f"<p>It took 1,234<sup>2</sup> over 20 m<sup>2</sup>, the 5<sup>th</sup>.<table>{rows}</table>"
+    text = given(reader, tmp_path, page).pages[0].text
+    assert text == "It took 1,234² over 20 m², the 5th.\n\nLine\t2020\nMarn\t12.40[1]\nBo\t10⁶"
+    assert [cell.figure.value for cell in cells_of(merge_hits([hit(text)])[0], 0)] == [12.4]
+
+
 def test_the_declared_encoding_is_used(reader: Reader, tmp_path: Path) -> None:
     source = "<html><meta charset=windows-1251><p>Паром идёт в среду.</p>".encode("cp1251")
     assert given(reader, tmp_path, source).pages[0].text == "Паром идёт в среду."

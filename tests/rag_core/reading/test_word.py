@@ -115,7 +115,7 @@ def test_footnotes_stand_at_the_end_of_their_page(reader: Reader, tmp_path: Path
     mark = OxmlElement("w:footnoteReference")
     mark.set(qn("w:id"), "2")
     paragraph.add_run()._r.append(mark)
-    document.add_paragraph("Oats cost three.")
+    document.add_paragraph("Oats cost three for 20 m").add_run("2").font.superscript = True
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     note = '<w:footnote w:id="2"><w:p><w:r><w:t>In spring.</w:t></w:r></w:p></w:footnote>'
     notes = f"<w:footnotes {space}>{note}</w:footnotes>"
@@ -123,7 +123,7 @@ def test_footnotes_stand_at_the_end_of_their_page(reader: Reader, tmp_path: Path
     document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
     document.save(str(tmp_path / "stored"))
     text = reader.read(tmp_path / "stored", "a.docx").pages[0].text
-    assert text == "Rye costs four crowns.[2]\n\nOats cost three.\n\n[2] In spring."
+    assert text == "Rye costs four crowns.[2]\n\nOats cost three for 20 m²\n\n[2] In spring."
 
 
 def test_a_figure_of_a_word_table_is_answered_with_its_row_and_column(library: Library, report: Path) -> None:
