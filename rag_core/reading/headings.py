@@ -99,6 +99,13 @@ def guess_sections(pages: Sequence[RawPage]) -> tuple[Section, ...]:
     return tuple(Section(item.title, levels[item.face], item.page, item.start) for item in found)
 
 
+def reads_as_heading(text: str) -> bool:
+    """Whether a line that is set in bold has the words of a heading: few, and not those of a sentence or a caption."""
+    bare = text.strip()
+    is_named = len(bare) <= MAX_HEADING_CHARS and _LETTERS.search(bare) is not None and not _CAPTION.match(bare)
+    return is_named and not _NOT_HEADING.search(bare) and not _CODE.search(bare)
+
+
 def _body_size(pages: Sequence[RawPage]) -> float:
     weights: Counter[float] = Counter()
     for raw in pages:

@@ -23,6 +23,7 @@ from rag_core.reading.flowing.blocks import Block, Flow, Kind
 from rag_core.reading.flowing.hidden import Hidden
 from rag_core.reading.flowing.layout import is_figure
 from rag_core.reading.flowing.sheet import GONE, GROUND, PALE, SMALL, Sheet
+from rag_core.reading.headings import reads_as_heading
 from rag_core.reading.text import clean, raised, read_text
 from rag_core.text.invisible import taken_out
 
@@ -45,6 +46,7 @@ _DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encodi
 # Elements that XML closes as they open, for HTML would have them go on.
 _XHTML = re.compile(r"<\?xml|xmlns=.http://www\.w3\.org/1999/xhtml")
 _CLOSED = re.compile(r"<(?!(?:br|hr|img|input|meta|link|col|area|base|embed|source|track|wbr|param)\b)(\w++)([^<>]*)/>")
+_BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
 _SPACES, _LINE_ENDS = re.compile(r"[ \t\r\n\f\xa0]+"), re.compile(r" *\n *")
 # Less of a page's text than this share is not its main text: a part was taken for the whole.
 _LEAST_MAIN = 0.25
@@ -113,6 +115,10 @@ class _Walk:
         self._kind: Kind = "paragraph"
         self._level = 1
         self._kept = 0
+        # A page without headings has bold lines for them: how deep in bold it is, and whether all that was said is.
+        self._is_plain = next(root.iter(*_LEVELS), None) is None
+        self._bold = 0
+        self._is_bold = True
         self._numbers: list[int | None] = []  # of the lists that are open; None for one of bullets
 
     def blocks(self) -> Iterator[Block]:
@@ -147,6 +153,7 @@ class _Walk:
             self._words.append(f" [Picture: {told}] ")
         elif tag == "pre":
             self._kept += 1
+        self._bold += _is_bold(element)
         self._say(element.text)
 
     def _end(self, element: Any, tag: str) -> Iterator[Block]:
@@ -154,6 +161,7 @@ class _Walk:
             yield from self._told()
             self._kind = "paragraph"
         self._kept -= tag == "pre"
+        self._bold -= _is_bold(element)
         if tag in ("ol", "ul"):
             self._numbers.pop()
         if element is not self._root:
@@ -162,6 +170,7 @@ class _Walk:
     def _say(self, text: str | None) -> None:
         if text:
             self._words.append(text if self._kept else _SPACES.sub(" ", text))
+            self._is_bold = self._is_bold and (self._bold > 0 or not text.strip())
 
     def _told(self) -> Iterator[Block]:
         """What was said since the last block, as one."""
@@ -169,9 +178,16 @@ class _Walk:
         text = text.strip("\n") if self._kept else _LINE_ENDS.sub("\n", re.sub(" +", " ", text)).strip()
         self._words.clear()
         if text.strip():
+            if self._is_plain and self._is_bold and self._kind == "paragraph" and reads_as_heading(text):
+                self._kind, self._level = "heading", 1
             number = self._numbers[-1] if self._numbers else None
             yield Block(self._kind, text, self._level, mark=f"{number}." if number else "•")
             self._kind = "paragraph"
+        self._is_bold = True
+
+
+def _is_bold(element: Any) -> bool:
+    return element.tag in ("b", "strong") or _BOLD.search(element.get("style", "")) is not None
 
 
 def _table(table: Any) -> Iterator[Block]:

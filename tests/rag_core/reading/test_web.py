@@ -66,6 +66,15 @@ def test_a_page_says_its_title_author_and_pictures(reader: Reader, tmp_path: Pat
     assert "1. Book.\n2. Board." in text
 
 
+def test_bold_lines_are_headings_where_the_page_has_none(reader: Reader, tmp_path: Path) -> None:
+    lines = (
+        "<p><b>1. Term</b></p><p>Two years, <b>no more</b></p><div><span style='font-weight:700'>Notice</span></div>"
+        "<p><strong>Both parties sign.</strong></p><p><b>Law:</b> Norway</p>"
+    )
+    assert [item.title for item in given(reader, tmp_path, lines).sections] == ["1. Term", "Notice"]
+    assert [item.title for item in given(reader, tmp_path, f"<h2>Terms</h2>{lines}").sections] == ["Terms"]
+
+
 def test_a_figures_caption_stands_above_its_table(reader: Reader, tmp_path: Path) -> None:
     table = "<table><tr><td>Adult<td>12.40</tr><tr><td>Child<td>6.20</tr></table>"
     text = given(reader, tmp_path, f"<p>Words.<figure>{table}<figcaption>Fares in crowns</figcaption></figure>After.")
