@@ -46,7 +46,7 @@ _TEXT_SUFFIXES = {
     ".ipynb": NOTEBOOK,
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}
-_ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP}
+_ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm": PPTX, ".ppsx": PPTX}
 # Texts that are read as they stand.
 _PLAIN_SUFFIXES = (
     ".txt .text .rst .org .adoc .log .srt .vtt .tex .bib .py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc"

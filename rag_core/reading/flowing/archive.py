@@ -6,6 +6,7 @@ import io
 import posixpath
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,25 +61,51 @@ def xml(data: bytes, *, recover: bool = False) -> Any:
     return etree.fromstring(data, parser)
 
 
-def without_gaps(path: Path) -> tuple[io.BytesIO, list[str]]:
-    """A copy of an Office file without relations to parts that it does not hold, and the names of those parts."""
-    whole, missing = io.BytesIO(), []
+def sound_xml(data: bytes) -> tuple[Any, bool]:
+    """What can be read of XML that may be damaged, None for nothing, and whether that is all of it."""
+    try:
+        return xml(data), True
+    except etree.XMLSyntaxError:
+        return xml(data, recover=True), False
+
+
+def mended(path: Path) -> tuple[io.BytesIO, list[str]]:
+    """A copy of an Office file with what is sound of its XML and no relation to parts that it does not hold, and notes
+    on what it lacks."""
+    whole, missing, damaged = io.BytesIO(), list[str](), list[str]()
     with checked(path) as old, zipfile.ZipFile(whole, "w") as new:
         held = set(old.namelist())
         for name in held:
-            data = old.read(name)
-            if name.endswith(_RELATIONS):
-                root = xml(data)
-                folder = posixpath.dirname(posixpath.dirname(name))
-                for relation in list(root):
-                    target = posixpath.join("/", folder, relation.get("Target", ""))
-                    part = posixpath.normpath(target).lstrip("/")
-                    if relation.get("TargetMode") != "External" and part not in held:
-                        root.remove(relation)
-                        missing.append(part)
-                data = etree.tostring(root)
+            data, is_sound = _sound(old, name)
+            if not is_sound:
+                damaged.append(name)
+            if name.endswith(_RELATIONS) and data:
+                data, gaps = _without_gaps(data, posixpath.dirname(posixpath.dirname(name)), held)
+                missing += gaps
             new.writestr(name, data)
-    return whole, missing
+    told = (("names but does not hold", missing), ("holds only in part, damaged or nested too deeply", damaged))
+    return whole, [f"Parts that the file {how}: {', '.join(sorted(names))[:300]}." for how, names in told if names]
+
+
+def _sound(parts: zipfile.ZipFile, name: str) -> tuple[bytes, bool]:
+    """A part as far as it can be read, and whether that is the whole of it."""
+    try:
+        data = parts.read(name)
+    except (zipfile.BadZipFile, zlib.error, EOFError):
+        return b"", False
+    root, is_sound = sound_xml(data) if name.endswith(_XML) else (None, True)
+    return (data if is_sound else b"" if root is None else etree.tostring(root)), is_sound
+
+
+def _without_gaps(data: bytes, folder: str, held: set[str]) -> tuple[bytes, list[str]]:
+    """A list of relations without those to parts that are not held, and these parts."""
+    root, missing = xml(data), []
+    for relation in list(root):
+        part = posixpath.normpath(posixpath.join("/", folder, relation.get("Target", ""))).lstrip("/")
+        if relation.get("TargetMode") != "External" and part not in held:
+            root.remove(relation)
+            missing.append(part)
+    return etree.tostring(root), missing
 
 
 def number(said: str | None, default: int = 0) -> int:

@@ -25,14 +25,16 @@ def read(path: Path, max_chars: int) -> Flow:
     """Open an OpenDocument file. Raises as `archive.office` does."""
     archive.office(path)
     with archive.checked(path) as folder:
-        content = archive.xml(folder.read("content.xml"))
-        said = archive.xml(folder.read("meta.xml")) if "meta.xml" in folder.namelist() else content
+        content, is_sound = archive.sound_xml(folder.read("content.xml"))
+        said = archive.xml(folder.read("meta.xml"), recover=True) if "meta.xml" in folder.namelist() else None
+    notes = () if is_sound else ("The file is damaged: what stands behind the damage was not read.",)
 
     def named(*names: str) -> str:
-        found = (said.xpath(f"string(//*[local-name()='{name}'])").strip() for name in names)
+        around = content if said is None else said
+        found = (around.xpath(f"string(//*[local-name()='{name}'])").strip() for name in names)
         return next(filter(None, found), "")
 
-    details = Details(named("title"), named("initial-creator", "creator"), language=named("language"))
+    details = Details(named("title"), named("initial-creator", "creator"), language=named("language"), notes=notes)
     return Flow(_Content(content).blocks(), details)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
+from pptx.package import Package
 
-from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Row
@@ -19,16 +19,22 @@ _DESCRIBED = ".//*[local-name()='cNvPr'][@descr]"
 
 
 def read(path: Path, max_chars: int) -> Flow:
-    """Open a presentation. Raises UnsupportedDocument for templates and shows, and as `archive.office` does."""
+    """Open a presentation, a show or a template. Raises as `archive.office` does."""
     archive.office(path)
+    notes: list[str] = []
     try:
-        presentation = Presentation(str(path))
-    except ValueError as error:
-        raise UnsupportedDocument(
-            "It is a PowerPoint template or show.", help="Save it as a presentation (.pptx)."
-        ) from error
+        presentation = _opened(str(path))
+    except (KeyError, SyntaxError):  # python-pptx wants every part that is named, and all XML whole
+        copy, notes = archive.mended(path)
+        presentation = _opened(copy)
     said = presentation.core_properties
-    return Flow(_blocks(presentation.slides), Details(said.title.strip(), said.author.strip(), language=said.language))
+    details = Details(said.title.strip(), said.author.strip(), language=said.language, notes=tuple(notes))
+    return Flow(_blocks(presentation.slides), details)
+
+
+def _opened(file: str | BytesIO) -> Any:
+    part: Any = Package.open(file).main_document_part
+    return part.presentation
 
 
 def _blocks(slides: Iterable[Any]) -> Iterator[Block]:

@@ -5,26 +5,31 @@ Page ends are those that Word drew last, where it left them, else those that the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import groupby
+from io import BytesIO
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
-from docx import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.part import PartFactory
 from docx.oxml.ns import qn
+from docx.package import Package
+from docx.parts.document import DocumentPart
 
-from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row
 from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE, Hidden
 from rag_core.reading.flowing.numbering import Numbering
+from rag_core.reading.headings import reads_as_heading
 from rag_core.reading.text import raised
 
 _TEXT, _BREAK, _DRAWN = qn("w:t"), qn("w:br"), qn("w:lastRenderedPageBreak")
-_PARAGRAPH, _TABLE, _NOTE = qn("w:p"), qn("w:tbl"), qn("w:footnoteReference")
+_PARAGRAPH, _TABLE = qn("w:p"), qn("w:tbl")
+_NOTES = {qn("w:footnoteReference"): "", qn("w:endnoteReference"): "e"}  # what is put before their numbers
 _FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 _MARKS = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
 # What was moved away or deleted, what a program without text boxes would show instead, and what makes up the layout.
@@ -35,44 +40,58 @@ _ALIGNED = f"{qn('w:rPr')}/{qn('w:vertAlign')}"
 _BODY_LEVEL = 9
 _MOST_COLUMNS, _MOST_BASES = 256, 11
 _RUN, _SHAPE = qn("w:r"), qn("w:txbxContent")
+_BOLD = qn("w:b")
 _VANISH, _COLOUR, _SIZE = _HIDING = qn("w:vanish"), qn("w:color"), qn("w:sz")
 _SHADE, _HIGHLIGHT, _FILL = qn("w:shd"), qn("w:highlight"), qn("w:fill")
 _NO_FILL = ("auto", "FFFFFF", "ffffff")
 _CELL, _OF_CELL, _OF_TABLE = qn("w:tc"), qn("w:tcPr"), qn("w:tblPr")
+# What python-docx refuses by name: documents with macros, and templates.
+_OTHER_KINDS = (
+    "application/vnd.ms-word.document.macroEnabled.main+xml",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
+    "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
+)
+# A running title that says more than the number of its page.
+_TELLING = re.compile(r"\d{4}|(?:[^\W\d_]{2,}\W+){2}[^\W\d_]{2,}")
+_MOST_RUNNING, _RUNNING_CHARS = 6, 500
 _OFF, _WHITE, _TINY_HALF_PT = ("0", "false", "off"), ("FFFFFF", "ffffff"), 4
 
 
 def read(path: Path, max_chars: int) -> Flow:
-    """Open a Word document. Raises UnsupportedDocument for one with macros or a template, and as `archive.office`."""
+    """Open a Word document, also one with macros, which are not run, or a template. Raises as `archive.office`."""
     archive.office(path)
-    missing: list[str] = []
+    notes: list[str] = []
     try:
-        try:
-            document = Document(str(path))
-        except KeyError:  # python-docx wants every part that is named, though it be a picture
-            copy, missing = archive.without_gaps(path)
-            document = Document(copy)
-    except ValueError as error:
-        raise UnsupportedDocument(
-            "It is a Word template or a document with macros.", help="Save it as a Word document (.docx)."
-        ) from error
-    notes = (f"Parts that the file names but does not hold: {', '.join(missing)[:300]}.",) if missing else ()
-    said, word = document.core_properties, _Word(document)
-    details = Details(said.title.strip(), said.author.strip(), language=said.language, notes=notes)
-    return Flow(word.blocks(), details, word.hidden())
+        document = _opened(str(path))
+    except (KeyError, SyntaxError):  # python-docx wants every part that is named, and all XML whole
+        copy, notes = archive.mended(path)
+        document = _opened(copy)
+    said, word = document.core_properties, _Word(document, notes)
+    details = Details(said.title.strip(), said.author.strip(), language=said.language)
+    return Flow(word.blocks(), details, word.hidden(), notes)
+
+
+def _opened(file: str | BytesIO) -> Any:
+    PartFactory.part_type_for |= dict.fromkeys(_OTHER_KINDS, DocumentPart)
+    part: Any = Package.open(file).main_document_part
+    return part.document
 
 
 class _Word:
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: Any, notes: list[str]) -> None:
+        self._notes_on = notes
         self._part = document.part
         self._body = document.element.body
         self._styles = {style.style_id: style for style in document.styles}
         drawn = next(self._body.iter(_DRAWN), None) is not None
         self._ends = _is_drawn if drawn else _is_set
+        self._bold_are_headings = self._bold_lead()
 
     def blocks(self) -> Iterator[Block]:
-        """The paragraphs and tables in order."""
-        return self._within(self._body)
+        """The paragraphs and tables in order; what letterheads and feet of pages say stands once, on the first page."""
+        for text in islice(self._running(), _MOST_RUNNING):
+            yield Block("note", text[:_RUNNING_CHARS])
+        yield from self._within(self._body)
 
     def hidden(self) -> Iterator[Hidden]:
         """The text that is set as hidden, tiny, or white where nothing is said of what it stands on."""
@@ -138,7 +157,9 @@ class _Word:
                     ends += 1
             text += _text(element)
         style = self._style(paragraph)
-        level = self._level(paragraph, style)
+        level = self._level(paragraph, style) or int(
+            self._bold_are_headings and self._looks_like_heading(paragraph, text)
+        )
         if not style.startswith("toc "):
             mark = self._mark(paragraph) if text.strip() else None
             kind: Kind = "heading" if level else "paragraph" if mark is None else "item"
@@ -167,22 +188,34 @@ class _Word:
         yield Block("table", rows=[*first, *rows])
         yield from self._notes(table)
 
+    def _running(self) -> Iterator[str]:
+        """What the heads and feet of pages say beside their numbers, each once."""
+        kinds = (("Header", RELATIONSHIP_TYPE.HEADER), ("Footer", RELATIONSHIP_TYPE.FOOTER))
+        found = ((name, " ".join(_joined(root).split())) for name, kind in kinds for root in self._related(kind))
+        yield from dict.fromkeys(f"{name}: {text}" for name, text in found if _TELLING.search(text))
+
     def _notes(self, element: Any) -> Iterator[Block]:
-        for mark in element.iter(_NOTE):
-            number = mark.get(qn("w:id"))
+        for mark in element.iter(*_NOTES):
+            number = _number_of(mark)
             if text := self._footnotes.get(number, ""):
                 yield Block("note", f"[{number}] {text}")
 
     @cached_property
     def _footnotes(self) -> dict[str, str]:
-        notes = (note for root in self._related(RELATIONSHIP_TYPE.FOOTNOTES) for note in root.iter(qn("w:footnote")))
-        return {note.get(qn("w:id"), ""): _joined(note).strip() for note in notes}
+        """The texts of foot- and endnotes by their numbers."""
+        foot = (("", note) for root in self._related(RELATIONSHIP_TYPE.FOOTNOTES) for note in root)
+        end = (("e", note) for root in self._related(RELATIONSHIP_TYPE.ENDNOTES) for note in root)
+        return {f"{kind}{note.get(qn('w:id'), '')}": _joined(note).strip() for kind, note in chain(foot, end)}
 
     def _related(self, kind: str) -> Iterator[Any]:
-        """The roots of the document's parts of a kind."""
+        """The roots of the document's parts of a kind, as far as they can be read."""
         for relation in self._part.rels.values():
             if relation.reltype == kind and not relation.is_external:
-                yield archive.xml(relation.target_part.blob)
+                root, is_sound = archive.sound_xml(relation.target_part.blob)
+                if not is_sound:
+                    self._notes_on.append(f"A part of the file is damaged: {relation.target_part.partname}.")
+                if root is not None:
+                    yield root
 
     def _style(self, paragraph: Any) -> str:
         style = self._styles.get(paragraph.style or "")
@@ -198,6 +231,27 @@ class _Word:
         own = self._setting(paragraph, qn("w:outlineLvl"))
         level = archive.number(own.get(qn("w:val")), _BODY_LEVEL) if own is not None else _BODY_LEVEL
         return level + 1 if 0 <= level < _BODY_LEVEL else 0
+
+    def _bold_lead(self) -> bool:
+        """Whether bold lines are the headings of a document without others: where most lines are bold, they are not."""
+        paragraphs = list(self._body.iterchildren(_PARAGRAPH))
+        if any(self._level(one, name) for one in paragraphs if (name := self._style(one)) != "title"):
+            return False
+        texts = [(one, text) for one in paragraphs if (text := _joined(one)).strip()]
+        return 2 * sum(self._looks_like_heading(one, text) for one, text in texts) <= len(texts)
+
+    def _looks_like_heading(self, paragraph: Any, text: str) -> bool:
+        """Whether a paragraph of the body is bold from its beginning to its end and reads as a heading."""
+        if paragraph.getparent() is not self._body or not reads_as_heading(text):
+            return False
+        runs = [element for element in _seen(paragraph) if element.tag == _RUN and _joined(element).strip()]
+        return bool(runs) and all(self._is_bold(run, paragraph) for run in runs)
+
+    def _is_bold(self, run: Any, paragraph: Any) -> bool:
+        styles = [*self._styles_of(run.style), *self._styles_of(paragraph.style)]
+        said = (part.find(_BOLD) for part in (run.rPr, *(one.element.rPr for one in styles)) if part is not None)
+        first = next((one for one in said if one is not None), None)
+        return first is not None and first.get(qn("w:val")) not in _OFF
 
     def _mark(self, paragraph: Any) -> str | None:
         """The number that a paragraph has in a list, "" for a bullet, None for one that is in none."""
@@ -262,13 +316,17 @@ def _text(element: Any) -> str:
         return raised(said) if place is not None and place.get(qn("w:val")) == "superscript" else said
     if element.tag == _BREAK:
         return "\n"
-    if element.tag == _NOTE:
-        return f"[{element.get(qn('w:id'))}]"
+    if element.tag in _NOTES:
+        return f"[{_number_of(element)}]"
     if element.tag == _PICTURE and (told := element.get("descr")):
         return f" [Picture: {' '.join(told.split())}] "
     if element.tag == _PARAGRAPH:  # within another: of a text box
         return "\n"
     return _MARKS.get(element.tag, "")
+
+
+def _number_of(mark: Any) -> str:
+    return f"{_NOTES[mark.tag]}{mark.get(qn('w:id'))}"
 
 
 def _joined(element: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -105,25 +107,77 @@ def test_drawn_page_ends_come_before_set_ones_and_notes_stand_at_the_pages_end(r
     ]  # fmt: skip
 
 
-def test_footnotes_stand_at_the_end_of_their_page(reader: Reader, tmp_path: Path) -> None:
+def test_foot_and_endnotes_stand_at_the_end_of_their_page(reader: Reader, tmp_path: Path) -> None:
     from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.opc.packuri import PackURI
     from docx.opc.part import Part
 
     document = Document()
     paragraph = document.add_paragraph("Rye costs four crowns.")
-    mark = OxmlElement("w:footnoteReference")
-    mark.set(qn("w:id"), "2")
-    paragraph.add_run()._r.append(mark)
-    document.add_paragraph("Oats cost three for 20 m").add_run("2").font.superscript = True
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-    note = '<w:footnote w:id="2"><w:p><w:r><w:t>In spring.</w:t></w:r></w:p></w:footnote>'
-    notes = f"<w:footnotes {space}>{note}</w:footnotes>"
-    part = Part(PackURI("/word/footnotes.xml"), "application/xml", notes.encode(), document.part.package)
-    document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+    said = {"footnote": "In spring.", "endnote": "By weight."}
+    for kind, words in said.items():
+        mark = OxmlElement(f"w:{kind}Reference")
+        mark.set(qn("w:id"), "2")
+        paragraph.add_run()._r.append(mark)
+        note = f'<w:{kind} w:id="2"><w:p><w:r><w:t>{words}</w:t></w:r></w:p></w:{kind}>'
+        notes = f"<w:{kind}s {space}>{note}</w:{kind}s>"
+        part = Part(PackURI(f"/word/{kind}s.xml"), "application/xml", notes.encode(), document.part.package)
+        document.part.relate_to(part, getattr(RELATIONSHIP_TYPE, f"{kind}s".upper()))
+    document.add_paragraph("Oats cost three for 20 m").add_run("2").font.superscript = True
     document.save(str(tmp_path / "stored"))
     text = reader.read(tmp_path / "stored", "a.docx").pages[0].text
-    assert text == "Rye costs four crowns.[2]\n\nOats cost three for 20 m²\n\n[2] In spring."
+    assert text == "Rye costs four crowns.[2][e2]\n\nOats cost three for 20 m²\n\n[2] In spring.\n\n[e2] By weight."
+
+
+@pytest.fixture
+def contract(tmp_path: Path) -> Path:
+    """A contract without styles, its headings bold, as most people write theirs."""
+    document = Document()
+    document.add_paragraph().add_run("SERVICE AGREEMENT").bold = True
+    document.add_paragraph("between Moss Ltd and Tolsund AS")
+    document.add_paragraph().add_run("1. Term").bold = True
+    paragraph = document.add_paragraph("The term is ")
+    paragraph.add_run("two years").bold = True
+    document.add_paragraph().add_run("The customer signs first.").bold = True
+    document.sections[0].header.paragraphs[0].text = "Contract No. 4711/24"
+    document.sections[0].footer.paragraphs[0].text = "Page 1 of 2"
+    document.save(str(tmp_path / "stored"))
+    return tmp_path / "stored"
+
+
+def changed(path: Path, name: str, change: Callable[[bytes], bytes]) -> Path:
+    with zipfile.ZipFile(path) as old:
+        parts = {one: old.read(one) for one in old.namelist()}
+    with zipfile.ZipFile(path, "w") as new:
+        for one, data in parts.items():
+            new.writestr(one, change(data) if one == name else data)
+    return path
+
+
+def test_bold_lines_are_headings_where_no_style_is_and_a_letterhead_is_read_once(
+    reader: Reader, contract: Path
+) -> None:
+    parsed = reader.read(contract, "a.docx")
+    assert [item.title for item in parsed.sections] == ["SERVICE AGREEMENT", "1. Term"]
+    assert parsed.pages[0].text.endswith("signs first.\n\nHeader: Contract No. 4711/24")
+    macros = b"application/vnd.ms-word.document.macroEnabled.main+xml"
+    usual = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    changed(contract, "[Content_Types].xml", lambda data: data.replace(usual, macros))
+    assert reader.read(contract, "a.docm").pages == parsed.pages
+    poster = Document()
+    for words in ("Harbour day", "On Sunday", "All boats go"):
+        poster.add_paragraph().add_run(words).bold = True
+    poster.save(str(contract))
+    assert not reader.read(contract, "a.docx").sections
+
+
+@pytest.mark.parametrize("name", ["word/styles.xml", "docProps/core.xml", "word/document.xml"])
+def test_a_damaged_part_costs_itself_alone_and_is_named(reader: Reader, contract: Path, name: str) -> None:
+    end = b"signs first" if name == "word/document.xml" else b"</"
+    parsed = reader.read(changed(contract, name, lambda data: data[: data.rindex(end)]), "a.docx")
+    assert "1. Term\n\nThe term is two years" in parsed.pages[0].text
+    assert parsed.notes == (f"Parts that the file holds only in part, damaged or nested too deeply: {name}.",)
 
 
 def test_a_figure_of_a_word_table_is_answered_with_its_row_and_column(library: Library, report: Path) -> None:
