@@ -42,7 +42,7 @@ _TEXT_SUFFIXES = {
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), MARKDOWN),
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
     **dict.fromkeys((".csv", ".tsv", ".tab"), CSV),
-    ".eml": MAIL,
+    **dict.fromkeys((".eml", ".mht", ".mhtml"), MAIL),
     ".ipynb": NOTEBOOK,
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}

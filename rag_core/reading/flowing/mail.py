@@ -1,9 +1,11 @@
-"""Mail (EML): who wrote to whom, when and about what, and the message; of attachments their names."""
+"""Mail (EML), and web pages saved as such (MHTML): who wrote to whom, when and about what, the message and those that
+are forwarded with it; of attachments their names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from email import message_from_binary_file
 from email.message import EmailMessage
 from email.policy import default
@@ -17,6 +19,7 @@ from rag_core.reading.flowing.blocks import Block, Flow
 from rag_core.reading.text import decode
 
 _HEADERS = ("From", "To", "Cc", "Date")
+_FORWARDED, _DEEPEST = "message/rfc822", 4
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
@@ -29,31 +32,41 @@ def read(path: Path, max_chars: int) -> Flow:
         message: Any = message_from_binary_file(file, EmailMessage, policy=default)  # type: ignore[arg-type]
     if not any(message.get(name) for name in (*_HEADERS, "Subject")):
         raise UnreadableDocument("The file is named .eml but holds no message.")
-    attached = [part.get_filename() or part.get_content_type() for part in message.iter_attachments()]
+    others = (part for part in message.iter_attachments() if part.get_content_type() != _FORWARDED)
+    attached = [part.get_filename() or part.get_content_type() for part in others]
     notes = (f"Attachments are not read: {', '.join(attached)[:500]}.",) if attached else ()
-    subject = str(message.get("Subject", ""))
-    return Flow(_blocks(message, subject), Details(subject, _author(message), notes=notes))
+    return Flow(_blocks(message), Details(_subject(message), _author(message), notes=notes))
 
 
-def _blocks(message: Any, subject: str) -> Iterator[Block]:
-    yield Block("heading", subject)
+def _blocks(message: Any, level: int = 1) -> Iterator[Block]:
+    yield Block("heading", _subject(message), level)
     yield Block("paragraph", "\n".join(f"{name}: {message[name]}" for name in _HEADERS if message.get(name)))
-    body = message.get_body(("plain", "html"))
-    if body is None:
-        return
-    text = _text(body)
-    if body.get_content_subtype() == "html":
-        yield from web.blocks(web.parsed(text))
-    else:
+    text = _plain(message)
+    if text.strip():
         for paragraph in _PARAGRAPHS.split(text.replace("\r\n", "\n")):
             yield Block("paragraph", paragraph)
+    elif body := message.get_body(("html",)):
+        yield from web.blocks(web.parsed(_text(body)))
+    for part in message.iter_attachments() if level < _DEEPEST else ():
+        if part.get_content_type() == _FORWARDED:
+            yield from _blocks(part.get_content(), level + 1)
+
+
+def _subject(message: Any) -> str:
+    return str(message.get("Subject", ""))
+
+
+def _plain(message: Any) -> str:
+    """The message as plain text; programs that write HTML leave it empty."""
+    body = message.get_body(("plain",))
+    return _text(body) if body is not None else ""
 
 
 def _text(part: Any) -> str:
-    try:
-        return str(part.get_content())
-    except LookupError:  # an encoding that nobody knows
-        return decode(part.get_payload(decode=True))[0]
+    if part.get_content_charset():
+        with suppress(LookupError):  # an encoding that nobody knows
+            return str(part.get_content())
+    return decode(part.get_payload(decode=True))[0]
 
 
 def _author(message: Any) -> str:

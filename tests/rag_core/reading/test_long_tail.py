@@ -52,9 +52,25 @@ def test_a_message_in_html_or_in_an_unknown_encoding(reader: Reader, tmp_path: P
         .pages[0]
         .text.endswith("At four.")
     )
-    assert (
-        written(reader, tmp_path, head % (b"plain", b"x-none") + "für".encode(), "a.eml").pages[0].text.endswith("für")
-    )
+    for plain in (head % (b"plain", b"x-none"), b"Subject: Tea\r\n\r\n"):
+        assert written(reader, tmp_path, plain + "für".encode(), "a.eml").pages[0].text.endswith("für")
+
+
+def test_a_message_without_plain_text_and_one_that_is_forwarded(reader: Reader, tmp_path: Path) -> None:
+    message, inner = EmailMessage(), EmailMessage()
+    inner["From"], inner["Subject"] = "bo@example.org", "The boats"
+    inner.set_content("They go at four.")
+    message["From"], message["Subject"] = "ada@example.org", "Fwd: The boats"
+    message.set_content(" \n")
+    message.add_alternative("<p>Bo says <b>when</b>:</p>", subtype="html")
+    message.add_attachment(inner)
+    for name in ("a.eml", "a.mhtml"):
+        parsed = written(reader, tmp_path, message.as_bytes(), name)
+        assert parsed.pages[0].text == (
+            "Fwd: The boats\n\nFrom: ada@example.org\n\nBo says when:\n\n"
+            "The boats\n\nFrom: bo@example.org\n\nThey go at four."
+        )
+        assert not parsed.notes
 
 
 def test_a_notebook_with_texts_code_and_printed_tables(reader: Reader, tmp_path: Path) -> None:
