@@ -1,7 +1,8 @@
-"""What a web page's own style sheets hide: rules of single elements, classes and ids, as `<style>` has them.
+"""What a web page's own style sheets hide: rules of elements, classes and ids in its `<style>`, also within others
+(`.menu .item`, `div > p`).
 
-Rules for some screens alone, of sheets elsewhere and with a place (`.menu .item`) are not looked at, and a rule that
-shows what another hides wins: scripts show such parts on a click. What is hidden so is read, therefore, and marked.
+Rules for some screens alone, of sheets elsewhere and of states (`:hover`) are not looked at, and a rule that shows what
+another hides wins: scripts show such parts on a click. What is hidden so is read, therefore, and marked.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from typing import Any
 
 from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE
@@ -23,14 +25,39 @@ GROUND = re.compile(r"background", re.IGNORECASE)
 _SHOWS = re.compile(r"display\s*:\s*(?!none)\w|visibility\s*:\s*visible", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 _SELECTOR = re.compile(r"(\w*)((?:[.#][\w-]+)*)")
-_MOST_CHARS, _MOST_RULES = 500_000, 5_000
+_WITHIN = re.compile(r"\s*(>)\s*|\s+")
+_MOST_CHARS, _MOST_RULES, _MOST_AROUND = 500_000, 5_000, 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A selector's part for one element. is_child: whether it stands right within what the part before it is for."""
+
+    tag: str
+    names: frozenset[str]
+    is_child: bool
+
+    def fits(self, element: Any) -> bool:
+        return self.tag in ("", element.tag) and self.names <= _names(element)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    tag: str
-    names: frozenset[str]
+    """own: of the element itself; around: of those around it, the nearest first."""
+
+    own: _Part
+    around: tuple[_Part, ...]
     says: str
+
+    def fits(self, element: Any) -> bool:
+        if not self.own.fits(element):
+            return False
+        outer = islice(element.iterancestors(), _MOST_AROUND)
+        for inner, part in pairwise((self.own, *self.around)):
+            found = islice(outer, 1) if inner.is_child else outer
+            if not any(part.fits(one) for one in found):
+                return False
+        return True
 
 
 class Sheet:
@@ -40,7 +67,7 @@ class Sheet:
         css = _COMMENT.sub("", "\n".join(root.xpath("//style/text()"))[:_MOST_CHARS])
         self._rules: dict[str, list[_Rule]] = defaultdict(list)
         for rule in list(_rules(css))[:_MOST_RULES]:
-            self._rules[next(iter(sorted(rule.names)), rule.tag)].append(rule)
+            self._rules[next(iter(sorted(rule.own.names)), rule.own.tag)].append(rule)
         # A sheet that is not here may say what white letters stand on.
         self._is_all = not root.xpath("//link[contains(@rel, 'stylesheet')]")
 
@@ -59,12 +86,8 @@ class Sheet:
     def _of(self, element: Any) -> Iterator[_Rule]:
         if not isinstance(element.tag, str):
             return
-        names = {f".{name}" for name in element.get("class", "").split()}
-        names |= {f"#{element.get('id')}"} if element.get("id") else set()
-        for key in (element.tag, *names):
-            for rule in self._rules.get(key, ()):
-                if rule.tag in ("", element.tag) and rule.names <= names:
-                    yield rule
+        for key in (element.tag, *_names(element)):
+            yield from (rule for rule in self._rules.get(key, ()) if rule.fits(element))
 
     def _has_ground(self, element: Any) -> bool:
         return any(
@@ -73,6 +96,25 @@ class Sheet:
             or any(GROUND.search(r.says) for r in self._of(one))
             for one in (element, *element.iterancestors())
         )
+
+
+def _names(element: Any) -> set[str]:
+    """The classes and the id of an element, as selectors write them."""
+    names = {f".{name}" for name in element.get("class", "").split()}
+    return names | {f"#{element.get('id')}"} if element.get("id") else names
+
+
+def _parts(selector: str) -> tuple[_Part, ...]:
+    """The parts of a selector, the innermost first; none for those of other kinds."""
+    words = _WITHIN.split(selector.strip())
+    found = [_SELECTOR.fullmatch(word) for word in words[::2]]
+    signs = [None, *words[1::2]]
+    parts = [
+        _Part(one[1].lower(), frozenset(re.findall(r"[.#][\w-]+", one[2])), sign is not None)
+        for one, sign in zip(found, signs, strict=True)
+        if one and one[0]
+    ]
+    return tuple(reversed(parts)) if len(parts) == len(found) else ()
 
 
 def _rules(css: str) -> Iterator[_Rule]:
@@ -86,7 +128,6 @@ def _rules(css: str) -> Iterator[_Rule]:
             depth -= 1
             if not depth:
                 for selector in css[begin : opened - 1].split(","):
-                    if (one := _SELECTOR.fullmatch(selector.strip())) and one[0]:
-                        names = frozenset(re.findall(r"[.#][\w-]+", one[2]))
-                        yield _Rule(one[1].lower(), names, css[opened : brace.start()].strip())
+                    if parts := _parts(selector):
+                        yield _Rule(parts[0], parts[1:], css[opened : brace.start()].strip())
                 begin = brace.end()
