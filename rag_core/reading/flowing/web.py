@@ -38,7 +38,7 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' or @role='complementary']"
 _PUBLISHED = "//meta[@property='article:published_time' or @itemprop='datePublished' or @name='date']/@content"
 _YEAR = re.compile(r"(?:19|20)\d\d(?=-|$)")
-_LAID_OUT = ("//h2 | //h3", "//tr")
+_HEADS, _ROWS = "//h2 | //h3", "//tr"
 _PARTS = "//p | //li | //tr | //h1 | //h2 | //h3 | //pre"
 # Words that a hidden part has at least to be told of: labels of buttons have fewer.
 _LEAST_WORDS, _SHOWN_CHARS = 4, 100
@@ -48,11 +48,11 @@ _XHTML = re.compile(r"<\?xml|xmlns=.http://www\.w3\.org/1999/xhtml")
 _CLOSED = re.compile(r"<(?!(?:br|hr|img|input|meta|link|col|area|base|embed|source|track|wbr|param)\b)(\w++)([^<>]*)/>")
 _BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
 _SPACES, _LINE_ENDS = re.compile(r"[ \t\r\n\f\xa0]+"), re.compile(r" *\n *")
-# Less of a page's text than this share is not its main text: a part was taken for the whole.
+# Less of a page's text, or of its tables' rows, than this share is not its main text: a part was taken for the whole.
 _LEAST_MAIN = 0.25
 _MAIN_CHARS = 2_000_000  # what is longer is no article, and finding its main text takes long
 _MOST_COLUMNS, _MOST_ROWS, _MOST_IN_CELL = 256, 65_535, 2000
-_ICON_PX = 48
+_ICON_PX, _TERM_CHARS = 48, 60
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -94,6 +94,8 @@ def parsed(text: str) -> Any:
         if raised(text) != text:
             del mark[:]
             mark.text = raised(text)
+    for term in list(root.iter("dt")):
+        _join(term, term.getnext())
     for table in root.iter("table"):
         if next(table.iterdescendants("table"), None) is None:  # others are frames
             _divide(table)
@@ -213,6 +215,14 @@ def _has_cells(table: Any) -> bool:
     )
 
 
+def _join(term: Any, meaning: Any) -> None:
+    """Put a short term into the line of what it means: "Due date: 1 May"."""
+    name = " ".join("".join(term.itertext()).split()).rstrip(":")
+    if meaning is not None and meaning.tag == "dd" and 0 < len(name) <= _TERM_CHARS:
+        meaning.text = f"{name}: {meaning.text or ''}"
+        term.drop_tree()
+
+
 def _divide(table: Any) -> None:
     """Give each place of a table a cell. A head that reaches over several columns stands over each, and what names
     several rows before each."""
@@ -274,7 +284,8 @@ def _main(root: Any, chars: int) -> Any:
         # Of a short page it gives the whole as one paragraph, of others all as paragraphs.
         main = html.document_fromstring(found) if found else root
         is_laid_out = len(main.xpath(_PARTS)) > 1
-        is_flat = any(rest.xpath(parts) and not main.xpath(parts) for parts in _LAID_OUT)
+        is_flat = len(main.xpath(_ROWS)) < _LEAST_MAIN * len(rest.xpath(_ROWS))
+        is_flat = is_flat or bool(rest.xpath(_HEADS) and not main.xpath(_HEADS))
         if found and is_laid_out and not is_flat and len(_words(main)) >= _LEAST_MAIN * words:
             return main
     return rest

@@ -125,6 +125,25 @@ def test_headings_and_tables_stay_where_finding_the_main_text_would_flatten_them
     assert "Line 3\t3.40" in parsed.pages[0].text
 
 
+def test_names_stand_in_one_line_with_their_values(reader: Reader, tmp_path: Path) -> None:
+    page = "<dl><dt>Due <b>date</b>:</dt><dd>1 May 2024</dd><dt>Total<dd>EUR 55.00<dd>with tax<dt>Paid</dl>"
+    assert given(reader, tmp_path, page).pages[0].text == (
+        "Due date: 1 May 2024\n\nTotal: EUR 55.00\n\nwith tax\n\nPaid"
+    )
+
+
+def test_a_table_of_links_is_kept_beside_another(reader: Reader, tmp_path: Path) -> None:
+    prose = "<p>The ferry company has set new fares for the year, and they are shown for all of its lines here.</p>" * 4
+    rows = "".join(f"<tr><td><a href='/{line}'>Line {line}</a></td><td>{line}.40</td></tr>" for line in range(1, 30))
+    first = (
+        "<table><tr><td>Tolsund, the long line along the coast</td><td>12.40 crowns for each adult</td></tr></table>"
+    )
+    page = f"<html><body><nav>Home</nav><h1>Fares</h1>{prose}{first}{prose}<table>{rows}</table>{prose}"
+    text = given(reader, tmp_path, page).pages[0].text
+    assert "Line 29\t29.40" in text
+    assert "Home" not in text
+
+
 def test_a_short_page_keeps_its_paragraphs(reader: Reader, tmp_path: Path) -> None:
     short = "<html><body><nav>Home About</nav><h1>Weighbridge</h1><p>It is open until 15:00.</p></body></html>"
     assert given(reader, tmp_path, short).pages[0].text == "Weighbridge\n\nIt is open until 15:00."
