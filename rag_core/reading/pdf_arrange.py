@@ -17,6 +17,7 @@ from rag_core.domain import Line
 from rag_core.reading.base import Face
 from rag_core.reading.pdf_order import in_order
 from rag_core.reading.pdf_text import SOFT_HYPHEN
+from rag_core.reading.text import lowered
 
 Span = tuple[int, int]
 
@@ -110,7 +111,8 @@ def moved(line: Line, by: int) -> Line:
 
 def found_again(span: Span, stored: str, text: str) -> Span | None:
     """A span of a page as it was stored in the same page as it is read now, which may lack what was put into it from
-    the page before; None where the text is another."""
+    the page before, or figures raised; None where the text is another."""
+    stored, text = lowered(stored), lowered(text)
     if stored == text:
         return span
     before = _alike(stored, text)

@@ -19,6 +19,7 @@ import pypdfium2.raw as pdfium
 
 from rag_core.domain import Box, Line
 from rag_core.reading.base import Face
+from rag_core.reading.text import raised
 from rag_core.text.sentences import KEPT_HYPHEN
 
 # A hyphen that PDFium found at the end of a line, as FPDFText_GetText gives it.
@@ -35,6 +36,9 @@ _DEVICE = 1 << 20
 CELL_GAP = 1.1
 # Words whose baselines are further apart than this share of their size stand on two lines; raised notes are nearer.
 LINE_GAP = 0.5
+
+# Figures are raised that are smaller than what is before them and begin so much of their height above it.
+SMALLER, RAISED = 0.85, 0.2
 
 MAX_BOLD_CHARS = 120
 # Bits 19 and 7 of a font's flags (ISO 32000-1, table 123).
@@ -54,6 +58,7 @@ _MARK_BEFORE = re.compile(
 )
 _SIGN_AFTER = re.compile(r"[%)]+(?!\S)")
 _AMOUNTS = re.compile(r"(?<=[\d%)]) (?=[$€£¥] ?[(\d])")  # two amounts of one row
+_ENDS_IN_DIGITS = re.compile(r"(?:\d[\d.,]*|[^\W\d_])\d(?!\w)|[^\W\d_]\d{2,3}(?!\w)")
 _BLANKS = re.compile(r"(?<=[^\s\u00ad]) +(?=[^\s\u00ad])")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
@@ -93,7 +98,7 @@ def page_text(textpage: Any) -> str:
     text = _text_at_once(textpage, count)
     if len(text) != count:
         text = _text_by_character(textpage, count)
-    return _apart(textpage, clean(text))
+    return _apart(textpage, _with_raised(textpage, clean(text)))
 
 
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
@@ -197,6 +202,27 @@ def _joined(page: str, by_syllable: bool, divided: re.Match[str]) -> str:
         return f"{head}{SOFT_HYPHEN}{tail}"
     is_compound = f"{head}-{tail}".casefold() in page or KEPT_HYPHEN.search(f"{head}-")
     return f"{head}-{tail}" if is_compound or not by_syllable else f"{head}{SOFT_HYPHEN}{tail}"
+
+
+def _with_raised(textpage: Any, text: str) -> str:
+    """The text with the marks of notes, and powers, as raised figures: no digits of the word or figure before them."""
+    characters = list(text)
+    left, right, low, top, base = [ctypes.c_double() for _ in range(5)]
+    for run in _ENDS_IN_DIGITS.finditer(text):
+        first, last = run.start(), run.end() - 1
+        pdfium.FPDFText_GetCharBox(textpage, first, left, right, base, top)
+        pdfium.FPDFText_GetCharBox(textpage, last, left, right, low, top)
+        if low.value - base.value <= RAISED * (top.value - low.value):
+            continue
+        size = _font_size(textpage, last)
+        begin = next((at + 1 for at in range(last, first - 1, -1) if not _is_small(textpage, text, at, size)), first)
+        if begin > first and size < SMALLER * _font_size(textpage, begin - 1):
+            characters[begin : last + 1] = raised(text[begin : last + 1])
+    return "".join(characters)
+
+
+def _is_small(textpage: Any, text: str, at: int, size: float) -> bool:
+    return text[at].isdecimal() and _font_size(textpage, at) <= size
 
 
 def _apart(textpage: Any, text: str) -> str:

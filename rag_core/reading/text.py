@@ -23,6 +23,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LOWERED = {high: low for low, high in _RAISED.items()}
 _LATEX_TITLE = re.compile(r"^\s*\\title(?:\[[^\]\n]*\])?\{([^{}\\]{1,300})\}", re.MULTILINE)
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 
@@ -57,6 +58,11 @@ def clean(text: str) -> str:
 def raised(text: str) -> str:
     """Small raised text: figures keep their place, so that a mark of a note is no figure's last digit."""
     return text.translate(_RAISED) if text.isdecimal() else text
+
+
+def lowered(text: str) -> str:
+    """The text with raised figures as usual ones, of the same length."""
+    return text.translate(_LOWERED)
 
 
 class PagedText(OpenDocument):

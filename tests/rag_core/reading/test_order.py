@@ -109,6 +109,7 @@ def test_a_span_of_a_page_that_something_was_put_into(span: tuple[int, int], exp
 
 def test_a_page_that_was_read_otherwise_is_not_found_again() -> None:
     assert found_again((0, 3), "left right", "right left") is None
+    assert found_again((4, 9), "12.401 left", "12.40¹ left") == (4, 9)  # figures that were not raised then
 
 
 def test_words_divided_at_a_lines_end_are_joined_as_the_page_has_them(

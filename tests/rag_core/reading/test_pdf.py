@@ -16,6 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_core.domain import Box, PageImage
 from rag_core.reading import Reader, make_card
 from rag_core.reading.pdf_text import FILLER, SOFT_HYPHEN, line_spans
+from rag_core.reading.text import lowered
 
 PDF = "application/pdf"
 
@@ -65,8 +66,8 @@ def test_text_has_all_of_pdfiums_letters_and_its_marks_stand_on_its_lines(
         for page in parsed.pages:
             textpage = document[page.number - 1].get_textpage()
             codes = [pdfium.FPDFText_GetUnicode(textpage.raw, index) for index in range(textpage.count_chars())]
-            letters = sorted(chr(code) for code in codes if code < 0x10000 and chr(code).isalnum())
-            assert sorted(mark for mark in page.text if mark.isalnum() and ord(mark) < 0x10000) == letters
+            letters = sorted(lowered(chr(code)) for code in codes if code < 0x10000 and chr(code).isalnum())
+            assert sorted(mark for mark in lowered(page.text) if mark.isalnum() and ord(mark) < 0x10000) == letters
             assert not any(ord(character) < 32 and character not in "\t\n" for character in page.text)
             assert "\ufffe" not in page.text
             page.text.encode("utf-8")
@@ -125,6 +126,22 @@ def test_lines_of_a_turned_page_stay_whole(reader: Reader, make_pdf: Callable[..
     page = reader.read(make_pdf(draw), "turned.pdf").pages[0]
     assert [line.strip() for line in page.text.split("\n")] == [
         "Net sales of the company rose by ten percent", "in the year that ended in May.",
+    ]  # fmt: skip
+
+
+def test_small_raised_figures_are_no_digits_of_what_is_before_them(
+    reader: Reader, make_pdf: Callable[..., Path]
+) -> None:
+    def draw(canvas: Canvas) -> None:
+        for y, before, mark in ((500, "Sales of 1,234", "12"), (400, "A floor of 20 m", "2"), (300, "Fares of 56", "")):
+            canvas.setFont("Helvetica", 12)
+            canvas.drawString(40, y, before)
+            canvas.setFont("Helvetica", 7)
+            canvas.drawString(40 + canvas.stringWidth(before, "Helvetica", 12), y + 5, mark)
+
+    (page,) = reader.read(make_pdf(draw), "made.pdf").pages
+    assert [page.text[line.start : line.end] for line in page.lines] == [
+        "Sales of 1,234¹²", "A floor of 20 m²", "Fares of 56",
     ]  # fmt: skip
 
 
