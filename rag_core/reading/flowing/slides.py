@@ -16,6 +16,9 @@ from rag_core.reading.flowing.blocks import Block, Flow, Row
 
 _RUNNING = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 _DESCRIBED = ".//*[local-name()='cNvPr'][@descr]"
+_SPACE = "http://schemas.openxmlformats.org/drawingml/2006/"
+_DIAGRAMS, _DRAWINGS = f"{{{_SPACE}diagram}}", f"{{{_SPACE}main}}"
+_DIAGRAM = ".//*[local-name()='relIds']/@*[local-name()='dm']"
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -73,6 +76,8 @@ def _shape(shape: Any) -> Iterator[Block]:
         yield Block("table", rows=[[_cell(cell) for cell in row.cells] for row in shape.table.rows])
     elif getattr(shape, "has_chart", False):
         yield from _chart(shape.chart)
+    for relation in shape.element.xpath(_DIAGRAM):
+        yield from _diagram(shape.part.related_part(relation).blob)
     for element in shape.element.xpath(_DESCRIBED)[:1]:
         if told := element.get("descr").strip():
             yield Block("paragraph", f"[Picture: {told}]")
@@ -81,6 +86,14 @@ def _shape(shape: Any) -> Iterator[Block]:
 def _cell(cell: Any) -> str | None:
     """The text of a cell; None for one that goes on from the cell to its left."""
     return None if cell.is_spanned and not cell.text else str(cell.text)
+
+
+def _diagram(data: bytes) -> Iterator[Block]:
+    """The texts of a drawn list, process or organisation (SmartArt), in the order in which they were written."""
+    root, _ = archive.sound_xml(data)
+    for point in () if root is None else root.iter(f"{_DIAGRAMS}pt"):
+        if text := "".join(point.itertext(f"{_DRAWINGS}t")).strip():
+            yield Block("item", text)
 
 
 def _chart(chart: Any) -> Iterator[Block]:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lxml import etree
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.opc.constants import RELATIONSHIP_TYPE
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
+from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
 from rag_core.answering.passages import merge_hits
@@ -54,3 +59,22 @@ def test_a_page_for_each_slide_with_tables_charts_and_notes(reader: Reader, tmp_
     found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[3].text)])[0], 0)}
     assert found["38,100"] == "Passengers, 2020: 38,100"
     assert found["7.5"] == "Marn, Delays: 7.5"
+
+
+def test_the_texts_of_a_drawn_process_are_read(reader: Reader, tmp_path: Path) -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "How to board"
+    space = f'xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram" {nsdecls("a", "r")}'
+    points = "".join(
+        f"<dgm:pt><dgm:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></dgm:t></dgm:pt>" for text in ("Pay", "", "Board")
+    )
+    data = f"<dgm:dataModel {space}><dgm:ptLst>{points}</dgm:ptLst></dgm:dataModel>".encode()
+    part = Part(PackURI("/ppt/diagrams/data1.xml"), "application/xml", slide.part.package, data)
+    link = slide.part.relate_to(part, RELATIONSHIP_TYPE.DIAGRAM_DATA)
+    frame = slide.shapes.add_table(1, 1, *PLACE).element
+    drawn = frame.xpath(".//a:graphicData")[0]
+    drawn.set("uri", "http://schemas.openxmlformats.org/drawingml/2006/diagram")
+    drawn[:] = [etree.fromstring(f'<dgm:relIds {space} r:dm="{link}"/>')]
+    deck.save(str(tmp_path / "stored"))
+    assert reader.read(tmp_path / "stored", "a.pptx").pages[0].text == "How to board\n\n• Pay\n• Board"
