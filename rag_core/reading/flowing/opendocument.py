@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Row
@@ -18,13 +19,18 @@ _TEXT, _TABLE, _DRAW, _OFFICE, _SVG, _PRESENTATION = (
 _UNSEEN = {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content", f"{_OFFICE}forms"}
 _UNSEEN |= {f"{_TABLE}shapes", f"{_TEXT}sequence-decls"}
 _MARKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
+_LIST, _LOCKED = "META-INF/manifest.xml", b"encryption-data"
 _MOST_COLUMNS, _MOST_ROWS = 256, 1000
 
 
 def read(path: Path, max_chars: int) -> Flow:
-    """Open an OpenDocument file. Raises as `archive.office` does."""
+    """Open an OpenDocument file. Raises UnsupportedDocument for one with a password, and as `archive.office` does."""
     archive.office(path)
     with archive.checked(path) as folder:
+        if _LOCKED in (folder.read(_LIST) if _LIST in folder.namelist() else b""):
+            raise UnsupportedDocument(
+                "The file is protected by a password.", help="Save it without a password and add it again."
+            )
         content, is_sound = archive.sound_xml(folder.read("content.xml"))
         said = archive.xml(folder.read("meta.xml"), recover=True) if "meta.xml" in folder.namelist() else None
     notes = () if is_sound else ("The file is damaged: what stands behind the damage was not read.",)

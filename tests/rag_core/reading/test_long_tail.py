@@ -6,10 +6,13 @@ import json
 from email.message import EmailMessage
 from pathlib import Path
 
+import pytest
+
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.tables.saying import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import ParsedDocument
+from rag_core.errors import UnsupportedDocument
 from rag_core.reading import Reader
 from tests.rag_core.answering.parts import hit
 from tests.rag_core.reading.test_book import packed
@@ -129,6 +132,13 @@ table:number-columns-repeated="2"><text:p>12.40</text:p></table:table-cell></tab
         "Last.\n\n[1] In spring."
     )
     assert parsed.authors == "Ada"
+    cut = files["content.xml"].partition("Last.")[0]
+    damaged = reader.read(packed(tmp_path / "stored", files | {"content.xml": cut, "meta.xml": "<"}), "fares.odt")
+    assert damaged.pages[0].text.startswith("Fares\n\nAll  lines[1] are here.")
+    assert "damaged" in damaged.notes[0]
+    locked = files | {"META-INF/manifest.xml": "<manifest:encryption-data/>", "content.xml": "\x07"}
+    with pytest.raises(UnsupportedDocument, match="password"):
+        reader.read(packed(tmp_path / "stored", locked), "fares.odt")
 
 
 def test_opendocument_sheets_and_slides(reader: Reader, tmp_path: Path) -> None:
