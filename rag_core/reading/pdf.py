@@ -92,7 +92,7 @@ class PdfDocument(OpenDocument):
         lines = tuple(page_lines(textpage, text, geometry))
         reading = composed(arranged(text, lines, tuple(line_face(textpage, line) for line in lines)))
         form = self._pdf.formenv
-        return with_values(reading, form.raw, page, geometry) if form else reading
+        return with_values(reading, form.raw if form else None, page, geometry)
 
     @contextmanager
     def _page(self, number: int) -> Iterator[Any]:
@@ -170,7 +170,7 @@ def is_cut_off(path: Path) -> bool:
 
 def _read(number: int, page: Any, textpage: Any, reading: Reading) -> RawPage:
     width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
-    pictures = text_is_a_picture(page, reading.text, width * height)
+    pictures = text_is_a_picture(page, reading.printed, width * height)
     hidden = hidden_text(page, textpage, reading, height)
     made = Page(number, reading.text, width_pt=width, height_pt=height, lines=reading.lines, hidden=hidden)
     return RawPage(made, reading.faces, pictures)

@@ -38,6 +38,14 @@ class Reading:
     runs: tuple[tuple[int, int, int], ...] = ()
     values: tuple[Line, ...] = ()
 
+    @property
+    def printed(self) -> str:
+        """The text without a form's values."""
+        text = self.text
+        for value in sorted(self.values, key=lambda line: line.start, reverse=True):
+            text = text[: value.start] + text[value.end :]
+        return text
+
     def counted(self, span: Span) -> Iterator[Span]:
         """The spans of PDFium's count that a span of the text stands for."""
         if not self.runs:

@@ -1,4 +1,4 @@
-"""What was filled into a PDF's form: values that are no text of the page, put behind the words beside them."""
+"""What was filled into a PDF's form, or typed onto its pages: no text of the page, put behind the words beside it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ MAX_FIELDS, MAX_VALUE_CHARS = 1_000, 10_000
 _MARKED = "yes"
 # Least share of a field's height, or its label's, that the two have in common.
 _BESIDE = 0.3
+_UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 _WRITTEN = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX)
 _TICKED = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 
@@ -34,14 +35,16 @@ class _Field:
 def with_values(reading: Reading, form: Any, page: Any, geometry: Geometry) -> Reading:
     """The page with its fields' values: each a cell behind the line to its left, or a line of its own at the end.
 
-    form: the FPDF_FORMHANDLE of the document.
+    form: the FPDF_FORMHANDLE of the document, None where it has no form.
     """
     # Whether a box is ticked is known of pages that the form was told of.
-    pdfium.FORM_OnAfterLoadPage(page, form)
+    if form:
+        pdfium.FORM_OnAfterLoadPage(page, form)
     try:
         fields = list(_fields(form, page, geometry))
     finally:
-        pdfium.FORM_OnBeforeClosePage(page, form)
+        if form:
+            pdfium.FORM_OnBeforeClosePage(page, form)
     for field in sorted(fields, key=lambda field: (field.box.top, field.box.left)):
         place = _beside(reading.lines, field.box)
         reading = _at_end(reading, field) if place is None else _behind(reading, place, field)
@@ -54,17 +57,28 @@ def _fields(form: Any, page: Any, geometry: Geometry) -> Iterator[_Field]:
         if not annotation:
             continue
         try:
-            if pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_WIDGET and (
-                value := _value(form, annotation)
-            ):
+            if found := _filled_in(form, annotation):
                 rect = pdfium.FS_RECTF()
                 pdfium.FPDFAnnot_GetRect(annotation, rect)
-                label = _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldAlternateName)
-                label = label or _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldName)
-                box = geometry.box((rect.left, rect.top, rect.right, rect.bottom))
-                yield _Field(label, value, box)
+                yield _Field(*found, geometry.box((rect.left, rect.top, rect.right, rect.bottom)))
         finally:
             pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _filled_in(form: Any, annotation: Any) -> tuple[str, str] | None:
+    """The label and the value of a field, or of a text that was typed onto the page."""
+    kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+    if kind == pdfium.FPDF_ANNOT_FREETEXT and not pdfium.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
+        typed = _text(form, annotation, _contents)
+        return ("", typed) if typed else None
+    if kind != pdfium.FPDF_ANNOT_WIDGET or not form or not (value := _value(form, annotation)):
+        return None
+    label = _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldAlternateName)
+    return label or _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldName), value
+
+
+def _contents(form: Any, annotation: Any, buffer: Any, size: int) -> int:
+    return int(pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", buffer, size))
 
 
 def _value(form: Any, annotation: Any) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from pypdf import PdfWriter
+from pypdf.annotations import FreeText
+from pypdf.generic import NameObject, NumberObject
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.reading import Reader
@@ -51,3 +54,23 @@ def test_values_and_the_words_behind_them_are_marked(reader: Reader, make_pdf: C
     assert marked("A line between")[0] == 40
     assert 335 < marked("A line between")[1] < 342
     assert marked("Window seat") == (40, 100)
+
+
+def test_what_was_typed_onto_a_page_is_its_text_and_a_scan_stays_one(
+    reader: Reader, make_pdf: Callable[..., Path], rewrite: Callable[..., Path], picture_page: Callable[[Canvas], None]
+) -> None:
+    typed = FreeText(text="Ada Moss", rect=(140, 490, 300, 515))
+    unseen = FreeText(text="Nobody sees this", rect=(140, 390, 300, 415))
+    unseen[NameObject("/F")] = NumberObject(2)
+    long = FreeText(text="Typed onto a scan. " * 20, rect=(40, 390, 300, 415))
+
+    def type_in(writer: PdfWriter) -> None:
+        writer.add_annotation(0, typed)
+        writer.add_annotation(0, unseen)
+        writer.add_annotation(1, long)
+
+    path = rewrite(make_pdf(lambda canvas: canvas.drawString(40, 500, "Full name:"), picture_page), type_in)
+    parsed = reader.read(path, "typed.pdf", recognised={})
+    assert parsed.pages[0].text.strip() == "Full name:\tAda Moss"
+    assert parsed.pages[1].text.strip().startswith("Typed onto a scan.")
+    assert parsed.to_recognise == (2,)
