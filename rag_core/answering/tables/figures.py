@@ -12,7 +12,7 @@ _FIGURE = re.compile(
     r"""(?P<negative>[(+−–-]{0,2})\s*(?P<currency>US\$|A\$|[$€£¥])?\s*(?P<minus>[(−–-]?)\s*
     (?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)\s*
     (?P<unit>%|bps|basis\spoints|percentage\spoints|pts|x|m|bn|k|million|billion|thousand)?\s*\)?\s*%?
-    (?:\s?[(\[]\w{1,2}[)\]])?\*?""",
+    (?:\s?[(\[]\w{1,2}[)\]])?[*¹²³⁰⁴-⁹]*""",
     re.IGNORECASE | re.VERBOSE,
 )
 _YEAR = re.compile(r"(?:FY|CY)?\s?['’]?(?:19|20)\d\d[AEF]?", re.IGNORECASE)

@@ -202,7 +202,15 @@ def test_prose_and_years_are_no_cells() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("(1,234)", -1234.0), ("$ (38)", -38.0), ("12.5 %", 12.5), ("—", 0.0), ("$ 1,234.50", 1234.5), ("−3", -3.0)],
+    [
+        ("(1,234)", -1234.0),
+        ("$ (38)", -38.0),
+        ("12.5 %", 12.5),
+        ("—", 0.0),
+        ("$ 1,234.50", 1234.5),
+        ("−3", -3.0),
+        ("12.40¹", 12.4),
+    ],
 )
 def test_figures_are_worth_what_their_print_says(text: str, value: float) -> None:
     found = figure(text)
