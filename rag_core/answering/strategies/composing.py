@@ -89,7 +89,7 @@ def compose(
     if first is None:
         first = _lead_in(evidence, chosen[0], chosen)
     else:
-        chosen = [one for one in chosen if one == chosen[0] or not _within(evidence.units[one].quote, first)]
+        chosen = [one for one in chosen if one == chosen[0] or not within(evidence.units[one].quote, first)]
     chosen = chosen if result else _in_order(evidence, chosen)
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
@@ -99,7 +99,7 @@ def compose(
 def closest(evidence: Evidence, made: Composition) -> tuple[Quote, ...]:
     """What comes nearest to an answer where there is none, the best first."""
     first = made.quotes[0]
-    others = [one for one in choose(evidence, made.scores, _CLOSEST) if not _within(evidence.units[one].quote, first)]
+    others = [one for one in choose(evidence, made.scores, _CLOSEST) if not within(evidence.units[one].quote, first)]
     return (first, *(_with_label(evidence, one) for one in others))[:_CLOSEST]
 
 
@@ -123,7 +123,8 @@ def _in_order(evidence: Evidence, chosen: Sequence[int]) -> list[int]:
     return [chosen[0], *sorted(chosen[1:], key=place)]
 
 
-def _within(quote: Quote, other: Quote) -> bool:
+def within(quote: Quote, other: Quote) -> bool:
+    """Whether a quote stands in another."""
     return quote.passage == other.passage and other.start <= quote.start and quote.end <= other.end
 
 

@@ -20,13 +20,15 @@ def test_each_quote_is_a_paragraph_with_its_number() -> None:
     assert [one.text for one in citations] == [EMPLOYED.text, LEADS.text]
 
 
-def test_the_lead_stands_first_and_cites_its_quote() -> None:
+def test_the_lead_stands_first_and_its_row_is_not_said_again() -> None:
+    at = EMPLOYED.start + EMPLOYED.text.index("2,310")
+    cell = replace(EMPLOYED, text="2,310", start=at, end=at + 5)
     text, sentences, citations = quoted(
-        Extraction((EMPLOYED,), 0.9, False, lead="People, 2018: 2,310", lead_quotes=(EMPLOYED,))
+        Extraction((EMPLOYED, LEADS), 0.9, False, lead="People, 2018: 2,310", lead_quotes=(cell,))
     )
-    assert text == f"People, 2018: 2,310 [1]\n\n{EMPLOYED.text} [1]"
+    assert text == f"People, 2018: 2,310 [1]\n\n{LEADS.text} [2]"
     assert len(sentences) == 2
-    assert len(citations) == 1
+    assert [one.text for one in citations] == ["2,310", LEADS.text]
 
 
 def test_an_abstention_shows_what_is_closest() -> None:
