@@ -39,6 +39,7 @@ _WORD_BEFORE, _WORD_CHARS = re.compile(r"(\w+(?:\.\w+)*)$"), 40
 _OPENER = re.compile(r"\s*([\"'“‘«(\[]*)(\w*)")
 _LINE = re.compile(r"[^\r\n]+")
 LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪●–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
+_BYLINE = re.compile(r"(?:written|compiled|edited|prepared|translated|reported|issued)\s+by\s+\S", re.IGNORECASE)
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
 _RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
 _PAGE_NUMBER = re.compile(r"(?:page\s*)?[\divxlc]{1,5}(?:\s*(?:of|/)\s*\d+)?", re.IGNORECASE)
@@ -167,8 +168,10 @@ def _block_kind(block: str) -> Kind:
         return "heading"
     if _is_row(block.strip()):
         return "row"
-    if (LIST_ITEM.match(line) and not line[0].isdigit()) or re.search(
-        r"[.!?…。！？][\"'”’»)\]]*(?:\[\d{1,3}\])*$", line
+    if (
+        _BYLINE.match(line)
+        or (LIST_ITEM.match(line) and not line[0].isdigit())
+        or re.search(r"[.!?…。！？][\"'”’»)\]]*(?:\[\d{1,3}\])*$", line)
     ):
         return "sentence"
     count = len(line.split())

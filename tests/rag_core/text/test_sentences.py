@@ -99,6 +99,7 @@ def test_markdown() -> None:
         ("2.3 Financial Results", "heading"),
         ("ITEM 7 MANAGEMENT DISCUSSION", "heading"),
         ("Chapter Two", "heading"),
+        ("Written by Einar Lund, 2 December 2019", "sentence"),
         ("Opening hours: 9 to 5", "row"),
         ("moved the meeting to the afternoon of Tuesday", "fragment"),
         ("This is one.", "sentence"),
