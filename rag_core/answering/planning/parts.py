@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rag_core.answering.strategies.comparing import asked_alone
 from rag_core.retrieval.understanding import understand
 from rag_core.text.terms import terms
 
@@ -41,8 +42,7 @@ def searches_of(question: str) -> tuple[str, ...]:
         subjects = understood.names if len(understood.names) > 1 else years if len(years) > 1 else ()
         found[part] = None
         for subject in subjects:
-            others = (other for other in subjects if other != subject and other not in subject)
-            found[_without(part, tuple(others))] = None
+            found[asked_alone(part, subject, [other for other in subjects if other not in subject])] = None
     return tuple(found)
 
 
@@ -63,10 +63,3 @@ def _named(part: str, name: str) -> str:
         return part
     swapped = _POSSESSIVE.sub(f"{name}'s", part, count=1)
     return swapped if swapped != part else _PRONOUN.sub(name, part, count=1)
-
-
-def _without(text: str, others: tuple[str, ...]) -> str:
-    for other in others:
-        name, joined = re.escape(other), r"(?:\s*,|\s+(?:and|or|than))"
-        text = re.sub(rf"\s*\b{name}{joined}(?=\s)|{joined}?\s*\b{name}(?!\w)", "", text)
-    return " ".join(text.split())

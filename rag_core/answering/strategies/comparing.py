@@ -45,7 +45,7 @@ def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str,
     for names in _names(question):
         held = {name: [hit for hit in hits if _is_titled(name, names, hit.document.title)] for name in names}
         if len(names) > 1 and all(held.values()):
-            return {_OWNER.sub("", name): (_alone(question, name, names), held[name]) for name in names}
+            return {_OWNER.sub("", name): (asked_alone(question, name, names), held[name]) for name in names}
     return {}
 
 
@@ -104,13 +104,13 @@ def _is_titled(name: str, names: Sequence[str], title: str) -> bool:
     return set(terms(name)) <= held and not any(set(terms(other)) <= held for other in names if other != name)
 
 
-def _alone(question: str, name: str, names: Sequence[str]) -> str:
+def asked_alone(question: str, name: str, names: Sequence[str]) -> str:
     """The question without the other names and what joins them."""
     for other in (rf"(?<!\w){re.escape(other)}(?!\w)" for other in names if other != name):
         found = (re.search(pattern, question) for pattern in (f"{other}{_JOINING}", f"{_JOINING}{other}", other))
         if part := next(filter(None, found), None):
             question = f"{question[: part.start()]} {question[part.end() :]}"
-    return " ".join(question.split())
+    return re.sub(r"\s+(?=[?.!,])", "", " ".join(question.split()))
 
 
 def _best(name: str, names: tuple[str, ...], evidence: Evidence, scores: Floats) -> int | None:

@@ -215,6 +215,9 @@ def test_names_and_years_are_searched_one_by_one() -> None:
     assert searches_of("What did sales do in 2018 and 2019?") == (
         "What did sales do in 2018 and 2019?", "What did sales do in 2018?", "What did sales do in 2019?",
     )  # fmt: skip
+    assert searches_of("Which is longer, the Halcyon or the Tern?")[1:] == (
+        "Which is longer, the Halcyon?", "Which is longer, the Tern?",
+    )  # fmt: skip
     assert keywords("When was Lake Ormen put in use?") == "Lake Ormen put use"
 
 

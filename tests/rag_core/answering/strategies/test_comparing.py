@@ -94,7 +94,7 @@ def test_nothing_is_compared_where_one_is_not_told_of(question: str) -> None:
     ("question", "of_apple"),
     [
         ("Compare Apple's and Costco's tax rate in 2020", "Compare Apple's tax rate in 2020"),
-        ("Which had the higher tax rate, Apple or Costco?", "Which had the higher tax rate, Apple ?"),
+        ("Which had the higher tax rate, Apple or Costco?", "Which had the higher tax rate, Apple?"),
         ("apple vs costco tax rate", "apple tax rate"),
     ],
 )
