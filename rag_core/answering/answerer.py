@@ -16,6 +16,7 @@ from rag_core.answering.questions import check_question
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.extractive import Extraction, believed, extract
 from rag_core.answering.strategies.summary import Summarist
+from rag_core.answering.strategies.units import stands_alone
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.subject import is_request
 from rag_core.domain import COURTESY, Answer, Hit, Message, Piece, Sentence, Step
@@ -167,8 +168,9 @@ class Answerer:
 
     def _with_closest(self, answer: Answer, draft: Draft) -> Answer:
         """A model's abstention with what the extractive one would offer from the same passages."""
-        near = extract(draft.query, draft.hits, self._encoder, aim=draft.aim, max_sentences=1).quotes[:1]
-        text, sentences, citations = quoted(Extraction(near, answer.confidence, True))
+        near = extract(draft.query, draft.hits, self._encoder, aim=draft.aim).quotes
+        offered = tuple(filter(stands_alone, near))
+        text, sentences, citations = quoted(Extraction(offered, answer.confidence, True))
         return replace(answer, text=text, sentences=sentences, citations=citations)
 
     def _answer(self, draft: Draft, search: Search | None, emit: Callable[[Event], None], stopping: Stop) -> None:

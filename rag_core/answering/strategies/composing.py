@@ -14,6 +14,7 @@ from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.comparing import compared, difference
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
 from rag_core.answering.strategies.listing import whole_list
+from rag_core.answering.strategies.units import stands_alone
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import periods_of
 from rag_core.answering.tables.computing import Computed, computed
@@ -97,10 +98,12 @@ def compose(
 
 
 def closest(evidence: Evidence, made: Composition) -> tuple[Quote, ...]:
-    """What comes nearest to an answer where there is none, the best first."""
-    first = made.quotes[0]
-    others = [one for one in choose(evidence, made.scores, _CLOSEST) if not within(evidence.units[one].quote, first)]
-    return (first, *(_with_label(evidence, one) for one in others))[:_CLOSEST]
+    """What comes nearest to an answer where there is none, the best first, of what says something by itself."""
+    quotes = {one: _with_label(evidence, one) for one in range(len(evidence.units))} | {made.chosen[0]: made.quotes[0]}
+    telling = [stands_alone(quote) for quote in quotes.values()]
+    chosen = choose(evidence, np.where(telling, made.scores, -np.inf), _CLOSEST)
+    near = [quotes[one] for one in chosen if telling[one]]
+    return tuple(quote for quote in near if quote is near[0] or not within(quote, near[0]))
 
 
 def _list(evidence: Evidence, index: int, question: str) -> Quote | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rag_core.answering.passages import Quote, is_running_title
+from rag_core.text.sentences import LIST_ITEM
 
 _LEANS_BACK = re.compile(
     r"""["'“‘(]*(?:it|its|he|his|she|her|they|their|this|these|those|that|such|both|there|the\s(?:former|latter)
@@ -20,6 +21,7 @@ _LEANS_BACK = re.compile(
 )
 _YEAR = re.compile(r"(?<![\d,.])(?:19|20)\d\d(?!\d|[,.]\d)")
 _DAY = re.compile(r"(?<=[A-Za-z.] )\d{1,2}(?=,? (?:19|20)\d\d)")  # of "September 26, 2020"
+_ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*$")
 _HEAD_LINES, _HEAD_CHARS = 6, 320
 _LONGEST_GROUP = 60  # characters of a line within a table that names the rows below it
 
@@ -46,6 +48,16 @@ class Unit:
 def is_tabular(quote: Quote) -> bool:
     """Whether a quote is a row, or a fragment with a figure, as lists of figures have them."""
     return quote.kind == "row" or (quote.kind == "fragment" and _has_figure(quote.text))
+
+
+def stands_alone(quote: Quote) -> bool:
+    """Whether it says something by itself: a whole sentence, or a row with its label and figures.
+
+    Headings, feet of pages and heads of tables do not.
+    """
+    if quote.kind == "sentence":
+        return quote.complete and bool(_ENDS.search(quote.text) or LIST_ITEM.match(quote.exact))
+    return quote.kind == "row" and quote.text[:1].isalpha() and _has_figure(quote.text) and _periods(quote.text) < 2
 
 
 def units(every: Sequence[Quote]) -> list[Unit]:

@@ -181,6 +181,7 @@ def test_a_written_abstention_offers_the_closest(script: Script) -> None:
     assert [citation.text for citation in answer.citations] == ["Anna Berger leads the board."]
     assert answer.sentences[1].citations == (1,)
     assert answer.confidence > 0
+    assert read(answerer.stream("Tea leaves, sales, people and board in 2018?"))[1].count("Closest: ") > 1
 
 
 def test_the_prompt_holds_numbered_passages_and_history(script: Script) -> None:

@@ -20,4 +20,8 @@ def test_everyday_questions_of_the_samples(library: Library) -> None:
     assert "41.00" not in labelled
 
     assert "county engineer, Halvor Dahl" in library.ask("Who is Halvor Dahl?").text
-    assert library.ask("What is the capital of Peru?").abstained
+    assert "Einar Lund" in library.ask("who wrote the storm report?").text
+    near_miss = library.ask("how many passengers did the ferry carry in 2022?")
+    assert near_miss.abstained
+    assert "Closest: In 2023 the line carried 412,000 passengers" in near_miss.text
+    assert library.ask("What is the capital of Peru?").text == "Not found in these documents."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_core.answering.passages import merge_hits, quotes
-from rag_core.answering.strategies.units import Unit, units
+from rag_core.answering.strategies.units import Unit, stands_alone, units
 from tests.rag_core.answering.parts import hit
 
 TABLE = """Segments
@@ -58,3 +58,14 @@ def test_a_line_of_heads_answers_nothing() -> None:
         "Our taxes for 2020, 2019 and 2018 were as follows: 2020 2019 2018\nEffective tax rate 14.4 % 15.9 % 18.3 %"
     )
     assert list(found) == ["Effective tax rate 14.4 % 15.9 % 18.3 %"]
+
+
+def test_what_stands_alone() -> None:
+    text = (
+        "# About this book\nIt was made for crews.\n\n1. What was foretold\n\nVeyra Harbour office 12\n"
+        "| Fare | 2023 | 2024 |\n|---|---|---|\n| Adult | 12.40 | 15.80 |\n"
+    )
+    every = quotes(merge_hits([hit(text)]))
+    assert [quote.text for quote in every if stands_alone(quote)] == [
+        "It was made for crews.", "Adult | 12.40 | 15.80",
+    ]  # fmt: skip
