@@ -33,7 +33,7 @@ def compared(question: str, evidence: Evidence, scores: Floats) -> Mapping[str, 
     Empty where the question compares nothing, or where one of the things is not told of apart from the others.
     """
     for sides in _named(question):
-        found = {name: place for name in sides if (place := _best(name, sides, evidence, scores)) is not None}
+        found = {name: place for name in sides if (place := _best(question, name, sides, evidence, scores)) is not None}
         if len(found) == len(sides) > 1 and len(set(found.values())) == len(sides):
             return found
     return {}
@@ -53,7 +53,7 @@ def difference(question: str, names: Sequence[str], cells: Sequence[Cell], quote
     """By how much two things differ that are compared: by their cells where each has one, or by the figures of the
     sentences that tell of them where each has one of the kind that is asked for; "" where neither is so."""
     amounts = [amount_of(cell) for cell in cells]
-    if not cells and all(quote.kind == "sentence" for quote in quotes):
+    if not cells:
         amounts = _amounts(question, quotes)
     return set_apart(question, names, amounts) if len(amounts) == len(names) == 2 else ""
 
@@ -61,9 +61,8 @@ def difference(question: str, names: Sequence[str], cells: Sequence[Cell], quote
 def _amounts(question: str, quotes: Sequence[Quote]) -> list[Amount]:
     """Of each sentence its one figure in what the question names, or its only figure where that is an amount of money,
     a share or a measure; [] where one has none such or several."""
-    of_each = [_figures(quote.text, quote.hit.document.main_language) for quote in quotes]
-    asked = set(terms(question))
-    named = [[one for one in figures if asked & set(terms(one.unit))] for figures in of_each]
+    of_each = [_figures(quote) for quote in quotes]
+    named = [_asked_for(question, figures) for figures in of_each]
     if any(len(figures) != 1 for figures in (named if all(named) else of_each)):
         return []
     if all(named):
@@ -71,8 +70,15 @@ def _amounts(question: str, quotes: Sequence[Quote]) -> list[Amount]:
     return [one for (one,) in of_each if sets_side_by_side(question) and (one.currency or units_of(one.unit))]
 
 
-def _figures(text: str, language: str) -> list[Amount]:
-    return [] if _SPAN.search(text) else [_amount(one, text) for one in mentions(text, language)]
+def _figures(quote: Quote) -> list[Amount]:
+    found = mentions(quote.text, quote.hit.document.main_language)
+    plain = quote.kind == "sentence" and not _SPAN.search(quote.text)
+    return [_amount(one, quote.text) for one in found] if plain else []
+
+
+def _asked_for(question: str, figures: Sequence[Amount]) -> list[Amount]:
+    asked = set(terms(question))
+    return [one for one in figures if asked & set(terms(one.unit))]
 
 
 def _amount(one: Mention, text: str) -> Amount:
@@ -113,8 +119,9 @@ def asked_alone(question: str, name: str, names: Sequence[str]) -> str:
     return re.sub(r"\s+(?=[?.!,])", "", " ".join(question.split()))
 
 
-def _best(name: str, names: tuple[str, ...], evidence: Evidence, scores: Floats) -> int | None:
-    """The best unit that is about one of some names alone, by its document's title, its words or what it leans on."""
+def _best(question: str, name: str, names: tuple[str, ...], evidence: Evidence, scores: Floats) -> int | None:
+    """The best unit that is about one of some names alone, by its document's title, its words or what it leans on; the
+    best with the figure asked for where one has that."""
     own, others = set(terms(name)), [set(terms(other)) for other in names if other != name]
     lines = {(quote.passage, quote.position): quote.text for quote in evidence.every}
     about = []
@@ -124,5 +131,6 @@ def _best(name: str, names: tuple[str, ...], evidence: Evidence, scores: Floats)
         of_another = any(other <= said or (other <= title and not own <= title) for other in others if other)
         if own and not of_another and (own <= title or own <= said):
             about.append(place)
-    best = max(about, key=lambda place: scores[place], default=None)
-    return best if best is not None and scores[best] > scores.max() - _BEHIND else None
+    about = [place for place in about if scores[place] > scores.max() - _BEHIND]
+    telling = [place for place in about if len(_asked_for(question, _figures(evidence.units[place].quote))) == 1]
+    return max(telling or about, key=lambda place: scores[place], default=None)

@@ -77,9 +77,11 @@ def compose(
     """The answer that the evidence gives, trusted or not: at most `most` units, two behind a figure that is said."""
     asked = evidence.asked if with_computing else None
     result = computed(question, asked, evidence.cell_scores, evidence.weights) if asked else None
-    sides = compared(question, evidence, scores)
-    if sides and (not result or _of_several(evidence, sides)):
-        return _side_by_side(question, evidence, scores, sides)
+    if sides := compared(question, evidence, scores):
+        beside = _side_by_side(question, evidence, scores, sides)
+        told = beside.lead and not beside.cells  # sentences name the figure; what a table has may be another
+        if not result or told or _of_several(evidence, sides):
+            return beside
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)
     lead, cells = (result.text, result.cells) if result else ("", ())

@@ -34,12 +34,13 @@ _PATTERNS: dict[Operation, str] = {
     "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more\b|less\b|\w+er\b.*\bthan\b)",
     "change": _CHANGE,
     "larger": r"""\b(?:compar\w+|versus|vs)\b
-        | \b(?:larger|higher|bigger|greater|lower|smaller|fewer|more|less)\b.*\b(?:or|than)\b(?!\s\d)""",
+        | \b(?:larger|higher|bigger|greater|lower|smaller|fewer|more|less)\b.*\b(?:or|than)\b(?!\s\d)
+        | \bor\b.*\bwhich\b.*\b(?:larger|higher|bigger|greater|lower|smaller|fewer|more|less)\b""",
     "sum": r"\b(?:sum|plus|combined|together|altogether)\b | \btotal\b.*\band\b",
 }
 _ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in _PATTERNS.items()}
 _EXTREME = re.compile(
-    rf"\b(?:which|what\s(?:year|quarter))\b(?!.*\b(?:or|than)\b).*\b(?:{_MORE}|{_LESS})\b", re.IGNORECASE
+    rf"^(?!.*\b(?:or|than)\b).*\b(?:which|what\s(?:year|quarter))\b.*\b(?:{_MORE}|{_LESS})\b", re.IGNORECASE
 )
 _LOW, _HIGH = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in (rf"(?:{_LESS})\b(?!\sthan\s\d)", _MORE))
 _OVER_TIME = re.compile(r"\b(?:which|what)\s(?:\w+\s)?(?:years?|FY|quarters?|periods?)\b", re.IGNORECASE)

@@ -27,6 +27,7 @@ RATES = [
     [
         ("which ship carries more cars, Halcyon or Tern?", "Halcyon: 34 cars against 10 cars (Tern), 24 cars more."),
         ("which ship carries fewer cars, Halcyon or Tern?", "Tern: 10 cars against 34 cars (Halcyon), 24 cars less."),
+        ("Halcyon or Tern: which carries more cars?", "Halcyon: 34 cars against 10 cars (Tern), 24 cars more."),
         ("cars carried: halcyon vs tern", "halcyon: 34 cars against 10 cars (tern), 24 cars more."),
         ("which ship carries more bicycles, Halcyon or Tern?", ""),
     ],
@@ -59,6 +60,16 @@ def test_each_thing_has_a_row(question: str, lead: str) -> None:
 def test_the_only_figure_of_each_sentence_is_set_apart(one: str, other: str, said: str) -> None:
     both = quotes(merge_hits([hit(one), hit(other, page=2)]))
     assert difference("Which has more, A or B?", ["A", "B"], [], both) == said
+
+
+def test_sentences_with_the_figure_asked_for_go_first() -> None:
+    limits = hit("| Ship | Waves, m |\n|---|---|\n| Halcyon | 3.5 |\n| Tern | 1.8 |", document="ships", page=4)
+    evidence = gather(question := "which ship carries more cars, Halcyon or Tern?", [limits, *SHIPS], ENCODER)
+    assert evidence is not None
+    scores = scored(evidence)
+    scores[[unit.tabular for unit in evidence.units]] = scores.max() + 1
+    made = compose(question, evidence, scores, 3)
+    assert made.lead == "Halcyon: 34 cars against 10 cars (Tern), 24 cars more."
 
 
 def test_figures_of_two_documents_are_set_apart() -> None:
