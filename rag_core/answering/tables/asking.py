@@ -187,8 +187,8 @@ def _is_of_another(asked: set[str], found: set[str]) -> bool:
 
 
 def said_by(cell: Cell) -> str:
-    """All that names a cell: its label, heads and group."""
-    return f"{cell.name} {cell.head} {cell.group.text if cell.group else ''}"
+    """All that names a cell: its label and heads, and its group where that is not of another year."""
+    return f"{cell.name} {cell.head} {cell.group.text if cell.group and not cell.has_own_year else ''}"
 
 
 def _stacked(found: Sequence[tuple[Floats, float]]) -> tuple[Floats, Floats]:

@@ -14,11 +14,16 @@ _MOST_WORDS = 16  # before the figure, which is what was asked
 
 
 def said(cell: Cell) -> str:
-    """The cell with what names it; "" where nothing does. Where that is long its group is left out, then far heads."""
+    """The cell with what names it, its own year first; "" where nothing does.
+
+    Where that is long its group is left out, then far heads.
+    """
     name = _bare(cell.name)
     group = _bare(cell.group.text) if cell.group is not None else ""
     head, nearest = _bare(cell.head), _bare(cell.heads[0].text if cell.heads else "")
-    for names in ([group if group != name else "", name, head], [name, head], [name, nearest]):
+    group = "" if group == name else group
+    whole = [name, head, group] if cell.has_own_year else [group, name, head]
+    for names in (whole, [name, head], [name, nearest]):
         named = ", ".join(filter(None, names))
         if len(named.split()) <= _MOST_WORDS:
             break

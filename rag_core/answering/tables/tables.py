@@ -23,6 +23,7 @@ from rag_core.answering.tables.layout import Part, lines_of
 _SHARE = re.compile(r"(?:as )?(?:a )?(?:percentage|per\s?cent|%) of\b", re.IGNORECASE)
 _BETWEEN = 4  # lines of text that a table goes on behind: a label that runs over several, a note
 _YEAR_ALONE = re.compile(r"(?:fiscal )?(?:19|20)\d\d:?", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _DATE = re.compile(r"(?:[A-Z][a-z]+\.? \d{1,2}, )?(?:19|20)\d\d$")
 _PER_ONE = re.compile(r"\bper\b", re.IGNORECASE)
 
@@ -57,6 +58,15 @@ class Cell:
     def head(self) -> str:
         """The heads as read from above."""
         return " ".join(part.text for part in reversed(self.heads))
+
+    @property
+    def has_own_year(self) -> bool:
+        """Whether its row or its heads are of another year than its group, which may be the whole document's."""
+        row = self.name if _YEAR_ALONE.fullmatch(self.name) else ""
+        own, others = (
+            set(_YEAR.findall(text)) for text in (f"{row} {self.head}", self.group.text if self.group else "")
+        )
+        return bool(own and others) and own.isdisjoint(others)
 
     @property
     def scale(self) -> str:

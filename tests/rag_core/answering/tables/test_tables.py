@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rag_core.answering.passages import merge_hits
+from rag_core.answering.tables.asking import periods_of, said_by
 from rag_core.answering.tables.figures import figure, is_year, scale_of
 from rag_core.answering.tables.saying import said, value
 from rag_core.answering.tables.tables import Cell, cells_of
@@ -50,6 +51,13 @@ def test_a_line_beside_a_table_says_what_its_figures_are_in(line: str) -> None:
         assert said_of["31"] == "Adult of 15 years, Distance, km: 31"
         assert said_of["412"] == "Passengers, Tolsund: 412"
         assert said_of["20%"] == "Discount, Tolsund: 20%"
+
+
+def test_a_cell_is_of_its_own_year_before_that_of_its_document() -> None:
+    page = "Report of 2024\n2022: 398,000\n2023: 412,000\n"
+    cell = cells(page)["412,000"]
+    assert said(cell) == "2023, Report of 2024: 412,000"
+    assert periods_of(said_by(cell)) == {"2023"}
 
 
 def test_what_costs_something_beside_a_table_is_not_what_its_figures_are_in() -> None:
