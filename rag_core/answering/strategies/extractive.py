@@ -10,11 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.comparing import asked_of_each, difference
-from rag_core.answering.strategies.composing import MOST_WORDS, Composition, Row, closest, compose, scored
+from rag_core.answering.strategies.composing import (
+    MOST_WORDS,
+    Composition,
+    Row,
+    closest,
+    compose,
+    says_otherwise,
+    scored,
+)
 from rag_core.answering.strategies.evidence import Evidence, gather
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.strategies.trust import Trust, trust
@@ -24,6 +34,8 @@ from rag_core.domain import Hit
 from rag_core.retrieval.understanding import topic_of
 
 NO_AIM = Aim()
+_SURE, _READ_SURE = 0.7, 0.9  # probabilities that the quotes, and the first one by the reader, answer
+_NEARLY = 0.5  # of the first quote's probability, what a further one must have
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +81,8 @@ def extract(
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
         return Extraction(closest(read.evidence, made) if near else (), sure.answerable, True)
-    return Extraction(made.quotes, sure.right, False, made.lead, made.lead_quotes, made.rows, told=sure.told)
+    quotes = _worth_saying(read, made.quotes)
+    return Extraction(quotes, sure.right, False, made.lead, made.lead_quotes, made.rows, told=sure.told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,18 @@ def _shortened(read: _Reading) -> Composition:
     cut = shortened(whole.text, (start, end), read.evidence.asked_terms, MOST_WORDS)
     text = first.text.removesuffix(whole.text) + cut
     return replace(made, quotes=(replace(first, text=text), *made.quotes[1:]))
+
+
+def _worth_saying(read: _Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...]:
+    """The first quote and, where that surely answers, those alone that the reader finds nearly as likely to answer."""
+    first, *_ = chances = 1 / (1 + np.exp(-read.evidence.column("read")[list(read.made.chosen)]))
+    if read.made.lead or (read.trust.right < _SURE and first < _READ_SURE):
+        return quotes
+    return tuple(
+        quote
+        for quote, chance in zip(quotes, chances, strict=True)
+        if chance >= _NEARLY * first or says_otherwise(quote, quotes[0])
+    )
 
 
 def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
@@ -114,6 +116,19 @@ def test_a_further_quote_is_of_what_the_first_leaves_out(real_encoder: Encoder) 
     text = "The Halcyon carries 34 cars.\nThe Halcyon carries 280 people and 34 cars in all.\nThe Tern carries 10 cars."
     found = extract("Which ship carries more cars, the Halcyon or the Tern?", [hit(text)], real_encoder)
     assert "The Tern carries 10 cars." in [quote.text for quote in found.quotes[:2]]
+
+
+@pytest.mark.parametrize(("odds", "kept"), [(3.5, 2), (-1.0, 1)])
+def test_a_further_quote_earns_its_place_where_the_first_surely_answers(odds: float, kept: int) -> None:
+    def read(question: str, passages: Sequence[tuple[str, Sequence[str]]]) -> list[NDArray[np.float64]]:
+        return [np.array([(one, one, 0, 0) for one in (4.0, odds)])]
+
+    found = extract(
+        "When does the miller Hans grind barley and flour?",
+        [hit("The miller Hans grinds barley on Monday. The miller Hans grinds flour on Tuesday.")],
+        replace(ENCODER, read=read),
+    )
+    assert len(found.quotes) == kept
 
 
 def test_quotes_behind_the_best_stand_as_in_their_documents() -> None:
