@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from rag_core.answering.claims.measures import Mention, mentions, units_of
 from rag_core.answering.matching import Floats
 from rag_core.answering.passages import Quote
@@ -33,10 +35,32 @@ def compared(question: str, evidence: Evidence, scores: Floats) -> Mapping[str, 
     Empty where the question compares nothing, or where one of the things is not told of apart from the others.
     """
     for sides in _named(question):
-        found = {name: place for name in sides if (place := _best(question, name, sides, evidence, scores)) is not None}
+        found = {name: about[0] for name in sides if (about := _about(name, sides, evidence, scores))}
         if len(found) == len(sides) > 1 and len(set(found.values())) == len(sides):
             return found
     return {}
+
+
+def with_figures(question: str, sides: Mapping[str, int], evidence: Evidence, scores: Floats) -> Mapping[str, int]:
+    """Of each thing that is compared the best unit with one figure in what the question names; where one has none, the
+    units as they are."""
+    told = {
+        name: [
+            place
+            for place in _about(name, tuple(sides), evidence, scores)
+            if len(_asked_for(question, _figures(evidence.units[place].quote))) == 1
+        ]
+        for name in sides
+    }
+    return {name: places[0] for name, places in told.items()} if all(told.values()) else sides
+
+
+def told_together(sides: Mapping[str, int], evidence: Evidence) -> bool:
+    """Whether the reader takes what names all of the things that are compared for the answer, before what tells of one
+    of them alone."""
+    read, names = evidence.column("read"), set(terms(" ".join(sides)))
+    of_all = (read[place] for place, unit in enumerate(evidence.units) if names <= set(terms(unit.quote.text)))
+    return bool(max(of_all, default=-np.inf) > max(read[place] for place in sides.values()))
 
 
 def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str, list[Hit]]]:
@@ -119,9 +143,9 @@ def asked_alone(question: str, name: str, names: Sequence[str]) -> str:
     return re.sub(r"\s+(?=[?.!,])", "", " ".join(question.split()))
 
 
-def _best(question: str, name: str, names: tuple[str, ...], evidence: Evidence, scores: Floats) -> int | None:
-    """The best unit that is about one of some names alone, by its document's title, its words or what it leans on; the
-    best with the figure asked for where one has that."""
+def _about(name: str, names: tuple[str, ...], evidence: Evidence, scores: Floats) -> list[int]:
+    """The units that are about one of some names alone, by their document's title, their words or what they lean on:
+    the best first, none far behind the best of all."""
     own, others = set(terms(name)), [set(terms(other)) for other in names if other != name]
     lines = {(quote.passage, quote.position): quote.text for quote in evidence.every}
     about = []
@@ -131,6 +155,5 @@ def _best(question: str, name: str, names: tuple[str, ...], evidence: Evidence, 
         of_another = any(other <= said or (other <= title and not own <= title) for other in others if other)
         if own and not of_another and (own <= title or own <= said):
             about.append(place)
-    about = [place for place in about if scores[place] > scores.max() - _BEHIND]
-    telling = [place for place in about if len(_asked_for(question, _figures(evidence.units[place].quote))) == 1]
-    return max(telling or about, key=lambda place: scores[place], default=None)
+    near_best = [place for place in about if scores[place] > scores.max() - _BEHIND]
+    return sorted(near_best, key=lambda place: -scores[place])

@@ -11,7 +11,7 @@ import numpy as np
 from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.comparing import compared, difference
+from rag_core.answering.strategies.comparing import compared, difference, told_together, with_figures
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
 from rag_core.answering.strategies.listing import whole_list
 from rag_core.answering.strategies.units import stands_alone
@@ -65,6 +65,11 @@ class Composition:
     rows: tuple[Row, ...] = ()
 
     @property
+    def sets_sentences_apart(self) -> bool:
+        """Whether things are compared by the figures that sentences tell of them."""
+        return bool(self.rows and self.lead and not self.cells)
+
+    @property
     def text(self) -> str:
         """What is said, without numbers of citations."""
         said = [f"{row.name} {row.text}" for row in self.rows] or [quote.text for quote in self.quotes]
@@ -79,8 +84,8 @@ def compose(
     result = computed(question, asked, evidence.cell_scores, evidence.weights) if asked else None
     if sides := compared(question, evidence, scores):
         beside = _side_by_side(question, evidence, scores, sides)
-        told = beside.lead and not beside.cells  # sentences name the figure; what a table has may be another
-        if not result or told or _of_several(evidence, sides):
+        apart = beside.sets_sentences_apart or _of_several(evidence, sides)
+        if apart or not (result or told_together(sides, evidence)):
             return beside
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)
@@ -142,7 +147,7 @@ def _side_by_side(question: str, evidence: Evidence, scores: Floats, sides: Mapp
     """A row for each thing compared, its figure where one is clear; the best of them is what trust looks at."""
     rows: list[Row] = []
     cells: list[int] = []
-    for name, index in sides.items():
+    for name, index in with_figures(question, sides, evidence, scores).items():
         text, places = _cell(evidence, index, question)
         quote = _cell_quote(evidence, places[0]) if places else evidence.units[index].quote
         rows.append(Row(name, text or quote.text, quote))

@@ -59,6 +59,8 @@ def trust(evidence: Evidence, made: Composition, narrowed: bool = False) -> Trus
     right = _probability(known, reader().right, reader().narrowed if narrowed else 0.0)
     least = reader().narrowed_from if narrowed else reader().answer_from
     answerable = _probability(known, reader().answerable)
+    if made.sets_sentences_apart:  # the reader knows not whom "She carries 34 cars" is about
+        right = max(right, answerable)
     told = {"right": right, "answerable": answerable, "words": known["together"], "share": known["share"]}
     return Trust(right, answerable, right >= least, told | {"read": _logistic(known["read"])})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rag_core.answering.passages import merge_hits, quotes
@@ -9,6 +11,7 @@ from rag_core.answering.strategies.comparing import asked_of_each, difference
 from rag_core.answering.strategies.composing import compose, scored
 from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.extractive import extract
+from rag_core.answering.strategies.trust import trust
 from tests.rag_core.answering.parts import ENCODER, hit
 
 SHIPS = [
@@ -70,6 +73,22 @@ def test_sentences_with_the_figure_asked_for_go_first() -> None:
     scores[[unit.tabular for unit in evidence.units]] = scores.max() + 1
     made = compose(question, evidence, scores, 3)
     assert made.lead == "Halcyon: 34 cars against 10 cars (Tern), 24 cars more."
+
+
+def test_a_sentence_that_tells_of_both_goes_before_rows() -> None:
+    both = hit("The Halcyon sails with a crew of nine, the Tern with a crew of five.", document="ships", page=4)
+    evidence = gather(question := "Halcyon or Tern: which has the larger crew?", [*SHIPS, both], ENCODER)
+    assert evidence is not None
+    made = compose(question, evidence, scored(evidence), 3)
+    assert (made.rows, made.quotes[0].text) == ((), both.text)
+
+
+def test_a_difference_is_trusted_as_far_as_the_passages_answer() -> None:
+    evidence = gather(question := "Halcyon or Tern: which carries more cars?", SHIPS, ENCODER)
+    assert evidence is not None
+    made = compose(question, evidence, scored(evidence), 3)
+    known = trust(evidence, made)
+    assert known.right >= known.answerable > trust(evidence, replace(made, rows=())).right
 
 
 def test_figures_of_two_documents_are_set_apart() -> None:
