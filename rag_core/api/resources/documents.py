@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from pydantic import Field, ValidationError
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from rag_core.api.answering import Event, check_unchanged, doors_of, open_library, streamed, told, wants_events
-from rag_core.api.callers import Caller, caller_of, needs
+from rag_core.api.callers import caller_of, needs
 from rag_core.api.problems import Refused, there
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed, document_of, visible
@@ -32,7 +33,7 @@ READ, WRITE = Depends(needs("read", scoped=True)), Depends(needs("write"))
 _DOCUMENT = shown(Document)
 _PAGE = shown(Page, without=("lines",))
 _PAGES = object_of("Pages", pages=list[_PAGE], total=int)  # type: ignore[valid-type]
-_RESULTS = object_of("Added", results=list[Any])
+RESULTS = object_of("Added", results=list[Any])
 _ENDS = ("ready", "failed", "cancelled", "waiting")
 _UPLOAD = {"requestBody": {"required": True, "content": {
     "multipart/form-data": {"schema": {"type": "object", "properties": {
@@ -104,7 +105,7 @@ def documents(
     return told(request, {"documents": plain(found[offset : offset + limit]), "total": len(found)})
 
 
-@router.post("", dependencies=[WRITE], openapi_extra=_UPLOAD, **answers(_RESULTS, 201))
+@router.post("", dependencies=[WRITE], openapi_extra=_UPLOAD, **answers(RESULTS, 201))
 async def add(
     request: Request, library: Opened, wait: Annotated[bool, Query(description="until they can be searched")] = True
 ) -> Response:
@@ -114,24 +115,19 @@ async def add(
     With `wait=false` the answer is 202 as soon as the bytes are kept, and `jobs` tells of the rest.
     A request repeated with its `Idempotency-Key` is carried out once; one that comes meanwhile waits. Not of events.
     """
-    caller = caller_of(request)
     if request.headers.get("content-type", "").startswith("application/json"):
-        given = _given(await request.body())
-        paths = [_allowed(request, Path(path), caller) for path in given.paths]
-        addresses = [WebAddress(**one.model_dump()) for one in given.addresses]
-        return await _added(request, library, [*paths, *addresses], given.password)
+        body = await request.body()
+        given = _given(body)
+        sources: list[Source] = [allowed(request, Path(path)) for path in given.paths]
+        sources += [WebAddress(**one.model_dump()) for one in given.addresses]
+        digest = hashlib.sha256(body).hexdigest()
+        answer = await _answered(request, library, sources, given.password, digest, wait=wait)
+        return answer or streamed(
+            request, lambda token: steps(library.add(sources, password=given.password, cancellation=token))
+        )
     async with received(request, library) as files:
-        key, answer = request.headers.get("idempotency-key", ""), None
-        async with turn(doors_of(request), caller.name, key):
-            if key:
-                answer = await to_thread.run_sync(repeated, library, caller.name, key, files.digest)
-            if answer is None and not (wait and wants_events(request)):
-                work = partial(added, password=files.password) if wait else _queued
-                answer = await to_thread.run_sync(work, library, files.paths)
-                if key:
-                    await to_thread.run_sync(keep_answer, library, caller.name, key, files.digest, answer)
-        if answer is not None:
-            return told(request, answer, 201 if wait else 202)
+        if answer := await _answered(request, library, files.paths, files.password, files.digest, wait=wait):
+            return answer
         # The files are gone once this returns: what is kept of them is the library's own.
         waiting = await to_thread.run_sync(_accepted, library, files.paths)
     return streamed(request, lambda token: _resumed(library, waiting, files.password, token))
@@ -165,7 +161,7 @@ def remove(request: Request, library: Opened, document_id: str) -> None:
     library.remove(document_id)
 
 
-@router.post("/{document_id}/retry", dependencies=[WRITE], **answers(_RESULTS))
+@router.post("/{document_id}/retry", dependencies=[WRITE], **answers(RESULTS))
 def retry(request: Request, library: Opened, document_id: str, given: PasswordGiven) -> Response:
     """Read a failed document again, perhaps with its password."""
     with there("document"):
@@ -236,8 +232,9 @@ def _given(body: bytes) -> SourcesGiven:
     return given
 
 
-def _allowed(request: Request, path: Path, caller: Caller) -> Path:
+def allowed(request: Request, path: Path) -> Path:
     """A path that a caller may have read: any for whoever may read the data directory, else of folders that are set."""
+    caller = caller_of(request)
     try:
         full = path.expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
@@ -248,25 +245,39 @@ def _allowed(request: Request, path: Path, caller: Caller) -> Path:
     return full
 
 
-async def _added(request: Request, library: Library, sources: list[Source], password: str | None) -> Response:
-    if wants_events(request):
-        return streamed(request, lambda token: _events(library.add(sources, password=password, cancellation=token)))
-    return told(request, await to_thread.run_sync(added, library, sources, password), 201)
+async def _answered(
+    request: Request, library: Library, sources: Sequence[Source], password: str | None, digest: str, *, wait: bool
+) -> Response | None:
+    """Add sources, once for all requests under one idempotency key. None where each step is to be an event."""
+    who, key, answer = caller_of(request).name, request.headers.get("idempotency-key", ""), None
+    async with turn(doors_of(request), who, key):
+        if key:
+            answer = await to_thread.run_sync(repeated, library, who, key, digest)
+        if answer is None and not (wait and wants_events(request)):
+            work = partial(added, password=password) if wait else _queued
+            answer = await to_thread.run_sync(work, library, sources)
+            if key:
+                await to_thread.run_sync(keep_answer, library, who, key, digest, answer)
+    return None if answer is None else told(request, answer, 201 if wait else 202)
 
 
 def added(library: Library, sources: Sequence[Source], password: str | None) -> dict[str, Any]:
     """Add files and addresses; returns how each ended."""
-    events = [event for event in library.add(sources, password=password) if event.stage in _ENDS]
-    return {"results": [plain_event(event) for event in events]}
+    return ended(library.add(sources, password=password))
 
 
-def _accepted(library: Library, paths: Sequence[Path]) -> list[AddEvent]:
-    return [event for event in library.accept(paths) if event.stage in _ENDS]
+def ended(events: Iterable[AddEvent]) -> dict[str, Any]:
+    """How each source ended."""
+    return {"results": [plain_event(event) for event in events if event.stage in _ENDS]}
 
 
-def _queued(library: Library, paths: Sequence[Path]) -> dict[str, Any]:
-    """Keep the bytes of files, and leave the rest to jobs; what ended at once is told."""
-    accepted = _accepted(library, paths)
+def _accepted(library: Library, sources: Sequence[Source]) -> list[AddEvent]:
+    return [event for event in library.accept(sources) if event.stage in _ENDS]
+
+
+def _queued(library: Library, sources: Sequence[Source]) -> dict[str, Any]:
+    """Keep the bytes of sources, and leave the rest to jobs; what ended at once is told."""
+    accepted = _accepted(library, sources)
     waiting = [event for event in accepted if event.stage == "waiting" and event.document]
     asked = [Asked(event.source, document_id=event.document.id if event.document else "") for event in waiting]
     jobs = library.jobs.submit_all("add", asked) if asked else []
@@ -277,15 +288,16 @@ def _queued(library: Library, paths: Sequence[Path]) -> dict[str, Any]:
 def _resumed(library: Library, accepted: list[AddEvent], password: str | None, token: Cancellation) -> Iterator[Event]:
     """What became of accepted files: told at once of those that ended already."""
     waiting = {event.document.id: event.source for event in accepted if event.stage == "waiting" and event.document}
-    yield from _events(event for event in accepted if event.stage != "waiting")
+    yield from steps(event for event in accepted if event.stage != "waiting")
     if password:
         for document_id in waiting:
-            yield from _events(library.retry(document_id, password=password, cancellation=token))
+            yield from steps(library.retry(document_id, password=password, cancellation=token))
     elif waiting:
-        yield from _events(library.resume(waiting, cancellation=token))
+        yield from steps(library.resume(waiting, cancellation=token))
 
 
-def _events(events: Iterator[AddEvent]) -> Iterator[Event]:
+def steps(events: Iterable[AddEvent]) -> Iterator[Event]:
+    """Each step of adding as an event of a stream."""
     for event in events:
         yield "step", plain_event(event)
 

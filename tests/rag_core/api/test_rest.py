@@ -158,6 +158,11 @@ def test_files_of_this_machine_are_added_where_that_is_allowed(served: Served, t
     with served.client() as client, served.client(served.doors.key) as owner:
         assert client.post("/api/v1/documents", json=inside).status_code == 403
         assert owner.post("/api/v1/documents", json=inside).status_code == 201
+        (tmp_path / "in" / "note.txt").write_text("The key hangs in the shed.")
+        query, key = {"wait": "false"}, {"Idempotency-Key": "path"}
+        queued = [owner.post("/api/v1/documents", params=query, json=inside, headers=key) for _ in range(2)]
+    assert [one.status_code for one in queued] == [202, 202]
+    assert [one.json()["jobs"] for one in queued] == [queued[0].json()["jobs"]] * 2 != [[], []]
 
 
 def test_what_goes_wrong_is_told_with_help(rest: httpx.Client) -> None:
