@@ -30,6 +30,8 @@ def events(answer: httpx.Response) -> list[tuple[str, dict]]:
 def test_search_and_ask(rest: httpx.Client) -> None:
     found = rest.get("/api/v1/search", params={"q": "How many days of leave?", "k": 1}).json()
     assert "27 days" in found["hits"][0]["text"]
+    named = rest.get("/api/v1/search", params={"q": "What does the Handbook say of leave?", "k": 1}).json()
+    assert named["hits"][0]["called"] == ["Handbook"]
     explained = rest.post("/api/v1/search", json={"question": "leave", "explain": True, "mode": "lexical"}).json()
     assert explained["searched"]["mode"] == "lexical"
     narrowed = rest.post("/api/v1/search", json={"question": "leave", "scope": {"names": ["travel"]}}).json()
