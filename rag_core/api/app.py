@@ -30,6 +30,7 @@ from rag_core.api.resources import (
     openai,
     papers,
     search,
+    sources,
     state,
 )
 from rag_core.api.schema import PROBLEMS
@@ -39,8 +40,8 @@ ROOT = "/api/v1"
 VERSION = "1"
 _PAGE = Path(__file__).parent / "page"
 _RESOURCES = (
-    documents.router, chunks.router, search.router, ask.router, conversations.router, evaluation.sets, jobs.router,
-    evaluation.runs, models.router, state.router,
+    documents.router, chunks.router, sources.router, search.router, ask.router, conversations.router, evaluation.sets,
+    jobs.router, evaluation.runs, models.router, state.router,
 )  # fmt: skip
 _DESCRIPTION = (
     "Ask questions of your own documents. On the machine itself no key is needed; elsewhere send one as"

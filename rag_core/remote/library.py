@@ -34,6 +34,7 @@ from rag_core.remote.services import (
     RemoteHistory,
     RemoteLanguageModels,
     RemoteMaintenance,
+    RemoteSources,
 )
 from rag_core.remote.wire import Wire
 
@@ -63,6 +64,7 @@ class RemoteLibrary(Remote):
         self.history = RemoteHistory(self._wire)
         self.language_models = RemoteLanguageModels(self._wire)
         self.maintenance = RemoteMaintenance(self._wire)
+        self.sources = RemoteSources(self._wire, self._event)
 
     def __enter__(self) -> RemoteLibrary:
         return self

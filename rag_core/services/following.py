@@ -20,7 +20,18 @@ from rag_core.ingest import Ingest
 from rag_core.reading import SUFFIXES
 from rag_core.services.cards import clean_tag
 from rag_core.settings import Settings
-from rag_core.sources import Found, Item, Listing, Looking, Refused, Unchanged, folder_items, list_folder, location
+from rag_core.sources import (
+    Found,
+    Item,
+    Listing,
+    Looking,
+    Refused,
+    Unchanged,
+    folder_items,
+    list_folder,
+    location,
+    location_of,
+)
 from rag_core.storage import Storage
 
 logger = logging.getLogger(__name__)
@@ -99,7 +110,7 @@ class FollowedSources:
 
     def unwatch(self, location: str, *, remove: bool = False) -> None:
         """Follow a folder no longer. Its documents stay, unless `remove`. Raises KeyError for one that is not."""
-        place = _place(location)
+        place = location_of(location)
         known = list(self._storage.sources.led_by(place))
         if not self._storage.sources.unfollow(place):
             raise KeyError(place)
@@ -116,7 +127,7 @@ class FollowedSources:
         A newer version takes the old one's place when it is ready. What is gone from the web, or was one file, stays
         and is told of as failed; what is gone from a watched folder goes. What the user removed is not brought back.
         """
-        places = None if locations is None else {_place(one) for one in locations}
+        places = None if locations is None else {location_of(one) for one in locations}
         chosen = [one for one in self._storage.sources.followed() if places is None or one.location in places]
         known = self._storage.sources.below("") if places is None else self._storage.sources.at(list(places))
         files = [one for one in known.values() if one.visit.kind == "file" and not one.visit.root]
@@ -249,11 +260,6 @@ def _again(sites: Sequence[FollowedSource], files: Sequence[KnownSource], lookin
         yield from crawl(WebAddress(site.location, site.depth, site.pages, site.delay_s), looking)
     for one in files:
         yield _file_again(one)
-
-
-def _place(named: str) -> str:
-    """The location of what a person names: a folder or file by any of its paths."""
-    return named if named.startswith(("http://", "https://")) else location(Path(named).expanduser())
 
 
 def _file_again(known: KnownSource) -> Found:

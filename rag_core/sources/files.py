@@ -28,6 +28,11 @@ def location(path: Path) -> str:
     return absolute
 
 
+def location_of(named: str) -> str:
+    """The location of what a person names: an address, or a folder or file by any of its paths."""
+    return named if named.startswith(("http://", "https://")) else location(Path(named).expanduser())
+
+
 def read_item(item: Item, max_bytes: int) -> tuple[bytes, Visit]:
     """Its bytes, and what was seen. Raises UnreadableDocument, UnsupportedDocument or LimitExceeded."""
     if isinstance(item.data, bytes):

@@ -75,6 +75,9 @@ def test_questions_and_conversations(any_library: Library) -> None:
     assert (trace.restated, trace.query, trace.searched.scope) == (True, ASKED, work)
     assert trace.steps
     assert len(any_library.messages(answer.conversation)) == 1
+    any_library.history.rename(answer.conversation, "Leave")
+    any_library.history.pin(answer.conversation, True)
+    assert (any_library.conversations()[0].title, any_library.conversations()[0].pinned) == ("Leave", True)
     any_library.history.delete(answer.conversation)
     assert any_library.messages(answer.conversation) == []
     known = any_library.conversations()
@@ -93,8 +96,17 @@ def test_questions_and_conversations(any_library: Library) -> None:
 
 def test_the_state(any_library: Library) -> None:
     assert any_library.maintenance.status().documents >= 2
-    assert "extractive" in {model.id for model in any_library.language_models.statuses()}
     assert any_library.maintenance.verify().findings == ()
+
+
+def test_models(any_library: Library, served: Served) -> None:
+    models = any_library.language_models
+    assert "extractive" in {model.id for model in models.statuses()}
+    assert models.files() == served.library.language_models.files()
+    with pytest.raises(ModelUnavailable):
+        models.remove("gguf:none")
+    with pytest.raises(LecternError, match="no name"):
+        list(models.download("no name"))
 
 
 def test_what_cannot_be_done_from_afar(served: Served) -> None:
@@ -115,6 +127,27 @@ def note(served: Served) -> Iterator[list[str]]:
         yield ["--data-dir", str(served.library.folder)]
 
 
+def test_folders_are_followed_by_the_server_that_runs(
+    note: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "well.txt").write_text("The well is behind the barn.")
+    assert cli.main(["watch", "notes", "--tag", "water", *note]) == 0
+    assert cli.main(["watch", *note]) == 0
+    (tmp_path / "notes" / "well.txt").unlink()
+    assert cli.main(["update", "notes", *note]) == 0
+    assert cli.main(["watch", "notes", "--stop", *note]) == 0
+    assert cli.main(["watch", "notes", "--stop", *note]) == 2
+    assert cli.main(["watch", "none", *note]) == 1
+    assert cli.main(["watch", "notes", "--tag", "#", *note]) == 1
+    told = capsys.readouterr()
+    assert "well.txt: ready" in told.out
+    assert f"1 documents  {tmp_path / 'notes'}  #water" in told.out
+    assert "well.txt: removed, as its file is gone" in told.out
+    assert "There is no folder" in told.err
+
+
 def test_commands_use_the_server_that_runs(
     note: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], served: Served
 ) -> None:
@@ -123,6 +156,7 @@ def test_commands_use_the_server_that_runs(
     assert cli.main(["search", "Where is the shed?", "-k", "1", "--explain", *note]) == 0
     assert cli.main(["documents", "--tag", "work", "--json", *note]) == 0
     assert cli.main(["remove", "shed.txt", *note]) == 0
+    assert cli.main(["models", *note]) == 0
     assert cli.main(["reembed", *note]) == 1
     assert cli.main(["keys", "--create", "shell", "--role", "write", *note]) == 0
     told = capsys.readouterr()

@@ -156,6 +156,7 @@ def test_files_of_this_machine_are_added_where_that_is_allowed(served: Served, t
     with serve(served.library, settings=DoorSettings(folders=(tmp_path / "in",))) as other, other.client() as client:
         for path in ("/etc/passwd", str(tmp_path / "in/../../x"), str(tmp_path / "in" / "way-out" / "passwd")):
             assert client.post("/api/v1/documents", json={"paths": [path]}).status_code == 403
+            assert client.post("/api/v1/sources", json={"folder": path}).status_code == 403
         assert client.post("/api/v1/documents", json=inside).json()["results"][0]["stage"] == "ready"
     with served.client() as client, served.client(served.doors.key) as owner:
         assert client.post("/api/v1/documents", json=inside).status_code == 403
