@@ -10,7 +10,7 @@ from rag_core.answering.claims.measures import mentions
 _NIL = re.compile(r"[$€£¥]?\s*[—–-]+\s*%?|nil|none|n/?a", re.IGNORECASE)
 _FIGURE = re.compile(
     r"""(?P<negative>[(+−–-]{0,2})\s*(?P<currency>US\$|A\$|[$€£¥])?\s*(?P<minus>[(−–-]?)\s*
-    (?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)\s*
+    (?P<number>(?!10[¹²³⁰⁴-⁹])\d[\d,]*(?:\.\d+)?|\.\d+)\s*
     (?P<unit>%|bps|basis\spoints|percentage\spoints|pts|x|m|bn|k|million|billion|thousand)?\s*\)?\s*%?
     (?:\s?[(\[]\w{1,2}[)\]])?[*¹²³⁰⁴-⁹]*""",
     re.IGNORECASE | re.VERBOSE,
