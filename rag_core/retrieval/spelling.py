@@ -49,16 +49,22 @@ def _dictionary(language: str) -> Container[str]:
 
 
 def _nearest(word: str, texts: Sequence[str], language: str) -> str:
-    """The word of some texts, or function word, that takes the fewest edits; the more frequent of equals."""
-    most = 2 if len(word) >= _LONG else 1
-    held = Counter([*stop_words(language), *(token.text for text in texts for token in tokens(text))])
-    found = [
-        (_edits(word, known), -count, known)
-        for known, count in held.items()
-        if known[0] == word[0] and abs(len(known) - len(word)) <= most and len(known) + 1 >= _SHORTEST
-    ]
-    edits, _, nearest = min(found, default=(most + 1, 0, ""))
-    return nearest if edits <= most else ""
+    """The word of some texts, or function word, that takes the fewest edits; the more frequent of equals.
+
+    What the texts write as a name takes one edit: two letters off is as likely another name, which they do not have.
+    """
+    held, plain = Counter(stop_words(language)), set(stop_words(language))
+    for text in texts:
+        found = list(tokens(text))
+        held.update(token.text for token in found)
+        plain.update(token.text for token in found if language == "de" or text[token.start].islower())
+    near = []
+    for known, count in held.items():
+        most = 2 if len(word) >= _LONG and known in plain else 1
+        if known[0] == word[0] and abs(len(known) - len(word)) <= most and len(known) + 1 >= _SHORTEST:
+            edits = _edits(word, known)
+            near += [(edits, -count, known)] if edits <= most else []
+    return min(near, default=(0, 0, ""))[2]
 
 
 def _edits(one: str, other: str) -> int:

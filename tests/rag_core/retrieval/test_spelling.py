@@ -22,6 +22,7 @@ def put_right(question: str, language: str = "en") -> str:
         ("the fee for studnets", "the fee for students"),
         ("the Musuem", "the Museum"),
         ("the beeping", "the beeping"),  # a word that no document has, as a dictionary knows
+        ("the Veira and the Veyraen", "the Veyra and the Veyraen"),  # two letters off a name is another name
         ("prosecco and uptime", "prosecco and uptime"),  # in no dictionary, and longer than what they resemble
     ],
 )
