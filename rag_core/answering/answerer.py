@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rag_core.answering.citations import CitationWriter, Passages
-from rag_core.answering.conversation import earlier_turns, standalone_question
+from rag_core.answering.conversation import earlier_turns, wordings
 from rag_core.answering.courtesy import Courtesy
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.draft import Draft
@@ -27,6 +27,7 @@ from rag_core.models.prompts import WORKED
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Contents
 from rag_core.settings import Settings
+from rag_core.text.terms import coverage, terms
 
 if TYPE_CHECKING:  # LangChain takes a second to import, which the first page should not wait for
     from langchain_core.retrievers import BaseRetriever
@@ -57,6 +58,7 @@ class Answerer:
     ) -> None:
         self._settings = settings
         self._make_retriever = make_retriever
+        self._encode = encode
         self._encoder = encoder
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
@@ -115,10 +117,10 @@ class Answerer:
         if reply := self._courtesy.reply(asked):
             return iter(_said(asked, reply))
         history = self._courtesy.asked(history)
-        query = standalone_question(asked, history)
-        draft = Draft(asked, query, model or settings.generation.model, settings, history)
+        queries = wordings(asked, history, self._encode)
+        draft = Draft(asked, queries[0], model or settings.generation.model, settings, history)
         draft.retriever = retriever or self._make_retriever()
-        draft.message_id, draft.goes_on = message_id, goes_on
+        draft.wordings, draft.message_id, draft.goes_on = queries, message_id, goes_on
         stop = cancelled or (lambda: False)
         wanted = settings.answering.agent if agent is None else agent
         search = self._agent(contents) if wanted else None
@@ -207,22 +209,27 @@ class Answerer:
         self._keep_dialogue(draft, text)
 
     def _better_query(self, draft: Draft, stopping: Stop) -> str:
-        """Of a question joined with the one before it, and by itself, the one whose passages answer it more surely.
+        """Of the wordings of a question, the one whose passages answer it the most surely.
 
-        What was just answered is no answer to another question, where there is any. One whose year or name was put into
-        the question before is not asked by itself: there it says too little.
+        What was just answered is no answer to another question, where there is any, unless the phrase that was put into
+        the question stands there.
         """
-        if draft.query == draft.question or not draft.query.endswith(draft.question):
+        if len(draft.wordings) < 2:
             return draft.query
         before = draft.history[-1].answer if draft.history else None
-        sure: dict[str, tuple[bool, bool, float]] = {}
-        for query in (draft.query, draft.question):
+        sure: dict[str, tuple[bool, bool, bool, float]] = {}
+        for query in draft.wordings:
             if stopping():
                 raise Cancelled("The answer was stopped.")
             hits = [document.metadata["hit"] for document in draft.retriever.invoke(query)]
             found = extract(query, hits, self._encoder, aim=draft.aim, max_sentences=1)
             says = found.lead or next((quote.text for quote in found.quotes), "")
-            sure[query] = (not found.abstained, before is None or says not in before.text, found.confidence)
+            swapped = not query.endswith(draft.question)
+            news = before is None or says not in before.text
+            news = news or (swapped and coverage(terms(draft.question), terms(says)) == 1)
+            sure[query] = (not found.abstained, news, swapped, found.confidence)
+            if all(sure[query][:3]):
+                break
         return max(sure, key=lambda query: sure[query])
 
     def _chain(self, draft: Draft, stopping: Stop, on_widened: Callable[[tuple[Hit, ...]], None]) -> Any:

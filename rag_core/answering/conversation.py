@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rag_core.answering.encoding import Encode
+from rag_core.answering.swapping import swapped_phrase
 from rag_core.domain import Message
 from rag_core.models.prompts import EARLIER, TURN
 from rag_core.text.sentences import split_sentences
@@ -33,12 +35,20 @@ _MOST_HISTORY_CHARS = 600
 _WHOLE_TURNS = 2
 
 
-def standalone_question(question: str, history: Sequence[Message]) -> str:
-    """The question as it can be searched for: itself, or itself joined with the question it follows."""
+def wordings(question: str, history: Sequence[Message], encode: Encode) -> tuple[str, ...]:
+    """The ways in which a question can be searched for, of which its passages tell the best: one where that is sure.
+
+    A follow-up's are the question before with its phrase in it, if it fits, both questions joined, and it by itself.
+    One whose year or name was put into the question before is not asked by itself: there it says too little.
+    """
     previous = _last_asked(history)
     if not previous or not is_follow_up(question):
-        return question
-    return _swapped_year(question, previous) or _swapped_name(question, previous) or f"{previous.rstrip()} {question}"
+        return (question,)
+    if sure := _swapped_year(question, previous) or _swapped_name(question, previous):
+        return (sure,)
+    opening = _OPENING.match(question)
+    swapped = swapped_phrase(question[opening.end() :], previous, encode) if opening else ""
+    return (*filter(None, [swapped]), f"{previous.rstrip()} {question}", question)
 
 
 def is_follow_up(question: str) -> bool:
@@ -84,7 +94,7 @@ def _swapped_name(question: str, previous: str) -> str:
     opening = _OPENING.match(question)
     rest = (question[opening.end() :] if opening else "").strip(" ?.!")
     wanted = re.fullmatch(
-        r"(?:(?:in|for|of|at|from|by|with|about) )?(?:the )?([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)*)", rest
+        r"(?:(?:in|for|of|at|from|to|by|with|about) )?(?:the )?([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)*)", rest
     )
     names = _NAME.findall(previous.rstrip(" ?.!"))
     return previous.replace(names[0], wanted[1]) if wanted and len(names) == 1 else ""

@@ -30,10 +30,10 @@ _MOST_NAMED = 3
 class Draft:
     """Filled in by the chain's thread, read by the caller's once the thread ended or was asked to stop.
 
-    `query` is the question as it was searched for, `combine` the part of the chain that makes the text, `message_id`
-    what the answer is kept under, if anything. It `goes_on` where a model may be told what is new alone. `mark` stands
-    in the delimiters of its passages, `earlier` is what a prompt says of the conversation. `steps` and `worked`, the
-    sums, are an agent's; `parts` the questions it took it for, with the passages of each.
+    `query` is the question as it was searched for, one of its `wordings`, `combine` the part of the chain that makes
+    the text, `message_id` what the answer is kept under, if anything. It `goes_on` where a model may be told what is
+    new alone. `mark` stands in the delimiters of its passages, `earlier` is what a prompt says of the conversation.
+    `steps` and `worked`, the sums, are an agent's; `parts` the questions it took it for, with the passages of each.
     """
 
     question: str
@@ -41,6 +41,7 @@ class Draft:
     model: str
     settings: Settings
     history: Sequence[Message] = ()
+    wordings: Sequence[str] = ()
     message_id: Callable[[], str] | None = None
     goes_on: bool = True
     mark: str = field(default_factory=new_mark)

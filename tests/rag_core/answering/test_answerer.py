@@ -404,3 +404,13 @@ def test_a_follow_up_is_searched_as_it_stands_and_as_it_stands_alone() -> None:
     answer = read(answerer.stream("And the staff?", history=[before]))[2]
     assert set(retriever.asked) == {"And the staff?", f"{before.question} And the staff?"}
     assert answer.trace.query in retriever.asked
+
+
+def test_a_follow_up_s_phrase_in_the_question_before_is_enough_where_it_is_answered() -> None:
+    picked = "Anna picks the tea and the coffee."
+    answerer, retriever = answerer_of((hit(picked),))
+    told = Answer("", f"{picked} [1]", (), (), (), 0.9, False, "extractive")  # what is told of both was told before
+    history = [Message("m", "Who picks the tea?", datetime.now(UTC), told)]
+    answer = read(answerer.stream("And the coffee?", history=history))[2]
+    assert answer.trace.query == "Who picks the coffee?"
+    assert set(retriever.asked) == {"Who picks the coffee?"}

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rag_core.answering.conversation import Earlier, earlier_turns, is_follow_up, standalone_question
+from rag_core.answering.conversation import Earlier, earlier_turns, is_follow_up, wordings
 from rag_core.domain import Answer, Message, Trace
+from tests.rag_core.answering.parts import encode
 
 
 def message(question: str, answer: str = "It rose [1].", query: str = "") -> Message:
@@ -26,6 +27,7 @@ def message(question: str, answer: str = "It rose [1].", query: str = "") -> Mes
         ("What were sales in 2018?", "And 2015?", "What were sales in 2015?"),
         ("What were the sales in France?", "And in Germany?", "What were the sales in Germany?"),
         ("Who leads Acme?", "What about Dell?", "Who leads Dell?"),
+        ("What is the fare to Tolsund?", "And to Skarvey?", "What is the fare to Skarvey?"),
         ("Who leads the board?", "Since when?", "Who leads the board? Since when?"),
         ("Who leads the board?", "How old is she?", "Who leads the board? How old is she?"),
         ("What were sales in 2018?", "And profit?", "What were sales in 2018? And profit?"),
@@ -33,7 +35,7 @@ def message(question: str, answer: str = "It rose [1].", query: str = "") -> Mes
     ],
 )
 def test_follow_ups(before: str, question: str, wanted: str) -> None:
-    assert standalone_question(question, [message(before)]) == wanted
+    assert wordings(question, [message(before)], encode)[0] == wanted
 
 
 @pytest.mark.parametrize(
@@ -48,18 +50,24 @@ def test_follow_ups(before: str, question: str, wanted: str) -> None:
 )
 def test_questions_that_stand_alone(question: str) -> None:
     assert not is_follow_up(question)
-    assert standalone_question(question, [message("What were sales in 2018?")]) == question
+    assert wordings(question, [message("What were sales in 2018?")], encode) == (question,)
 
 
 def test_without_history() -> None:
-    assert standalone_question("And the year before?", []) == "And the year before?"
+    assert wordings("And the year before?", [], encode) == ("And the year before?",)
 
 
 def test_a_chain_keeps_its_subject() -> None:
     second = message("And the year before?", query="What were sales in 2017?")
-    assert standalone_question("And the year before?", [message("What were sales in 2018?"), second]) == (
-        "What were sales in 2016?"
-    )
+    history = [message("What were sales in 2018?"), second]
+    assert wordings("And the year before?", history, encode) == ("What were sales in 2016?",)
+
+
+def test_a_phrase_is_put_where_it_fits_and_asked_otherwise_as_well() -> None:
+    asked = "Who leads the company?"
+    assert wordings("And the board?", [message(asked)], encode) == (
+        "Who leads the board?", f"{asked} And the board?", "And the board?"
+    )  # fmt: skip
 
 
 def test_earlier_turns_for_a_prompt() -> None:
