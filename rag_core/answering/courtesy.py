@@ -1,8 +1,9 @@
 """Greetings, thanks, commands and questions about Lectern itself get a fitting line, and no search.
 
 What is said is compared by meaning with the examples of `courtesy.json`: the nearest gives the line where it is near
-enough. No question of documents that was tried comes near: of 2,470, everyday ones and XQuAD's, the nearest has .66;
-but one of PolicyQA's ("Will they allow me to control my privacy?") has .73 and is taken for one.
+enough. Those without a line are questions of documents, as privacy policies have them, which would else come near. None
+is taken for courtesy of 945 questions of PolicyQA, of which the odd policies' 493 were not looked at, nor of 1,349
+everyday ones, of which the nearest has .66.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class Courtesy:
         return tuple(
             message
             for message in history
-            if message.answer is None or not (message.answer.model == COURTESY or message.answer.text in self._replies)
+            if message.answer is None
+            or not (message.answer.model == COURTESY or message.answer.text in filter(None, self._replies))
         )
 
     def _known(self, probe: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from rag_core.answering.courtesy import Courtesy
 from rag_core.domain import COURTESY, Answer, Message
-from rag_core.embedding import open_embedder
-from rag_core.settings import Settings
+from rag_core.embedding import Embedder
 from tests.rag_core.answering.test_conversation import message
 
 
 @pytest.fixture(scope="module")
-def courtesy() -> Iterator[Courtesy]:
-    settings = Settings()
-    with open_embedder(settings.embedding, settings.models_dir) as embedder:
-        yield Courtesy(embedder.encode)
+def courtesy(real_embedder: Embedder) -> Courtesy:
+    return Courtesy(real_embedder.encode)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +28,7 @@ def courtesy() -> Iterator[Courtesy]:
         ("how do I add a document", "Add documents"),
         ("upload a file", "Add documents"),
         ("do you store my files in the cloud?", "Your documents"),
+        ("Is my data sent anywhere?", "Your documents"),
         ("Delete this conversation, please", "I only answer questions. New conversation"),
         ("export this", "I only answer"),
         ("clear the chat", "I only answer"),
@@ -48,7 +44,8 @@ def test_each_gets_its_line(courtesy: Courtesy, said: str, begins: str) -> None:
     [
         "And the hotel?", "Why?", "how much?", "hello, what is the fare to Tolsund?", "Thanks, and for children?",
         "who runs merchandising at Costco?", "What does the handbook help with?", "word " * 20,
-        "What did the country export?", "How do I delete a customer's data?",
+        "What did the country export?", "How do I delete a customer's data?", "Who can see my personal data?",
+        "If my data is shared, will they allow me to control my privacy?", "Do you share my data with third parties?",
     ],
 )  # fmt: skip
 def test_questions_of_documents_are_searched(courtesy: Courtesy, question: str) -> None:
@@ -78,5 +75,5 @@ def test_a_conversation_without_what_was_said_in_courtesy(courtesy: Courtesy) ->
     thanked = Answer("thanks", "You are welcome.", (), (), (), 1.0, False, COURTESY)
     before = message("Who leads Acme?")
     polite = Message("n", "thanks", before.created_at, thanked)
-    elsewhere = message("hello", courtesy.reply("hello"))
-    assert courtesy.asked([elsewhere, before, polite]) == (before,)
+    elsewhere, stopped = message("hello", courtesy.reply("hello")), message("Who leads Dell?", "")
+    assert courtesy.asked([elsewhere, before, polite, stopped]) == (before, stopped)
