@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+import sys
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,8 +25,11 @@ from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
 
 BATCH = 5000
 """Rows in one call; Chroma takes at most 5461."""
+# No other thread of Python runs while Chroma adds: a search waits for some 50 ms, not for seconds.
+_ADDED = 100
 _HEARTBEAT_S = 5.0
 _TIMEOUT_S = 60.0
+_NICENESS = 10
 # Written early, its index files can be damaged by a kill for good; kept in its write-ahead log they are not.
 _HNSW = {"space": "cosine", "sync_threshold": 10_000_000, "ef_search": 400}
 # How long a search that was asked for with Chroma waits for its index to be judged.
@@ -138,9 +144,9 @@ class ChromaStore:
         """Write chunks; those whose id is there already are left, as they are the same. Raises ChromaUnavailable."""
         vectors = np.concatenate(batch.vectors)
         with self._lock, self._guarded():
-            collection = self._open(profile)
-            for first in range(0, len(batch.ids), BATCH):
-                part = slice(first, first + BATCH)
+            collection = self._built(profile)
+            for first in range(0, len(batch.ids), _ADDED):
+                part = slice(first, first + _ADDED)
                 reach("chroma.adding")
                 # Not upsert: in Chroma 1.5 deletions after upserts take half a minute in an unsynced index.
                 collection.add(
@@ -154,13 +160,13 @@ class ChromaStore:
     def remove(self, profile: Profile, document_ids: Sequence[str]) -> None:
         """Remove every chunk of some documents. Raises ChromaUnavailable."""
         with self._lock, self._guarded():
-            self._open(profile).delete(where={"document": {"$in": list(document_ids)}})
+            self._built(profile).delete(where={"document": {"$in": list(document_ids)}})
         reach("chroma.removed")
 
     def remove_rows(self, profile: Profile, ids: Sequence[str]) -> None:
         """Remove rows by their ids; unknown ones are no error. Raises ChromaUnavailable."""
         with self._lock, self._guarded():
-            collection = self._open(profile)
+            collection = self._built(profile)
             for first in range(0, len(ids), BATCH):
                 collection.delete(ids=list(ids[first : first + BATCH]))
 
@@ -237,7 +243,7 @@ class ChromaStore:
     def count(self, profile: Profile) -> int:
         """How many chunks it holds. Raises ChromaUnavailable."""
         with self._lock, self._guarded():
-            return int(self._open(profile).count())
+            return int(self._built(profile).count())
 
     def where(self) -> str:
         """Where it is, for people."""
@@ -261,6 +267,12 @@ class ChromaStore:
             )
         return self._collection
 
+    def _built(self, profile: Profile) -> Any:
+        """The collection, its graph built: in any call but get and query all threads of Python would wait for that."""
+        collection = self._open(profile)
+        collection.get(limit=1, include=[])
+        return collection
+
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
         """Chroma's complaints as ChromaUnavailable; an index that failed is not trusted any longer."""
@@ -280,7 +292,8 @@ class ChromaStore:
         quiet = ChromaSettings(anonymized_telemetry=False)
         if self._address is None:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            return chromadb.PersistentClient(str(self._folder), settings=quiet)
+            with _in_the_background() as apart:
+                return apart.submit(chromadb.PersistentClient, str(self._folder), settings=quiet).result()
         # Chroma's own requests have no limit of time: a server that hangs would hang whoever closes the library.
         _await_heartbeat(*self._address)
         host, port, secure = self._address
@@ -288,6 +301,16 @@ class ChromaStore:
         with contextlib.suppress(AttributeError):
             client._server._session.timeout = _TIMEOUT_S  # type: ignore[attr-defined]
         return client
+
+
+def _in_the_background() -> ThreadPoolExecutor:
+    """A thread of low priority, which those that it starts inherit: Chroma's build its graph for minutes on all cores.
+
+    Only Linux has priorities of threads.
+    """
+    if sys.platform == "linux":
+        return ThreadPoolExecutor(1, initializer=os.nice, initargs=(_NICENESS,))
+    return ThreadPoolExecutor(1)
 
 
 def _metadata(document: IndexedDocument, chunk: IndexedChunk) -> dict[str, str | int]:

@@ -30,9 +30,10 @@ from rag_core.storage.postgres.documents import DocumentStore
 
 _log = logging.getLogger(__name__)
 _LEFT = "left.sound"
-# Opening reads the index's log again, which takes a second for some thousand rows.
+# Opening builds the graph from the index's log, a second for a thousand rows; other work goes first, and one that is
+# given up is rebuilt.
 _PROBE_S = 60.0
-_PROBE_ROWS_PER_S = 300
+_PROBE_ROWS_PER_S = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,8 @@ def probe(folder: Path, collection: str, timeout_s: float, stopped: threading.Ev
     child = subprocess.Popen(
         [sys.executable, "-m", "rag_core.storage.indexes.chroma_probe", str(folder), collection],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        # One thread builds the graph, or a search would wait for all cores.
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "RAYON_NUM_THREADS": "1"},
     )  # fmt: skip
     try:
         output = _output(child, time.monotonic() + timeout_s, stopped)
