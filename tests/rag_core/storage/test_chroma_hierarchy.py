@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from rag_core import Library, Settings, Upload
-from rag_core.storage.indexes.chroma import hierarchy_name
+from rag_core.domain import Profile
+from rag_core.storage.indexes.chroma import ChromaStore, hierarchy_name
 from rag_core.storage.indexes.chroma_index import ChromaIndex
+from rag_core.storage.indexes.chroma_probe import _faults
 
 TEXTS = {
     "ferry": "The ferry of hour {n} crosses the strait with cars when the wind allows its captain to sail.",
@@ -149,3 +151,15 @@ def test_a_damaged_one_is_judged(clustered: Library, settings: Settings) -> None
         collection.add(ids=["zero"], embeddings=[np.zeros(profile.dimensions)], documents=["none"])
     clustered.storage.chroma.close()
     assert "without direction" in _judge(settings.data_dir / "chroma", collection_name(profile)).fault
+
+
+def test_rows_near_their_mean_are_all_found(tmp_path: Path) -> None:
+    chance = np.random.default_rng(0)
+    mean, apart = np.eye(1, 384), chance.standard_normal((2000, 384)) / 384**0.5
+    vectors = (mean + apart / chance.integers(2, 50, (2000, 1)) ** 0.5).astype(np.float32)
+    store = ChromaStore(tmp_path, None)
+    store.trust()
+    with store.hierarchy(Profile("test", "test", "1", 384, "mean", "float32"), create=True) as collection:
+        collection.add(ids=[str(row) for row in range(2000)], embeddings=vectors)
+        assert not any(_faults(collection))
+    store.close()
