@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import ChunkCluster, ClusterTree, DocumentCluster, Progress
 from rag_core.errors import ModelUnavailable
 from rag_core.models import ChatModel, prompted
 from rag_core.models.prompts import SUMMARY, new_mark, passages
+from rag_core.services.aside import Aside, AsideEnded
 from rag_core.settings import HierarchySettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.feeder import Feeder
+
+if TYPE_CHECKING:
+    from rag_core.retrieval.hierarchy.building import Run
 
 _SUMMARY_TOKENS = 1_000
 EXTRACTIVE = "extractive"
@@ -29,6 +34,7 @@ class Clustering:
         self._model = model
         self._turn = threading.Lock()
         self._closing = threading.Event()
+        self._aside = Aside()
         self._feeder = Feeder("Documents are clustered", self.follow) if self._hierarchy.background else None
 
     @property
@@ -40,9 +46,16 @@ class Clustering:
 
         Raises StoreUnavailable.
         """
-        if self._storage.documents.counts()[2] == 0:
-            for _ in self.update():
+        if self._storage.documents.counts()[2]:
+            return
+        try:
+            for _ in self._updated(Cancellation(), self._aside):
                 pass
+        except AsideEnded:
+            if not self._closing.is_set():
+                raise
+        finally:
+            self._aside.rest()
 
     def update(self, *, anew: bool = False, cancellation: Cancellation | None = None) -> Iterator[Progress]:
         """Summarise and cluster what is due, as happens in the background; everything if `anew`.
@@ -50,17 +63,21 @@ class Clustering:
         The last step is "done" or "cancelled"; whoever is stopped or killed goes on with the next call. A second update
         waits for the first. Raises StoreUnavailable, ConfigurationError (UMAP is not installed).
         """
+        from rag_core.retrieval.hierarchy.building import here
+
+        yield from self._updated(cancellation or Cancellation(), here, anew=anew)
+
+    def _updated(self, token: Cancellation, run: Run, *, anew: bool = False) -> Iterator[Progress]:
         from rag_core.retrieval.hierarchy.building import update
         from rag_core.retrieval.hierarchy.clustering import Plan
 
-        token = cancellation or Cancellation()
         with self._turn:
             if anew:
                 self._storage.hierarchy.clear()
             plan = Plan(method=self._hierarchy.method, reduction=self._hierarchy.reduction)
             write = None if self._hierarchy.summaries == EXTRACTIVE else self._written
             yield from update(
-                self._storage, plan, write=write, stopped=lambda: token.is_set() or self._closing.is_set()
+                self._storage, plan, write=write, stopped=lambda: token.is_set() or self._closing.is_set(), run=run
             )  # fmt: skip
 
     def tree(self) -> ClusterTree:
@@ -82,8 +99,9 @@ class Clustering:
         return self._storage.hierarchy.summary(document_id)
 
     def close(self) -> None:
-        """Stop after the document that is being clustered."""
+        """Stop after the document that is being clustered; in the background at once."""
         self._closing.set()
+        self._aside.close()
         if self._feeder is not None:
             self._feeder.stop()
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from rag_core.domain import Progress
 from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
 from rag_core.retrieval.hierarchy.naming import count_words, name, together, weigh
 from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise
 from rag_core.storage import Storage
-from rag_core.storage.postgres.hierarchy import Due, Group, HierarchyStore, Summarised
+from rag_core.storage.postgres.hierarchy import Due, Floats, Group, HierarchyStore, Summaries, Summarised
+
+Run = Callable[..., Any]
+"""Calls a function with arguments, here or in another process."""
 
 _BATCH = 64
 _CHANGED = 0.2
@@ -25,25 +29,34 @@ _MOST_CLUSTERS = 256
 _FEW_DOCUMENTS = 500
 
 
+def here(function: Run, /, *arguments: object) -> Any:
+    """Call a function in this process."""
+    return function(*arguments)
+
+
 def update(
     storage: Storage,
     plan: Plan | None = None,
     *,
     write: Write | None = None,
     stopped: Callable[[], bool] = lambda: False,
+    run: Run = here,
 ) -> Iterator[Progress]:
     """Summarise and cluster what is due, telling documents done and in all. The last step is "done" or "cancelled".
 
-    `plan` says how, `write` is a model that summarises. Raises StoreUnavailable; what was made before is kept.
+    `plan` says how, `write` is a model that summarises, `run` is given what takes long; with a model it works in this
+    process. Raises StoreUnavailable; what was made before is kept.
     """
     store = storage.hierarchy
     try:
-        yield from _steps(store, plan or Plan(), write, stopped)
+        yield from _steps(store, plan or Plan(), write, stopped, here if write else run)
     finally:
         store.publish()
 
 
-def _steps(store: HierarchyStore, plan: Plan, write: Write | None, stopped: Callable[[], bool]) -> Iterator[Progress]:
+def _steps(
+    store: HierarchyStore, plan: Plan, write: Write | None, stopped: Callable[[], bool], run: Run
+) -> Iterator[Progress]:
     total, done, after = store.missing(), 0, ""
     while batch := store.due(after, _BATCH):
         for due in batch:
@@ -51,21 +64,27 @@ def _steps(store: HierarchyStore, plan: Plan, write: Write | None, stopped: Call
             if stopped():
                 yield Progress("cancelled", done, total, "The rest goes on from here when you like.")
                 return
-            made = describe(store, due, plan, write)
+            made = describe(store, due, plan, write, run)
             if made is not None:
                 store.put(made)
             done, after = done + 1, due.document_id
     if is_outdated(store):
         yield Progress("clustering documents", done, max(total, done))
-        cluster_documents(store, plan)
+        cluster_documents(store, plan, run)
     yield Progress("done", done, done)
 
 
-def describe(store: HierarchyStore, due: Due, plan: Plan, write: Write | None = None) -> Summarised | None:
+def describe(
+    store: HierarchyStore, due: Due, plan: Plan, write: Write | None = None, run: Run = here
+) -> Summarised | None:
     """The summary and clusters of a document; None for one that has no chunks (any longer)."""
     texts, tokens, vectors = store.chunks(due.document_id)
-    if not texts:
-        return None
+    return run(_described, due, texts, tokens, vectors, plan, write) if texts else None
+
+
+def _described(
+    due: Due, texts: list[str], tokens: list[int], vectors: Floats, plan: Plan, write: Write | None
+) -> Summarised:
     clusters = cluster(vectors, plan)
     classes = [count_words(texts[row] for row in rows) for rows in clusters.members]
     chunks = [ChunkText(text, count) for text, count in zip(texts, tokens, strict=True)]
@@ -84,15 +103,18 @@ def is_outdated(store: HierarchyStore) -> bool:
     return changed >= max(1.0, _CHANGED * standing.built)
 
 
-def cluster_documents(store: HierarchyStore, plan: Plan) -> None:
+def cluster_documents(store: HierarchyStore, plan: Plan, run: Run = here) -> None:
     """Cluster all documents by their summaries' vectors, and name the clusters."""
     held = store.summaries()
     if not held.ids:
         store.put_document_clusters([], [])
         return
-    clusters = cluster(held.vectors, _of_documents(plan, len(held.ids)))
-    classes = [together(held.words[row] for row in rows) for rows in clusters.members]
-    store.put_document_clusters(held.ids, _groups(clusters, name(classes)))
+    store.put_document_clusters(held.ids, run(_grouped, held, _of_documents(plan, len(held.ids))))
+
+
+def _grouped(held: Summaries, plan: Plan) -> list[Group]:
+    clusters = cluster(held.vectors, plan)
+    return _groups(clusters, name([together(held.words[row] for row in rows) for rows in clusters.members]))
 
 
 def _of_documents(plan: Plan, documents: int) -> Plan:
