@@ -14,7 +14,7 @@ from rag_core.text.terms import terms
 
 _ARTICLES = "the|an?|my|our|your"
 _PHRASE = re.compile(
-    r"(?P<before>(?:in|for|of|at|from|by|with|about|to|on|per|into|under|during|as)\s+)?"
+    r"(?P<preposition>(?:in|for|of|at|from|by|with|about|to|on|per|into|under|during|as)\s+)?"
     rf"(?P<article>(?:{_ARTICLES})\s+)?(?P<core>\w.*?)(?:\s+ones?)?",
     re.IGNORECASE,
 )
@@ -27,37 +27,38 @@ _LONGEST = 300
 
 _NEAR = 0.4
 _FITS = 0.2
-"""What a cosine gains where the same words lead in ("to", "the"), and again where a phrase begins, not amid one."""
+"""What a cosine gains where the same word leads in ("to", "the"), and again where a phrase begins, not amid one."""
 
 
 def swapped_phrase(phrase: str, previous: str, encode: Encode) -> str:
-    """The previous question with a phrase ("for the children") where it fits; "" where it does nowhere, or is none."""
-    phrase = phrase.strip(" ?.!,")
-    found = _PHRASE.fullmatch(phrase)
-    spans = list(_spans(previous)) if len(previous) <= _LONGEST else []
-    if found is None or not spans or not _is_phrase(found["core"]):
+    """The previous question with a phrase ("for the children") where it fits; "" where it does nowhere, or is none.
+
+    One that a preposition leads takes the place of one that the same leads.
+    """
+    found = _PHRASE.fullmatch(phrase.strip(" ?.!,"))
+    if found is None or not _is_phrase(core := found["core"]) or len(previous) > _LONGEST:
         return ""
-    lead = _last_words(phrase[: found.start("core")])
-    wanted, *vectors = encode([found["core"], *(previous[start:end] for start, end in spans)])
+    preposition, article = _last_words(found["preposition"] or ""), _last_words(found["article"] or "")
+    spans = [(led, start, end) for led, start, end in _spans(previous) if set(preposition) <= set(led)]
+    wanted, *vectors = encode([core, *(previous[start:end] for _, start, end in spans)])
+    best, place = _NEAR, (0, 0)
+    for vector, (led, start, end) in zip(vectors, spans, strict=True):
+        leads = bool(preposition) or not set(article).isdisjoint(led)
+        begins = not led or not terms(led[-1])
+        if (fit := float(vector @ wanted) + _FITS * (leads + begins)) > best:
+            best, place = fit, (start, end)
+    if place == (0, 0):
+        return ""
+    return _ARTICLE_LAST.sub("", previous[: place[0]]) + (found["article"] or "") + core + previous[place[1] :]
 
-    def fit(place: int) -> float:
-        before = _last_words(previous[: spans[place][0]])
-        begins = not before or not terms(before[-1])
-        return float(vectors[place] @ wanted) + _FITS * (begins + (not set(lead).isdisjoint(before)))
 
-    best = max(range(len(spans)), key=fit)
-    start, end = spans[best]
-    swapped = f"{found['article'] or ''}{found['core']}"
-    return _ARTICLE_LAST.sub("", previous[:start]) + swapped + previous[end:] if fit(best) >= _NEAR else ""
-
-
-def _spans(question: str) -> Iterator[tuple[int, int]]:
-    """Where the phrases of a question may stand."""
+def _spans(question: str) -> Iterator[tuple[list[str], int, int]]:
+    """The last two words before each phrase that a question may have, and its place."""
     words = [match.span() for match in _WORD.finditer(question)]
     for place, (start, _) in enumerate(words):
         for _, end in words[place : place + _MOST_WORDS]:
             if _is_phrase(question[start:end]):
-                yield start, end
+                yield _last_words(question[:start]), start, end
 
 
 def _is_phrase(text: str) -> bool:

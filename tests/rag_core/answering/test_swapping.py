@@ -22,6 +22,7 @@ FARE = "What does an adult pay to Tolsund?"
         ("How much does the black model weigh?", "the white one?", "How much does the white model weigh?"),
         ("What salary does a nurse earn?", "a doctor?", "What salary does a doctor earn?"),
         ("How much from Aldhaven to Tolsund?", "from Little Marn?", "How much from Little Marn to Tolsund?"),
+        (FARE, "in the first half year?", ""),  # nothing there is led by the same word
         (FARE, "how thick is its wall?", ""),
         (FARE, "since when?", ""),
         ("¿?", "a child?", ""),
