@@ -15,7 +15,9 @@ from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import stop_words
 
 _SHORTEST = 5  # letters: too many words are alike that have fewer ("wifi", "wife")
-_LONG = 7  # letters of a word that may be two edits away (letters more, fewer, other or swapped), not one
+# Letters of a word, and of a name, that may be two edits away (letters more, fewer, other or swapped), not one: two
+# letters off a shorter name is as likely another one, which the documents do not have.
+_LONG, _LONG_NAME = 7, 9
 
 IsWord = Callable[[str], bool]
 Like = Callable[[str], Sequence[str]]
@@ -49,10 +51,7 @@ def _dictionary(language: str) -> Container[str]:
 
 
 def _nearest(word: str, texts: Sequence[str], language: str) -> str:
-    """The word of some texts, or function word, that takes the fewest edits; the more frequent of equals.
-
-    What the texts write as a name takes one edit: two letters off is as likely another name, which they do not have.
-    """
+    """The word of some texts, or function word, that takes the fewest edits; the more frequent of equals."""
     held, plain = Counter(stop_words(language)), set(stop_words(language))
     for text in texts:
         found = list(tokens(text))
@@ -60,7 +59,7 @@ def _nearest(word: str, texts: Sequence[str], language: str) -> str:
         plain.update(token.text for token in found if language == "de" or text[token.start].islower())
     near = []
     for known, count in held.items():
-        most = 2 if len(word) >= _LONG and known in plain else 1
+        most = 2 if len(word) >= (_LONG if known in plain else _LONG_NAME) else 1
         if known[0] == word[0] and abs(len(known) - len(word)) <= most and len(known) + 1 >= _SHORTEST:
             edits = _edits(word, known)
             near += [(edits, -count, known)] if edits <= most else []
