@@ -28,9 +28,10 @@ class FileStore:
 
     def named(self, document_id: str, name: str) -> Path:
         """A document's bytes under a name, which tells what opens them; by id where it cannot be given."""
-        link = self._folder / _NAMED / document_id / Path(name).name
+        folder = self._folder / _NAMED / document_id
+        link = folder / Path(name).name
         try:
-            link.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             if not link.is_symlink():
                 link.symlink_to(Path("../..", document_id))
         except OSError:
