@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
@@ -49,6 +49,14 @@ class _Rule:
     around: tuple[_Part, ...]
     says: str
 
+    @property
+    def may_hide(self) -> bool:
+        return any(kind.search(self.says) for kind in (GONE, SMALL, PALE))
+
+    def may_fit(self, held: Collection[str]) -> bool:
+        """Whether an element may be of a page that holds these tags and names: most sheets are of a whole site."""
+        return all(name in held for part in (self.own, *self.around) for name in (part.tag, *part.names))
+
     def fits(self, element: Any) -> bool:
         if not self.own.fits(element):
             return False
@@ -60,42 +68,54 @@ class _Rule:
         return True
 
 
+_Rules = dict[str, list[_Rule]]
+
+
 class Sheet:
     """The rules of a page that may hide text."""
 
     def __init__(self, root: Any) -> None:
         css = _COMMENT.sub("", "\n".join(root.xpath("//style/text()"))[:_MOST_CHARS])
-        self._rules: dict[str, list[_Rule]] = defaultdict(list)
-        for rule in list(_rules(css))[:_MOST_RULES]:
-            self._rules[next(iter(sorted(rule.own.names)), rule.own.tag)].append(rule)
+        held = {name for element in root.iter("*") for name in ("", element.tag, *_names(element))}
+        rules = list(islice((rule for rule in _rules(css) if rule.may_fit(held)), _MOST_RULES))
+        self._rules, self._hiding = _by_name(rules), _by_name(rule for rule in rules if rule.may_hide)
         # A sheet that is not here may say what white letters stand on.
         self._is_all = not root.xpath("//link[contains(@rel, 'stylesheet')]")
 
     def why(self, element: Any) -> str:
         """Why an element is not seen; empty where it is, as far as is known."""
-        said = [rule.says for rule in self._of(element)]
-        if not said or _SHOWS.search(element.get("style", "")):
+        if next(_of(element, self._hiding), None) is None or _SHOWS.search(element.get("style", "")):
             return ""
-        whole = ";".join(said)
+        whole = ";".join(rule.says for rule in _of(element, self._rules))
         if GONE.search(whole):
             return "" if _SHOWS.search(whole) else NOT_SHOWN
         if SMALL.search(whole):
             return TINY
         return WHITE if PALE.search(whole) and self._is_all and not self._has_ground(element) else ""
 
-    def _of(self, element: Any) -> Iterator[_Rule]:
-        if not isinstance(element.tag, str):
-            return
-        for key in (element.tag, *_names(element)):
-            yield from (rule for rule in self._rules.get(key, ()) if rule.fits(element))
-
     def _has_ground(self, element: Any) -> bool:
         return any(
             GROUND.search(one.get("style", ""))
             or one.get("bgcolor")
-            or any(GROUND.search(r.says) for r in self._of(one))
+            or any(GROUND.search(r.says) for r in _of(one, self._rules))
             for one in (element, *element.iterancestors())
         )
+
+
+def _by_name(rules: Iterable[_Rule]) -> _Rules:
+    """Rules by a name that each element has for which they are."""
+    found: _Rules = defaultdict(list)
+    for rule in rules:
+        found[next(iter(sorted(rule.own.names)), rule.own.tag)].append(rule)
+    return found
+
+
+def _of(element: Any, rules: _Rules) -> Iterator[_Rule]:
+    """Those of some rules that are for an element."""
+    if not isinstance(element.tag, str):
+        return
+    for key in (element.tag, *_names(element)):
+        yield from (rule for rule in rules.get(key, ()) if rule.fits(element))
 
 
 def _names(element: Any) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from docx import Document
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
+from lxml import html
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.chunking import chunk_document
 from rag_core.domain import Page, ParsedDocument
 from rag_core.reading import Reader
+from rag_core.reading.flowing import sheet
 from rag_core.settings import ChunkingSettings
 from rag_core.text.invisible import taken_out
 
@@ -117,6 +120,19 @@ def test_what_a_style_sheet_hides_is_read_and_marked(tmp_path: Path, reader: Rea
     texts = {re.sub("<[^>]*>", "", part): why for part, why in parts.items()}
     assert all(text in page.text for text in texts)
     assert marked(page) == {text: why for text, why in texts.items() if why}
+
+
+def test_rules_of_a_whole_site_are_not_held_against_each_element(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = "".join(
+        f".menu .item{{color:#{number}}} .other{number} .item{{display:none}}" for number in range(100, 999)
+    )
+    root = html.document_fromstring(
+        f"<style>{looks} .menu > .item{{display:none}}</style><div class=menu><p class=item>Not seen.</div>"
+    )
+    looked: list[object] = []  # at what is around an element, a rule at a time
+    monkeypatch.setattr(sheet, "islice", lambda *given: looked.append(given) or islice(*given))
+    assert [sheet.Sheet(root).why(element) for element in root.find_class("item")] == ["set as hidden"]
+    assert len(looked) < 1000, "those for names that the page lacks are left out"
 
 
 def shade(setting: Any, fill: str) -> None:
