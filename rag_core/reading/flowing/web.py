@@ -216,11 +216,14 @@ def _has_cells(table: Any) -> bool:
 
 
 def _join(term: Any, meaning: Any) -> None:
-    """Put a short term into the line of what it means: "Due date: 1 May"."""
-    name = " ".join("".join(term.itertext()).split()).rstrip(":")
-    if meaning is not None and meaning.tag == "dd" and 0 < len(name) <= _TERM_CHARS:
-        meaning.text = f"{name}: {meaning.text or ''}"
-        term.drop_tree()
+    """Put a short term into the line of what it means, "Due date: 1 May", where both are seen."""
+    name = " ".join("".join(term.itertext()).split())
+    is_named = meaning is not None and meaning.tag == "dd" and 0 < len(name) <= _TERM_CHARS
+    if is_named and not _is_hidden(term) and not _is_hidden(meaning):
+        term.tag = "span"  # with its class, by which a style sheet may hide it
+        meaning.insert(0, term)
+        term.tail = f"{'' if name.endswith(':') else ':'} {term.tail or ''}{meaning.text or ''}"
+        meaning.text = None
 
 
 def _divide(table: Any) -> None:

@@ -130,6 +130,8 @@ def test_names_stand_in_one_line_with_their_values(reader: Reader, tmp_path: Pat
     assert given(reader, tmp_path, page).pages[0].text == (
         "Due date: 1 May 2024\n\nTotal: EUR 55.00\n\nwith tax\n\nPaid"
     )
+    shut = "<dl><dt>What is a tern?<dd hidden>It is a bird.<dt style='display:none'>Say so.<dd>It is a ship.</dl>"
+    assert given(reader, tmp_path, shut).pages[0].text == "What is a tern?\n\nIt is a ship."
 
 
 def test_a_table_of_links_is_kept_beside_another(reader: Reader, tmp_path: Path) -> None:
