@@ -24,6 +24,8 @@ MAX_RATIO, LEAST_BYTES = 150, 32 * 2**20
 _ENCRYPTED = 1
 _PIECE_BYTES = 4096
 _OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|\x00")
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
+"""What reading a damaged entry raises."""
 _RELATIONS = ".rels"
 _XML = (".xml", _RELATIONS)
 
@@ -91,7 +93,7 @@ def _sound(parts: zipfile.ZipFile, name: str) -> tuple[bytes, bool]:
     """A part as far as it can be read, and whether that is the whole of it."""
     try:
         data = parts.read(name)
-    except (zipfile.BadZipFile, zlib.error, EOFError):
+    except BROKEN:
         return b"", False
     root, is_sound = sound_xml(data) if name.endswith(_XML) else (None, True)
     return (data if is_sound else b"" if root is None else etree.tostring(root)), is_sound

@@ -27,7 +27,7 @@ def read(path: Path, max_chars: int) -> Flow:
     notes: list[str] = []
     try:
         presentation = _opened(str(path))
-    except (KeyError, SyntaxError):  # python-pptx wants every part that is named, and all XML whole
+    except (KeyError, SyntaxError, *archive.BROKEN):  # python-pptx wants every part that is named, and all XML whole
         copy, notes = archive.mended(path)
         presentation = _opened(copy)
     said = presentation.core_properties
@@ -76,8 +76,10 @@ def _shape(shape: Any) -> Iterator[Block]:
         yield Block("table", rows=[[_cell(cell) for cell in row.cells] for row in shape.table.rows])
     elif getattr(shape, "has_chart", False):
         yield from _chart(shape.chart)
-    for relation in shape.element.xpath(_DIAGRAM):
-        yield from _diagram(shape.part.related_part(relation).blob)
+    for name in shape.element.xpath(_DIAGRAM):
+        relation = shape.part.rels.get(name)  # not there where the file lacks the part
+        if relation is not None and not relation.is_external:
+            yield from _diagram(relation.target_part.blob)
     for element in shape.element.xpath(_DESCRIBED)[:1]:
         if told := element.get("descr").strip():
             yield Block("paragraph", f"[Picture: {told}]")

@@ -63,7 +63,7 @@ def read(path: Path, max_chars: int) -> Flow:
     notes: list[str] = []
     try:
         document = _opened(str(path))
-    except (KeyError, SyntaxError):  # python-docx wants every part that is named, and all XML whole
+    except (KeyError, SyntaxError, *archive.BROKEN):  # python-docx wants every part that is named, and all XML whole
         copy, notes = archive.mended(path)
         document = _opened(copy)
     said, word = document.core_properties, _Word(document, notes)

@@ -78,3 +78,6 @@ def test_the_texts_of_a_drawn_process_are_read(reader: Reader, tmp_path: Path) -
     drawn[:] = [etree.fromstring(f'<dgm:relIds {space} r:dm="{link}"/>')]
     deck.save(str(tmp_path / "stored"))
     assert reader.read(tmp_path / "stored", "a.pptx").pages[0].text == "How to board\n\n• Pay\n• Board"
+    slide.part.drop_rel(link)
+    deck.save(str(tmp_path / "stored"))
+    assert reader.read(tmp_path / "stored", "a.pptx").pages[0].text == "How to board"

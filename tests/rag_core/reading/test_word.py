@@ -180,6 +180,18 @@ def test_a_damaged_part_costs_itself_alone_and_is_named(reader: Reader, contract
     assert parsed.notes == (f"Parts that the file holds only in part, damaged or nested too deeply: {name}.",)
 
 
+def test_a_picture_that_cannot_be_unpacked_costs_itself_alone(reader: Reader, contract: Path) -> None:
+    name = "docProps/thumbnail.jpeg"
+    with zipfile.ZipFile(contract) as parts:
+        at = parts.getinfo(name).header_offset + 40 + len(name)
+    data = bytearray(contract.read_bytes())
+    data[at : at + 20] = bytes(20)
+    contract.write_bytes(data)
+    parsed = reader.read(contract, "a.docx")
+    assert "1. Term" in parsed.pages[0].text
+    assert name in parsed.notes[0]
+
+
 def test_a_figure_of_a_word_table_is_answered_with_its_row_and_column(library: Library, report: Path) -> None:
     *_, last = library.add([Upload("report.docx", report.read_bytes())])
     assert last.stage == "ready", last.error
