@@ -16,8 +16,10 @@ from typing import Any
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.part import PartFactory
 from docx.oxml.ns import qn
+from docx.oxml.parser import parse_xml
 from docx.package import Package
 from docx.parts.document import DocumentPart
+from lxml import etree
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
@@ -95,10 +97,15 @@ class _Word:
 
     def hidden(self) -> Iterator[Hidden]:
         """The text that is set as hidden, tiny, or white where nothing is said of what it stands on."""
-        roots = (self._body, *(style.element for style in self._styles.values()))
+        yield from self._hidden_within(self._body)
+        for _, around in self._around:
+            yield from (Hidden(" ".join(text.split()), why) for text, why in self._hidden_within(around))
+
+    def _hidden_within(self, around: Any) -> Iterator[Hidden]:
+        roots = (around, *(style.element for style in self._styles.values()))
         if not any(map(_may_hide, (setting for root in roots for setting in root.iter(*_HIDING)))):
             return
-        for paragraph in self._body.iter(_PARAGRAPH):
+        for paragraph in around.iter(_PARAGRAPH):
             runs = (element for element in _seen(paragraph) if element.tag == _RUN)
             for why, together in groupby(runs, key=lambda run: self._why_unseen(run, paragraph)):
                 if why:
@@ -190,9 +197,15 @@ class _Word:
 
     def _running(self) -> Iterator[str]:
         """What the heads and feet of pages say beside their numbers, each once."""
-        kinds = (("Header", RELATIONSHIP_TYPE.HEADER), ("Footer", RELATIONSHIP_TYPE.FOOTER))
-        found = ((name, " ".join(_joined(root).split())) for name, kind in kinds for root in self._related(kind))
+        found = ((name, " ".join(_joined(around).split())) for name, around in self._around)
         yield from dict.fromkeys(f"{name}: {text}" for name, text in found if _TELLING.search(text))
+
+    @cached_property
+    def _around(self) -> list[tuple[str, Any]]:
+        """The heads and feet of pages."""
+        kinds = (("Header", RELATIONSHIP_TYPE.HEADER), ("Footer", RELATIONSHIP_TYPE.FOOTER))
+        found = ((name, root) for name, kind in kinds for root in self._related(kind))
+        return [(name, parse_xml(etree.tostring(root))) for name, root in found]
 
     def _notes(self, element: Any) -> Iterator[Block]:
         for mark in element.iter(*_NOTES):

@@ -167,6 +167,7 @@ def test_hidden_text_of_a_word_document_is_read_and_marked(tmp_path: Path, reade
     shade(shaded_cell.get_or_add_tcPr(), "000000")
     white = white_cells(document.add_table(1, 1), "Nor this one, on a white cell.")
     shade(white.get_or_add_tcPr(), "FFFFFF")
+    document.sections[0].header.paragraphs[0].add_run("A letterhead  hides these words.").font.hidden = True
     document.save(str(tmp_path / "stored"))
     (page,) = reader.read(tmp_path / "stored", "a.docx").pages
     assert f"Stone stands long. {TRICK} Wood does not." in page.text
@@ -174,4 +175,5 @@ def test_hidden_text_of_a_word_document_is_read_and_marked(tmp_path: Path, reade
         TRICK: "set as hidden", "White on white says this.": "white", "Tiny letters promise everything.": "tiny",
         "A style hides this paragraph.": "set as hidden", "A cell of no colour hides this.": "white",
         "Nobody sees this beside it.": "white", "Nor this one, on a white cell.": "white",
+        "A letterhead hides these words.": "set as hidden",
     }  # fmt: skip
