@@ -2,7 +2,7 @@
 
 openpyxl finds the parts of a workbook; cells are read here, row by row, so that one that makes no sense costs itself
 alone and a sheet of a million rows takes seconds. Formulas count with the value that was stored with them. A head that
-is merged over columns stands over each, and a text that is merged over rows names each.
+is merged over columns stands over each, and a name that is merged over rows stands before each.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SPOKEN = _NAMES + "rPh"  # how a text is pronounced
 _MOST_COLUMNS = 16_384  # as many as Excel takes
 _NO_VALUE = "#REF!"  # what Excel shows for what is not there
 _MERGED = re.compile(rb"mergeCell\s+ref=[\"'](\w{2,10}:\w{2,10})[\"']")
-_PIECE_BYTES, _MERGED_BYTES, _MOST_MERGED, _MOST_WIDE = 2**20, 64, 10_000, 256
+_PIECE_BYTES, _MERGED_BYTES, _MOST_MERGED, _MOST_WIDE, _NAME_CHARS = 2**20, 64, 10_000, 256, 100
 _DAMAGED = (etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError)
 
 
@@ -137,6 +137,11 @@ class _Merged:
     bottom: int
     text: str = ""
 
+    @property
+    def names_rows(self) -> bool:
+        """Whether the text is a name: an amount of several rows would be counted with each, a remark read again."""
+        return len(self.text) <= _NAME_CHARS and not is_figure(self.text)
+
 
 def _merged(stream: Any) -> dict[int, list[_Merged]]:
     """The merged cells of a sheet, which lists them behind its rows, by their first row."""
@@ -181,7 +186,7 @@ class _Cells:
                 # What alone stands in its row is a title, not a head.
                 for one in begun if sum(map(bool, cells)) > 1 else ():
                     _fill(cells, one.left + 1, one.right, None)
-                going_on += [one for one in begun if one.bottom > number and not is_figure(one.text)]
+                going_on += [one for one in begun if one.bottom > number and one.names_rows]
             yield cells
 
     def _row(self, row: Any) -> list[str | None]:

@@ -79,11 +79,11 @@ def test_merged_heads_scales_spans_of_time_and_what_is_not_read(reader: Reader, 
     rows = (
         ("Fares of the north", None, None, None, None), ("Line", "2019", None, "2020", None),
         (None, "Adult", "Child", "Adult", "Child"), ("Marn", 8, 4, 7, 3), (None, 9, 5, 6, 2), ("Hours", 1.5, 1234567),
-        ("Sum", "=B4+B5", "=C4+C5"),
+        ("Sum", "=B4+B5", "=C4+C5"), ("Remark " * 20, "Boats"), (None, "Trains"),
     )  # fmt: skip
     for row in rows:
         sheet.append(row)
-    for span in ("A1:E1", "B2:C2", "D2:E2", "A2:A3", "A4:A5"):
+    for span in ("A1:E1", "B2:C2", "D2:E2", "A2:A3", "A4:A5", "A8:A9"):
         sheet.merge_cells(span)
     sheet["B6"].number_format, sheet["C6"].number_format = "[h]:mm", "#,##0,"
     book.create_sheet("Kept aside").append(["Old plans"])
@@ -92,7 +92,8 @@ def test_merged_heads_scales_spans_of_time_and_what_is_not_read(reader: Reader, 
     parsed = reader.read(tmp_path / "stored", "a.xlsx")
     assert parsed.pages[0].text == (
         "Fares of the north\nLine\t2019\t2019\t2020\t2020\nLine\tAdult\tChild\tAdult\tChild\n"
-        "Marn\t8\t4\t7\t3\nMarn\t9\t5\t6\t2\nHours\t36:00\t1,235\nSum"
+        "Marn\t8\t4\t7\t3\nMarn\t9\t5\t6\t2\nHours\t36:00\t1,235\nSum\n"
+        f"{('Remark ' * 20).strip()}\tBoats\n.\tTrains"
     )
     found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[0].text)])[0], 0)}
     assert found["2"] == "Marn, 2020 Child: 2"
