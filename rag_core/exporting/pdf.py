@@ -85,8 +85,10 @@ def _write(page: FPDF, family: str, paragraph: Paragraph, known: frozenset[int])
 
 
 def _rows(lines: Sequence[str]) -> list[list[str]]:
-    """The cells of a Markdown table, as many in each row; none where they would not fit a page."""
-    found = [line[1:].removesuffix("|").split("|") for line in lines if not _RULE.fullmatch(line)]
+    """The cells of a Markdown table, as many in each row; none where it has no rule or would not fit a page."""
+    found = [line[1:].rstrip().removesuffix("|").split("|") for line in lines if not _RULE.fullmatch(line)]
+    if len(found) == len(lines):
+        return []
     columns = max(map(len, found), default=0)
     longest = max((len(cell) for row in found for cell in row), default=0)
     if columns > _MOST_COLUMNS or columns * longest > _MOST_CHARS:

@@ -109,12 +109,13 @@ def test_pdf_has_the_whole_conversation() -> None:
 def test_pdf_draws_a_table_with_its_head_on_each_page_and_keeps_a_table_too_wide_as_lines() -> None:
     rows = "\n".join(f"| {year} | **{year} boats** [1]" + (" |" if year % 2 else "") for year in range(1900, 1990))
     wide = f"|{' x |' * 40}"
-    told = f"So it was:\n\n| Year | Boats |\n|:--|--:|\n{rows}\n\nAnd\n{wide}"
+    told = f"So it was:\n\n| Year | Boats |\n|:--|--:|\n{rows}\n\nAnd\n{wide}\n\n|x| is no table."
     text = pdf_text(a_thread(replace(ANSWER, text=told, sentences=())))
     assert text.count("Year Boats") > 1
     assert "1989 1989 boats [Bridges, Steel & stone, p. 2 (printed ii)]" in text
     assert "| x | x |" in text
-    assert text.count("|") == 41
+    assert "|x| is no table." in text
+    assert text.count("|") == 43
 
 
 def test_pdf_writes_other_scripts_where_there_is_a_font_and_else_counts_what_is_missing() -> None:
