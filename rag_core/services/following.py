@@ -31,6 +31,7 @@ from rag_core.sources import (
     list_folder,
     location,
     location_of,
+    path_of,
 )
 from rag_core.storage import Storage
 
@@ -91,7 +92,7 @@ class FollowedSources:
         Its documents get `tags`. Raises SourceUnavailable, ConfigurationError for one within another that is watched,
         ValueError for a tag that is none.
         """
-        path = Path(folder).expanduser()
+        path = path_of(folder)
         if not path.is_dir():
             raise SourceUnavailable(f"There is no folder {path}.", help="Check its name and your right to read it.")
         place = location(path)

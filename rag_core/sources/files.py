@@ -30,7 +30,12 @@ def location(path: Path) -> str:
 
 def location_of(named: str) -> str:
     """The location of what a person names: an address, or a folder or file by any of its paths."""
-    return named if named.startswith(("http://", "https://")) else location(Path(named).expanduser())
+    return named if named.startswith(("http://", "https://")) else location(path_of(named))
+
+
+def path_of(named: str | Path) -> Path:
+    """A path as a person writes it, `~` at its beginning for their home."""
+    return Path(os.path.expanduser(named))  # noqa: PTH111  (Path's own raises where nobody has such a name)
 
 
 def read_item(item: Item, max_bytes: int) -> tuple[bytes, Visit]:

@@ -136,10 +136,11 @@ def test_what_can_be_watched(library: Library, folder: Path) -> None:
     (folder / "inside").mkdir()
     with pytest.raises(ConfigurationError):
         library.sources.watch(folder / "inside")
-    with pytest.raises(SourceUnavailable):
-        library.sources.watch(folder / "nowhere")
-    with pytest.raises(KeyError):
-        library.sources.unwatch("/nowhere")
+    for nowhere in (folder / "nowhere", "~nobody-of-this-name/notes"):
+        with pytest.raises(SourceUnavailable):
+            library.sources.watch(nowhere)
+        with pytest.raises(KeyError):
+            library.sources.unwatch(str(nowhere))
     list(library.sources.update([watched.location]))
     library.sources.unwatch(str(folder))
     assert not library.sources.followed()
