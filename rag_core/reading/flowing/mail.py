@@ -20,6 +20,7 @@ from rag_core.reading.text import decode
 
 _HEADERS = ("From", "To", "Cc", "Date")
 _FORWARDED, _DEEPEST = "message/rfc822", 4
+_BROWSER = re.compile(r"\W*Saved by\b", re.IGNORECASE)  # what saved a page stands for who sent it
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
@@ -31,9 +32,11 @@ def read(path: Path, max_chars: int) -> Flow:
     with path.open("rb") as file:
         message: Any = message_from_binary_file(file, EmailMessage, policy=default)  # type: ignore[arg-type]
     if not any(message.get(name) for name in (*_HEADERS, "Subject")):
-        raise UnreadableDocument("The file is named .eml but holds no message.")
+        raise UnreadableDocument("The file is named as mail is, but holds no message.")
+    if _BROWSER.match(str(message.get("From", ""))):
+        del message["From"]
     others = (part for part in message.iter_attachments() if part.get_content_type() != _FORWARDED)
-    attached = [part.get_filename() or part.get_content_type() for part in others]
+    attached = dict.fromkeys(part.get_filename() or part.get_content_type() for part in others)
     notes = (f"Attachments are not read: {', '.join(attached)[:500]}.",) if attached else ()
     return Flow(_blocks(message), Details(_subject(message), _author(message), notes=notes))
 

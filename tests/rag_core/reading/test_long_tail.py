@@ -74,6 +74,9 @@ def test_a_message_without_plain_text_and_one_that_is_forwarded(reader: Reader, 
             "The boats\n\nFrom: bo@example.org\n\nThey go at four."
         )
         assert not parsed.notes
+    message.replace_header("From", "<Saved by Blink>")
+    saved = written(reader, tmp_path, message.as_bytes(), "a.mhtml")
+    assert (saved.authors, "Blink" in saved.pages[0].text) == ("", False)
 
 
 def test_a_notebook_with_texts_code_and_printed_tables(reader: Reader, tmp_path: Path) -> None:
