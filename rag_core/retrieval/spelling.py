@@ -59,10 +59,12 @@ def _nearest(word: str, texts: Sequence[str], language: str) -> str:
         plain.update(token.text for token in found if language == "de" or text[token.start].islower())
     near = []
     for known, count in held.items():
-        most = 2 if len(word) >= (_LONG if known in plain else _LONG_NAME) else 1
+        most = 2 if len(word) >= _LONG else 1
         if known[0] == word[0] and abs(len(known) - len(word)) <= most and len(known) + 1 >= _SHORTEST:
             edits = _edits(word, known)
-            near += [(edits, -count, known)] if edits <= most else []
+            is_name = known not in plain and known not in _dictionary(language)
+            if edits <= (1 if is_name and len(word) < _LONG_NAME else most):
+                near.append((edits, -count, known))
     return min(near, default=(0, 0, ""))[2]
 
 

@@ -9,7 +9,7 @@ import pytest
 from rag_core.retrieval.spelling import corrected
 
 TEXTS = [
-    "The harbour of Aldhavenness. The museum's ferry to Veyra. Its fee for students is 130 crowns.",
+    "Bicycle: the harbour of Aldhavenness. The museum's ferry to Veyra. Its fee for students is 130 crowns.",
     "The being had an ultimate prosecution.",
 ]
 
@@ -26,6 +26,7 @@ def put_right(question: str, language: str = "en") -> str:
         ("the Musuem", "the Museum"),
         ("the beeping", "the beeping"),  # a word that no document has, as a dictionary knows
         ("the Veira and the Veyraen", "the Veyra and the Veyraen"),  # two letters off a name is another name
+        ("a bycicle", "a bicycle"),  # begins a line, but is a word of the language
         ("the Aldhvnness", "the Aldhavenness"),  # of a long one it hardly is
         ("prosecco and uptime", "prosecco and uptime"),  # in no dictionary, and longer than what they resemble
     ],
