@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rag_core.answering.citations import Register
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.composing import Row, says_otherwise, within
+from rag_core.answering.strategies.composing import Row, says_otherwise
 from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Citation, Sentence
 from rag_core.models.prompts import NOT_FOUND
@@ -30,7 +30,7 @@ def quoted(extraction: Extraction) -> Quoted:
 
 
 def _paragraphs(extraction: Extraction, register: Register) -> dict[str, list[Sentence]]:
-    """The paragraphs with the sentences of each; a row whose figure the lead says is not said again."""
+    """The paragraphs with the sentences of each."""
     apart = _told_apart(extraction.quotes)
     first = []
     if extraction.lead:
@@ -40,9 +40,8 @@ def _paragraphs(extraction: Extraction, register: Register) -> dict[str, list[Se
     if extraction.rows and not extraction.abstained:
         rows = [Sentence(f"{row.name} {_in_cell(row.text)}", (register.number(row.quote),)) for row in extraction.rows]
         return _each(first) | {_table(extraction.rows, rows): rows}
-    shown = [quote for quote in extraction.quotes if not any(within(said, quote) for said in extraction.lead_quotes)]
-    numbered = map(register.number, shown)
-    texts = [_titled(quote.text, quote) if quote in apart else quote.text for quote in shown]
+    numbered = map(register.number, extraction.quotes)
+    texts = [_titled(quote.text, quote) if quote in apart else quote.text for quote in extraction.quotes]
     quotes = [Sentence(text, (number,)) for text, number in zip(texts, numbered, strict=True)]
     if extraction.abstained:
         return _each([Sentence(NOT_FOUND), *(Sentence(f"{CLOSEST} {one.text}", one.citations) for one in quotes)])

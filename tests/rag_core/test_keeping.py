@@ -91,7 +91,7 @@ def test_a_mark_is_kept_with_its_reason(filled: Library) -> None:
 
 def test_a_conversation_is_exported_from_the_library(filled: Library) -> None:
     talk = filled.ask(PRICE).conversation
-    assert "[The bakery, p. 1]" in filled.history.export(talk, "markdown").decode()
+    assert "[The bakery, Prices, p. 1]" in filled.history.export(talk, "markdown").decode()
     assert "title = {{The bakery}}" in filled.history.export(talk, "bibtex").decode()
     filled.remove(next(one.id for one in filled.documents() if one.title == "The bakery"))
     assert "No longer in the library" in filled.history.export(talk, "bibtex").decode()

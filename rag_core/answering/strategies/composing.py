@@ -97,7 +97,7 @@ def compose(
     if first is None:
         first = _lead_in(evidence, chosen[0], chosen)
     else:
-        chosen = [one for one in chosen if one == chosen[0] or not within(evidence.units[one].quote, first)]
+        chosen = [one for one in chosen if one == chosen[0] or not _within(evidence.units[one].quote, first)]
     chosen = chosen if result else _in_order(evidence, chosen)
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
@@ -110,7 +110,7 @@ def closest(evidence: Evidence, made: Composition) -> tuple[Quote, ...]:
     telling = [stands_alone(quote) for quote in quotes.values()]
     chosen = choose(evidence, np.where(telling, made.scores, -np.inf), _CLOSEST)
     near = [quotes[one] for one in chosen if telling[one]]
-    return tuple(quote for quote in near if quote is near[0] or not within(quote, near[0]))
+    return tuple(quote for quote in near if quote is near[0] or not _within(quote, near[0]))
 
 
 def _list(evidence: Evidence, index: int, question: str) -> Quote | None:
@@ -133,8 +133,7 @@ def _in_order(evidence: Evidence, chosen: Sequence[int]) -> list[int]:
     return [chosen[0], *sorted(chosen[1:], key=place)]
 
 
-def within(quote: Quote, other: Quote) -> bool:
-    """Whether a quote stands in another."""
+def _within(quote: Quote, other: Quote) -> bool:
     return quote.passage == other.passage and other.start <= quote.start and quote.end <= other.end
 
 

@@ -17,7 +17,7 @@ def test_everyday_questions_of_the_samples(library: Library) -> None:
 
     labelled = library.ask("how much is it to take a car to Tolsund").text
     assert labelled.startswith("Car up to 5 metres, with driver, Tolsund: 52.50 crowns [1]")
-    assert "41.00" not in labelled
+    assert "Car up to 5 metres, with driver 41.00" in labelled
 
     assert "county engineer, Halvor Dahl" in library.ask("Who is Halvor Dahl?").text
     assert "Einar Lund" in library.ask("who wrote the storm report?").text
