@@ -21,7 +21,7 @@ def plain(value: Any, without: Collection[str] = ()) -> Any:
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}

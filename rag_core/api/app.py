@@ -21,9 +21,11 @@ from rag_core.api.mcp import McpDoor
 from rag_core.api.resources import (
     ask,
     chunks,
+    clusters,
     conversations,
     documents,
     evaluation,
+    insights,
     jobs,
     metrics,
     models,
@@ -40,8 +42,8 @@ ROOT = "/api/v1"
 VERSION = "1"
 _PAGE = Path(__file__).parent / "page"
 _RESOURCES = (
-    documents.router, chunks.router, sources.router, search.router, ask.router, conversations.router, evaluation.sets,
-    jobs.router, evaluation.runs, models.router, state.router,
+    documents.router, chunks.router, clusters.router, sources.router, search.router, ask.router, conversations.router,
+    conversations.messages, evaluation.sets, jobs.router, evaluation.runs, insights.router, models.router, state.router,
 )  # fmt: skip
 _DESCRIPTION = (
     "Ask questions of your own documents. On the machine itself no key is needed; elsewhere send one as"

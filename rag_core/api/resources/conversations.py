@@ -19,6 +19,7 @@ from rag_core.library import Library
 from rag_core.plain import plain
 
 router = APIRouter(prefix="/conversations", tags=["conversations"])
+messages = APIRouter(prefix="/messages", tags=["conversations"])
 READ = Depends(needs("read"))
 _KINDS = {
     "markdown": "text/markdown", "pdf": "application/pdf", "json": "application/json", "bibtex": "application/x-bibtex",
@@ -82,6 +83,12 @@ def rate(library: Opened, conversation_id: str, message_id: str, given: Rating) 
     with there("message"):
         if message_id not in {message.id for message in library.messages(conversation_id)}:
             raise KeyError(message_id)
+    library.history.rate(message_id, given.rating, given.reason)
+
+
+@messages.put("/{message_id}/rating", dependencies=[WRITE], status_code=204, response_class=Response)
+def rate_message(library: Opened, message_id: str, given: Rating) -> None:
+    """The same for who knows the message alone; one that there is not changes nothing."""
     library.history.rate(message_id, given.rating, given.reason)
 
 

@@ -20,7 +20,7 @@ from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed, document_of, visible
 from rag_core.api.uploads import keep_answer, received, repeated, turn
 from rag_core.cancellation import Cancellation
-from rag_core.domain import AddEvent, Document, Page, WebAddress
+from rag_core.domain import AddEvent, Box, Document, Page, PageImage, WebAddress
 from rag_core.jobs import Request as Asked
 from rag_core.library import Library
 from rag_core.plain import plain, plain_event, plain_job
@@ -34,6 +34,7 @@ _DOCUMENT = shown(Document)
 _PAGE = shown(Page, without=("lines",))
 _PAGES = object_of("Pages", pages=list[_PAGE], total=int)  # type: ignore[valid-type]
 RESULTS = object_of("Added", results=list[Any])
+_LEAST_PX = 50
 _ENDS = ("ready", "failed", "cancelled", "waiting")
 _UPLOAD = {"requestBody": {"required": True, "content": {
     "multipart/form-data": {"schema": {"type": "object", "properties": {
@@ -199,15 +200,22 @@ def page(request: Request, library: Opened, document_id: str, number: int) -> Re
 @router.get("/{document_id}/pages/{number}/picture", dependencies=[READ], **sends("image/png"))
 def picture(
     request: Request, library: Opened, document_id: str, number: int,
-    width: Annotated[int, Query(ge=50, le=4000, description="pixels")] = 1000,
+    width: Annotated[int, Query(ge=_LEAST_PX, le=4000, description="pixels")] = 1000,
 ) -> Response:  # fmt: skip
     """A page of a PDF as a picture."""
-    found = document_of(library, document_id, caller_of(request))
-    if not 1 <= number <= max(found.page_count, 1):
-        raise Refused(404, "There is no page of that number.")
-    drawn = library.page_image(document_id, number, width_px=width)
+    drawn = _drawn(request, library, document_id, number, width_px=width)
     headers = {"ETag": f'"{document_id}-{number}-{width}"', "Cache-Control": "private, max-age=3600"}
     return Response(drawn.png, media_type="image/png", headers=headers)
+
+
+@router.get("/{document_id}/pages/{number}/boxes", dependencies=[READ], **answers(object_of("Boxes", boxes=list[Box])))
+def boxes(
+    request: Request, library: Opened, document_id: str, number: int,
+    start: Annotated[int, Query(ge=0)], end: Annotated[int, Query(ge=0)],
+) -> Response:  # fmt: skip
+    """Where characters `start` to `end` of a page's text stand on its picture, in fractions of its size."""
+    drawn = _drawn(request, library, document_id, number, span=(start, end), width_px=_LEAST_PX)
+    return told(request, {"boxes": plain(drawn.boxes)})
 
 
 @router.get("/{document_id}/original", dependencies=[READ], **sends("application/octet-stream"))
@@ -220,6 +228,13 @@ def original(request: Request, library: Opened, document_id: str) -> Response:
     name = Path(found.sources[0]).name if found.sources else document_id
     headers = {"ETag": f'"{document_id}"', "Content-Security-Policy": "sandbox"}
     return FileResponse(path, media_type="application/octet-stream", filename=name, headers=headers)
+
+
+def _drawn(request: Request, library: Library, document_id: str, number: int, **how: Any) -> PageImage:
+    found = document_of(library, document_id, caller_of(request))
+    if not 1 <= number <= max(found.page_count, 1):
+        raise Refused(404, "There is no page of that number.")
+    return library.page_image(document_id, number, **how)
 
 
 def _given(body: bytes) -> SourcesGiven:

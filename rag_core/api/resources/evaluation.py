@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from uuid import uuid4
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field, TypeAdapter
 from starlette.responses import Response
 
-from rag_core.api.answering import streamed, told, wants_events
+from rag_core.api.answering import Event, streamed, told, wants_events
 from rag_core.api.callers import needs
 from rag_core.api.problems import Refused, there
 from rag_core.api.resources.documents import WRITE, Opened
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
 from rag_core.api.uploads import received
-from rag_core.domain import Configuration, Difference, Question, QuestionSet, Result, RowProblem, Run
+from rag_core.cancellation import Cancellation
+from rag_core.domain import (
+    Calibration,
+    Configuration,
+    Difference,
+    ImportReport,
+    Question,
+    QuestionSet,
+    Result,
+    RowProblem,
+    Run,
+)
 from rag_core.evaluation.files.importing import MAX_BYTES
 from rag_core.jobs import Request as Asked
 from rag_core.library import Library
@@ -29,6 +40,8 @@ runs = APIRouter(prefix="/runs", tags=["evaluation"])
 READ = Depends(needs("read"))
 _QUESTIONS = TypeAdapter(list[Question])
 _SET = shown(QuestionSet)
+_PROBLEMS = object_of("QuestionProblems", problems=list[RowProblem])
+_FORMS = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
 _IMPORTED = object_of("QuestionsImported", set=QuestionSet, rows=int, problems=list[RowProblem], notes=list[str])
 _NAME_CHARS = 120
 _FILE = {"requestBody": {"required": True, "content": {
@@ -45,10 +58,22 @@ class SetGiven(Closed):
     questions: list[Question] = Field(default=[], max_length=10_000)
 
 
+class NameGiven(Closed):
+    """Another name."""
+
+    name: Annotated[str, Field(min_length=1, max_length=_NAME_CHARS)]
+
+
 class QuestionsGiven(Closed):
     """Questions to add; those whose ids are there already take the place of the old ones."""
 
-    questions: Annotated[list[Question], Field(min_length=1, max_length=10_000)]
+    questions: Annotated[list[Question], Field(max_length=10_000)]
+
+
+class QuestionsNamed(Closed):
+    """Questions of a set, by their ids."""
+
+    question_ids: Annotated[list[str], Field(max_length=10_000)]
 
 
 class ConfigurationGiven(Closed):
@@ -66,6 +91,12 @@ class RunsGiven(Closed):
     answers: bool = False
     judge: str = ""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+
+
+class RunsNamed(Closed):
+    """Runs by their ids; null for all that wait or were left in their middle."""
+
+    run_ids: Annotated[list[str], Field(max_length=1000)] | None = None
 
 
 @sets.get("", dependencies=[READ], **answers(object_of("QuestionSets", sets=list[QuestionSet])))
@@ -91,10 +122,26 @@ async def import_file(request: Request, library: Opened, set_id: str | None = No
         return told(request, await to_thread.run_sync(_imported, library, files.paths[0], set_id), 201)
 
 
-def _imported(library: Library, path: Path, set_id: str | None) -> dict[str, Any]:
-    evaluation = library.evaluation
+@sets.post("/read", dependencies=[READ], openapi_extra=_FILE, **answers(shown(ImportReport)))
+async def read_file(request: Request, library: Opened) -> Response:
+    """What such a file holds and what is wrong with its rows; nothing is kept."""
+    async with received(request, library) as files:
+        return told(request, plain(await to_thread.run_sync(_read, library, files.paths[0])))
+
+
+@sets.post("/check", dependencies=[READ], **answers(_PROBLEMS))
+def check(request: Request, library: Opened, given: QuestionsGiven) -> Response:
+    """Gold places of questions that are not in the library; `row` is the question's number, from 1."""
+    return told(request, {"problems": plain(library.evaluation.check(given.questions))})
+
+
+def _read(library: Library, path: Path) -> ImportReport:
     with path.open("rb") as file:  # one byte too many is told of by whoever reads it
-        report = evaluation.read(path.name, file.read(MAX_BYTES + 1))
+        return library.evaluation.read(path.name, file.read(MAX_BYTES + 1))
+
+
+def _imported(library: Library, path: Path, set_id: str | None) -> dict[str, Any]:
+    evaluation, report = library.evaluation, _read(library, path)
     if not report.questions:
         first = report.problems[0].message if report.problems else ""
         raise Refused(422, f"{path.name} holds no question that can be used. {first}".rstrip())
@@ -111,6 +158,14 @@ def _imported(library: Library, path: Path, set_id: str | None) -> dict[str, Any
 def one_set(request: Request, library: Opened, set_id: str) -> Response:
     """One question set."""
     with there("question set"):
+        return told(request, plain(library.evaluation.set(set_id)))
+
+
+@sets.patch("/{set_id}", dependencies=[WRITE], **answers(_SET))
+def rename(request: Request, library: Opened, set_id: str, given: NameGiven) -> Response:
+    """Give a question set another name."""
+    with there("question set"):
+        library.evaluation.rename(set_id, given.name)
         return told(request, plain(library.evaluation.set(set_id)))
 
 
@@ -138,6 +193,14 @@ def put(request: Request, library: Opened, set_id: str, given: QuestionsGiven) -
         return told(request, plain(library.evaluation.set(set_id)))
 
 
+@sets.post("/{set_id}/drop", dependencies=[WRITE], **answers(_SET))
+def drop(request: Request, library: Opened, set_id: str, given: QuestionsNamed) -> Response:
+    """Delete questions of a set."""
+    with there("question set"):
+        library.evaluation.drop(set_id, given.question_ids)
+        return told(request, plain(library.evaluation.set(set_id)))
+
+
 @sets.get("/{set_id}/export", dependencies=[READ], **sends("text/csv", "application/jsonl"))
 def export_set(library: Opened, set_id: str, form: Literal["csv", "jsonl"] = "csv") -> Response:
     """A question set as a file."""
@@ -154,7 +217,10 @@ def all_runs(request: Request, library: Opened, set_id: str | None = None) -> Re
 
 
 @runs.post("", dependencies=[WRITE], **answers(object_of("RunsBegun", runs=list[Run]), 202))
-def begin(request: Request, library: Opened, given: RunsGiven) -> Response:
+def begin(
+    request: Request, library: Opened, given: RunsGiven,
+    start: Annotated[bool, Query(description="else the runs wait for `/carry-out`")] = True,
+) -> Response:  # fmt: skip
     """Begin a run for each configuration; it goes on as a job of the run's id. As events, each step is told."""
     configurations = [Configuration(one.name, one.changes) for one in given.configurations]
     with there("question set"):
@@ -163,11 +229,17 @@ def begin(request: Request, library: Opened, given: RunsGiven) -> Response:
         )
     ids = [run.id for run in begun]
     if wants_events(request):
-        return streamed(request, lambda token: (
-            ("step", plain(step)) for step in library.evaluation.carry_out(ids, cancellation=token)))  # fmt: skip
-    batch = uuid4().hex
-    library.jobs.submit_all("evaluate", [Asked(run.configuration.name, {"batch": batch}, id=run.id) for run in begun])
+        return streamed(request, lambda token: _steps(library, ids, token))
+    if start:
+        asked = [Asked(run.configuration.name, {"batch": run.group}, id=run.id) for run in begun]
+        library.jobs.submit_all("evaluate", asked)
     return told(request, {"runs": plain(begun)}, 202)
+
+
+@runs.post("/carry-out", dependencies=[WRITE], **sends("text/event-stream", description="Events `step`"))
+def carry_out(request: Request, library: Opened, given: RunsNamed) -> Response:
+    """Carry out runs; each step is an event. They stop when the client leaves."""
+    return streamed(request, lambda token: _steps(library, given.run_ids, token))
 
 
 @runs.get("/compare", dependencies=[READ], **answers(object_of("Differences", differences=list[Difference])))
@@ -175,6 +247,16 @@ def compare(request: Request, library: Opened, a: str, b: str) -> Response:
     """What run `b` does better or worse than run `a`."""
     with there("run"):
         return told(request, {"differences": plain(library.evaluation.compare(a, b))})
+
+
+@runs.get("/export", dependencies=[READ], **sends(*_FORMS.values()))
+def export(
+    library: Opened, run_ids: Annotated[list[str], Query(min_length=1)], form: Literal["csv", "json", "html"]
+) -> Response:
+    """Runs as one file: a row for each question, everything, or a page that opens by itself."""
+    with there("run"):
+        headers = {"Content-Disposition": f"attachment; filename=runs.{form}"}
+        return Response(library.evaluation.export(run_ids, form), media_type=_FORMS[form], headers=headers)
 
 
 @runs.get("/{run_id}", dependencies=[READ], **answers(shown(Run)))
@@ -186,12 +268,22 @@ def one_run(request: Request, library: Opened, run_id: str) -> Response:
 
 @runs.get("/{run_id}/results", dependencies=[READ], **answers(object_of("Results", results=list[Result])))
 def results(
-    request: Request, library: Opened, run_id: str, passages: Annotated[bool, Query(description="with texts")] = False
-) -> Response:
+    request: Request, library: Opened, run_id: str,
+    question_ids: Annotated[list[str] | None, Query(description="all without any")] = None,
+    passages: Annotated[bool, Query(description="with texts")] = False,
+) -> Response:  # fmt: skip
     """What a run found for each question."""
     with there("run"):
         library.evaluation.run(run_id)
-    return told(request, {"results": plain(library.evaluation.results(run_id, passages=passages))})
+    return told(request, {"results": plain(library.evaluation.results(run_id, question_ids, passages=passages))})
+
+
+@runs.get("/{run_id}/calibration", dependencies=[READ], **answers(shown(Calibration)))
+def calibration(request: Request, library: Opened, run_id: str) -> Response:
+    """How far the confidence of a run's answers can be trusted."""
+    with there("run"):
+        library.evaluation.run(run_id)
+    return told(request, plain(library.evaluation.calibration(run_id)))
 
 
 @runs.post("/{run_id}/cancel", dependencies=[WRITE], **answers(shown(Run)))
@@ -211,3 +303,7 @@ def delete(library: Opened, run_id: str) -> None:
         if library.evaluation.run(run_id).state == "running":
             raise Refused(409, "The run is under way.", "Cancel it first.")
     library.evaluation.delete_run(run_id)
+
+
+def _steps(library: Library, run_ids: Sequence[str] | None, token: Cancellation) -> Iterator[Event]:
+    return (("step", plain(step)) for step in library.evaluation.carry_out(run_ids, cancellation=token))

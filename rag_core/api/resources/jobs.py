@@ -47,9 +47,10 @@ def jobs(
     request: Request, library: Opened,
     kind: Annotated[list[str], Query()] = [],  # noqa: B006  FastAPI copies it
     past: Annotated[bool, Query(description="those of earlier processes too, the newest first")] = False,
+    limit: Annotated[int, Query(ge=1, le=1000, description="of those past")] = 100,
 ) -> Response:  # fmt: skip
     """The jobs of this process in the order in which they came."""
-    found = library.jobs.past() if past else library.jobs.all()
+    found = library.jobs.past(limit) if past else library.jobs.all()
     return told(request, {"jobs": [plain_job(job) for job in found if not kind or job.kind in kind]})
 
 
