@@ -129,7 +129,7 @@ class Library:
 
     @classmethod
     def connect(cls, url: str, *, key: str = "") -> RemoteLibrary:
-        """The library of a server, such as http://127.0.0.1:8501, with the same methods for what is done most.
+        """The library of a server, such as http://127.0.0.1:8501, with the same methods as far as REST offers them.
 
         Raises ConfigurationError for what is no address; whether anybody answers shows with the first call.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,8 @@ class Job:
 
     `params` and `result` are what its kind takes and makes. `document_id` is there once a file that is added has one.
     `resumed` says that an earlier process left it, `stopping` that it was asked to stop and has not yet. `mark` is when
-    its present stage began, in seconds of this process's steady clock, and what was done by then.
+    its present stage began, in seconds of this process's steady clock, and what was done by then; of another process's
+    work that is not known.
     """
 
     id: str
@@ -39,7 +41,7 @@ class Job:
     created_at: datetime | None = None
     began_at: datetime | None = None
     ended_at: datetime | None = None
-    mark: tuple[float, int] = (0.0, 0)
+    mark: tuple[float, int] = (math.inf, 0)
 
     @property
     def finished(self) -> bool:

@@ -1,37 +1,47 @@
-"""The library of a server, with the same methods as one that is open here, for what programs do most."""
+"""The library of a server, with the same methods as one that is open here, as far as REST offers them."""
 
 from __future__ import annotations
 
+import base64
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from types import NoneType, TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import (
     AddEvent,
     Answer,
+    Box,
     Chunk,
     Conversation,
     Document,
     Hit,
     Message,
     Page,
+    PageImage,
     Piece,
     Scope,
     Searched,
+    Table,
     Trace,
     WebAddress,
 )
 from rag_core.errors import LecternError, ModelUnavailable, UnreadableDocument
 from rag_core.plain import plain
+from rag_core.remote.calls import ROOT, Call, Remote
 from rag_core.remote.revived import revived
 from rag_core.remote.services import (
-    ROOT,
-    Remote,
+    RemoteAccess,
     RemoteCatalogue,
+    RemoteChunkEdits,
+    RemoteClusters,
+    RemoteEvaluation,
     RemoteHistory,
+    RemoteInsights,
+    RemoteJobs,
     RemoteLanguageModels,
     RemoteMaintenance,
     RemoteSources,
@@ -39,8 +49,12 @@ from rag_core.remote.services import (
 from rag_core.remote.wire import Wire
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from rag_core.sources import Source
 
+Listed = TypeVar("Listed")
 _MOST = 1000
 
 
@@ -60,8 +74,14 @@ class RemoteLibrary(Remote):
 
     def __init__(self, url: str, key: str = "", *, wire: Wire | None = None) -> None:
         super().__init__(wire or Wire(url, key))
+        self.access = RemoteAccess(self._wire)
         self.catalogue = RemoteCatalogue(self._wire)
+        self.chunk_edits = RemoteChunkEdits(self._wire)
+        self.clusters = RemoteClusters(self._wire)
+        self.evaluation = RemoteEvaluation(self._wire)
         self.history = RemoteHistory(self._wire)
+        self.insights = RemoteInsights(self._wire)
+        self.jobs = RemoteJobs(self._wire)
         self.language_models = RemoteLanguageModels(self._wire)
         self.maintenance = RemoteMaintenance(self._wire)
         self.sources = RemoteSources(self._wire, self._event)
@@ -110,46 +130,38 @@ class RemoteLibrary(Remote):
         told = self._wire.ask("POST", f"{ROOT}/documents/{document_id}/retry", {"password": password})
         return (self._event(one) for one in told["results"])
 
+    document = Call("GET /documents/{document_id}", Document)
+    page = Call("GET /documents/{document_id}/pages/{number}", Page)
+    tables = Call("GET /documents/{document_id}/tables", list[Table])
+    remove = Call("DELETE /documents/{document_id}", NoneType)
+
     def documents(self) -> list[Document]:
         """Every document in whatever state, newest first."""
-        found: list[Document] = []
-        while True:
-            told = self._wire.ask("GET", f"{ROOT}/documents", query={"limit": _MOST, "offset": len(found)})
-            found += [revived(Document, one) for one in told["documents"]]
-            if len(found) >= told["total"] or not told["documents"]:
-                return found
-
-    def document(self, document_id: str) -> Document:
-        """One document."""
-        return revived(Document, self._wire.ask("GET", f"{ROOT}/documents/{document_id}"))
+        return self._listed(Document, "documents", f"{ROOT}/documents", "offset")
 
     def chunks(self, document_id: str, *, first: int = 0, limit: int | None = None) -> list[Chunk]:
         """Chunks of a document in order, from index `first` on."""
-        query = {"first": first, "limit": min(limit or _MOST, _MOST)}
-        told = self._wire.ask("GET", f"{ROOT}/documents/{document_id}/chunks", query=query)
-        return [revived(Chunk, one) for one in told["chunks"]]
-
-    def page(self, document_id: str, number: int) -> Page:
-        """One page as text."""
-        return revived(Page, self._wire.ask("GET", f"{ROOT}/documents/{document_id}/pages/{number}"))
+        return self._listed(Chunk, "chunks", f"{ROOT}/documents/{document_id}/chunks", "first", first, limit)
 
     def pages(self, document_id: str) -> list[Page]:
         """All pages as text."""
-        found: list[Page] = []
-        while True:
-            query = {"first": len(found) + 1, "limit": _MOST}
-            told = self._wire.ask("GET", f"{ROOT}/documents/{document_id}/pages", query=query)
-            found += [revived(Page, one) for one in told["pages"]]
-            if len(found) >= told["total"] or not told["pages"]:
-                return found
+        return self._listed(Page, "pages", f"{ROOT}/documents/{document_id}/pages", "first", 1)
+
+    def page_image(
+        self, document_id: str, page: int, *, span: tuple[int, int] | None = None, width_px: int = 1000
+    ) -> PageImage:
+        """A page as PNG, and the boxes of a span of its text, in fractions of its size."""
+        path = f"{ROOT}/documents/{document_id}/pages/{page}"
+        png = self._wire.bytes(f"{path}/picture", query={"width": width_px})
+        boxes: tuple[Box, ...] = ()
+        if span is not None:
+            told = self._wire.ask("GET", f"{path}/boxes", query={"start": span[0], "end": span[1]})
+            boxes = revived(tuple[Box, ...], told["boxes"])
+        return PageImage(png, *struct.unpack(">II", png[16:24]), boxes)  # the size stands at the head of a PNG
 
     def original(self, document_id: str) -> bytes:
         """A document's own bytes."""
         return self._wire.bytes(f"{ROOT}/documents/{document_id}/original")
-
-    def remove(self, document_id: str) -> None:
-        """Remove a document from every store."""
-        self._wire.ask("DELETE", f"{ROOT}/documents/{document_id}")
 
     # Questions
 
@@ -189,10 +201,18 @@ class RemoteLibrary(Remote):
         wanted = [*names]
         return scope_named(wanted, self.documents() if wanted else ())
 
-    def conversations(self, words: str = "") -> list[Conversation]:
-        """Conversations, pinned ones first, then the one used last; at most a thousand."""
-        told = self._wire.ask("GET", f"{ROOT}/conversations", query={"words": words, "limit": _MOST})
-        return [revived(Conversation, one) for one in told["conversations"]]
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts, float32 (n, dimensions), rows of unit length."""
+        import numpy as np
+
+        rows: list[dict[str, str]] = []
+        for start in range(0, len(texts), _MOST):
+            given = {"input": [*texts[start : start + _MOST]], "encoding_format": "base64"}
+            rows += self._wire.ask("POST", "/v1/embeddings", given)["data"]
+        return np.stack([np.frombuffer(base64.b64decode(row["embedding"]), "<f4") for row in rows])
+
+    # At most a thousand.
+    conversations = Call("GET /conversations?limit=1000", list[Conversation], "words")
 
     def messages(self, conversation_id: str) -> list[Message]:
         """The messages of a conversation in order; none where there is no such conversation."""
@@ -201,6 +221,22 @@ class RemoteLibrary(Remote):
         except KeyError:
             return []
         return [revived(Message, one) for one in told["messages"]]
+
+    def _listed(
+        self, kind: type[Listed], name: str, path: str, counter: str, first: int = 0, most: int | None = None
+    ) -> list[Listed]:
+        """What is answered a thousand at a time, `counter` saying from where on; none of what is not there."""
+        found: list[Listed] = []
+        while most is None or len(found) < most:
+            limit = _MOST if most is None else min(most - len(found), _MOST)
+            try:
+                told = self._wire.ask("GET", path, query={counter: first + len(found), "limit": limit})[name]
+            except KeyError:
+                break
+            found += [revived(kind, one) for one in told]
+            if len(told) < limit:
+                break
+        return found
 
     def _search(self, question: str, scope: Scope | None, wanted: dict[str, object], *, explain: bool) -> Found:
         body = {"question": question, "scope": _given(scope), "explain": explain, **wanted}

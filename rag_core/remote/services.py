@@ -1,39 +1,64 @@
-"""The services of a library from afar: of each what programs do most."""
+"""The services of a library from afar: of each what REST offers. What is more than one request is written out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from types import NoneType
+from typing import Any
 
-from rag_core.domain import AddEvent, FollowedSource, LibraryStatus, ModelFile, ModelStatus, Progress, Report
-from rag_core.errors import LecternError
+from rag_core.cancellation import Cancellation
+from rag_core.domain import (
+    AccessKey,
+    AddEvent,
+    AuditEntry,
+    Calibration,
+    ChunkCluster,
+    ChunkEdit,
+    ClusterTree,
+    Configuration,
+    CorpusMap,
+    Difference,
+    Field,
+    FollowedSource,
+    ImportReport,
+    Insights,
+    Job,
+    LibraryStatus,
+    Metric,
+    ModelFile,
+    ModelStatus,
+    Progress,
+    Question,
+    QuestionSet,
+    Report,
+    Result,
+    Role,
+    RowProblem,
+    Run,
+)
+from rag_core.remote.calls import ROOT, Call, Remote
 from rag_core.remote.revived import revived
 from rag_core.remote.wire import Wire
 
-ROOT = "/api/v1"
 
+class RemoteAccess(Remote):
+    """See `Access`."""
 
-class Remote:
-    """What speaks to a server. What only an open library can do raises LecternError."""
+    all = Call("GET /keys", list[AccessKey])
+    revoke = Call("DELETE /keys/{key_id}", NoneType)
+    audit = Call("GET /audit", list[AuditEntry], "limit")
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        raise LecternError(
-            f"The server {self._wire.url} does not offer this ({name}).", help="Close the application, then try again."
-        )
+    def create(self, name: str, role: Role = "read", tags: Iterable[str] = ()) -> tuple[AccessKey, str]:
+        """Make a key. Returns it with its text, which nobody can show again."""
+        made = self._wire.ask("POST", f"{ROOT}/keys", {"name": name, "role": role, "tags": [*tags]})
+        return revived(AccessKey, made["key"]), made["text"]
 
 
 class RemoteCatalogue(Remote):
     """See `Catalogue`."""
 
-    def rename(self, document_id: str, title: str | None) -> None:
-        """Give a document another title; None gives the found one back."""
-        self._wire.ask("PATCH", f"{ROOT}/documents/{document_id}", {"title": title})
+    rename = Call("PATCH /documents/{document_id}", NoneType, "title")
 
     def tag(self, ids: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
         """Put tags on documents and take others off."""
@@ -46,53 +71,143 @@ class RemoteCatalogue(Remote):
         return [(one["tag"], one["documents"]) for one in self._wire.ask("GET", f"{ROOT}/tags")["tags"]]
 
 
+class RemoteChunkEdits(Remote):
+    """See `ChunkEdits`."""
+
+    of = Call("GET /documents/{document_id}/edits", list[ChunkEdit])
+    undo = Call("DELETE /documents/{document_id}/edits/{page}/{start}/{end}", NoneType)
+
+    def correct(self, chunk_id: str, text: str) -> None:
+        """Give a chunk another text."""
+        self._change(chunk_id, text=text)
+
+    def leave_out(self, chunk_id: str) -> None:
+        """Have a chunk be found no longer."""
+        self._change(chunk_id, left_out=True)
+
+    def _change(self, chunk_id: str, **change: object) -> None:
+        document_id, _, index = chunk_id.rpartition(":")
+        self._wire.ask("PATCH", f"{ROOT}/documents/{document_id}/chunks/{index}", change)
+
+
+class RemoteClusters(Remote):
+    """See `Clustering`."""
+
+    tree = Call("GET /clusters", ClusterTree)
+    of_document = Call("GET /documents/{document_id}/clusters", tuple[ChunkCluster, ...])
+    summary = Call("GET /documents/{document_id}/summary", str)
+
+
+class RemoteEvaluation(Remote):
+    """See `Evaluation`."""
+
+    sets = Call("GET /question-sets", list[QuestionSet])
+    set = Call("GET /question-sets/{set_id}", QuestionSet)
+    create = Call("POST /question-sets", QuestionSet, "name questions")
+    rename = Call("PATCH /question-sets/{set_id}", NoneType, "name")
+    delete = Call("DELETE /question-sets/{set_id}", NoneType)
+    questions = Call("GET /question-sets/{set_id}/questions", list[Question])
+    put = Call("PUT /question-sets/{set_id}/questions", NoneType, "questions")
+    drop = Call("POST /question-sets/{set_id}/drop", NoneType, "question_ids")
+    check = Call("POST /question-sets/check", tuple[RowProblem, ...], "questions")
+    export_questions = Call("GET /question-sets/{set_id}/export", bytes, "form")
+    fields = Call("GET /settings", tuple[Field, ...])
+    begin = Call("POST /runs?start=false", list[Run], "set_id configurations answers judge seed")
+    cancel = Call("POST /runs/{run_id}/cancel", NoneType)
+    runs = Call("GET /runs", list[Run], "set_id")
+    run = Call("GET /runs/{run_id}", Run)
+    results = Call("GET /runs/{run_id}/results?passages=true", list[Result], "question_ids passages")
+    delete_run = Call("DELETE /runs/{run_id}", NoneType)
+    compare = Call("GET /runs/compare?a={run_a}&b={run_b}", tuple[Difference, ...])
+    calibration = Call("GET /runs/{run_id}/calibration", Calibration)
+    export = Call("GET /runs/export", bytes, "run_ids form")
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Every metric, in the order in which it is shown."""
+        from rag_core.evaluation.measuring.metrics import METRICS
+
+        return METRICS
+
+    def read(self, name: str, data: bytes) -> ImportReport:
+        """The questions of a file and what is wrong with its rows; nothing is written."""
+        return revived(ImportReport, self._wire.ask("POST", f"{ROOT}/question-sets/read", data, query={"name": name}))
+
+    def carry_out(
+        self, run_ids: Sequence[str] | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[Progress]:
+        """Have the server do the runs that wait, or these. Whoever stops iterating, or cancels, stops them."""
+        token = cancellation or Cancellation()
+        for _, told in self._wire.events(f"{ROOT}/runs/carry-out", {"run_ids": run_ids and [*run_ids]}):
+            yield revived(Progress, told)
+            if token.is_set():
+                return
+
+    def apply(self, configuration: Configuration) -> tuple[str, ...]:
+        """Make a configuration's settings the library's. Returns what is to be known."""
+        return tuple(self._wire.ask("PATCH", f"{ROOT}/settings", {**configuration.changes})["notes"])
+
+
 class RemoteHistory(Remote):
     """See `History`."""
 
-    def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title."""
-        self._wire.ask("PATCH", f"{ROOT}/conversations/{conversation_id}", {"title": title})
+    rename = Call("PATCH /conversations/{conversation_id}", NoneType, "title")
+    pin = Call("PATCH /conversations/{conversation_id}", NoneType, "pinned")
+    delete = Call("DELETE /conversations/{conversation_id}", NoneType)
+    rate = Call("PUT /messages/{message_id}/rating", NoneType, "rating reason")
+    export = Call("GET /conversations/{conversation_id}/export", bytes, "form")
 
-    def pin(self, conversation_id: str, pinned: bool) -> None:
-        """Keep a conversation before all others, or among them again."""
-        self._wire.ask("PATCH", f"{ROOT}/conversations/{conversation_id}", {"pinned": pinned})
 
-    def export(self, conversation_id: str, form: str) -> bytes:
-        """A conversation as a file."""
-        return self._wire.bytes(f"{ROOT}/conversations/{conversation_id}/export", query={"form": form})
+class RemoteInsights(Remote):
+    """See `InsightsService`."""
 
-    def delete(self, conversation_id: str) -> None:
-        """Delete a conversation with its messages."""
-        self._wire.ask("DELETE", f"{ROOT}/conversations/{conversation_id}")
+    of = Call("POST /insights", Insights, "days scope")
+    corpus_map = Call("POST /insights/map", CorpusMap, "scope")
+
+
+class RemoteJobs(Remote):
+    """See `Jobs`; files are added by `RemoteLibrary.add`, runs carried out by `RemoteEvaluation`."""
+
+    past = Call("GET /jobs?past=true", list[Job], "limit")
+    get = Call("GET /jobs/{job_id}", Job)
+    cancel = Call("POST /jobs/{job_id}/cancel", NoneType)
+    retry = Call("POST /jobs/{job_id}/retry", NoneType)
+    dismiss = Call("DELETE /jobs/{job_id}", NoneType)
+
+    def submit(self, kind: str, name: str = "", /, **params: Any) -> Job:
+        """Have one piece of work done."""
+        return revived(Job, self._wire.ask("POST", f"{ROOT}/jobs", {"kind": kind, "name": name, "params": params}))
+
+    def all(self, *kinds: str) -> tuple[Job, ...]:
+        """The jobs of the server's process, and those it resumed, in the order in which they came."""
+        return revived(tuple[Job, ...], self._wire.ask("GET", f"{ROOT}/jobs", query={"kind": kinds})["jobs"])
+
+    def last(self, *kinds: str) -> Job | None:
+        """The job of these kinds that came last."""
+        return next(reversed(self.all(*kinds)), None)
+
+    def busy(self, *kinds: str) -> bool:
+        """Whether any job of these kinds waits or is under way."""
+        return any(not job.finished for job in self.all(*kinds))
 
 
 class RemoteLanguageModels(Remote):
     """See `LanguageModels`."""
 
-    def statuses(self) -> tuple[ModelStatus, ...]:
-        """Every model that can be chosen."""
-        return tuple(revived(ModelStatus, one) for one in self._wire.ask("GET", f"{ROOT}/models")["models"])
-
-    def files(self) -> tuple[ModelFile, ...]:
-        """The GGUF files of the models folder."""
-        return tuple(revived(ModelFile, one) for one in self._wire.ask("GET", f"{ROOT}/models/files")["files"])
+    statuses = Call("GET /models", tuple[ModelStatus, ...])
+    files = Call("GET /models/files", tuple[ModelFile, ...])
+    remove = Call("DELETE /models/{model_id}", NoneType)
 
     def download(self, wanted: str, *, sha256: str = "") -> Iterator[Progress]:
         """Have the server download a model."""
         steps = self._wire.events(f"{ROOT}/models/download", {"wanted": wanted, "sha256": sha256})
         return (revived(Progress, told) for _, told in steps)
 
-    def remove(self, model_id: str) -> None:
-        """Remove a model's file."""
-        self._wire.ask("DELETE", f"{ROOT}/models/{model_id}")
-
 
 class RemoteMaintenance(Remote):
     """See `Maintenance`."""
 
-    def status(self) -> LibraryStatus:
-        """How the library is."""
-        return revived(LibraryStatus, self._wire.ask("GET", f"{ROOT}/status"))
+    status = Call("GET /status", LibraryStatus)
+    repair = Call("POST /repair", Report)
 
     def notes(self) -> tuple[str, ...]:
         """What the user should know, one line each."""
@@ -100,11 +215,7 @@ class RemoteMaintenance(Remote):
 
     def verify(self, deep: bool = False) -> Report:
         """Compare every document across the stores."""
-        return revived(Report, self._wire.ask("POST", f"{ROOT}/verify", query={"deep": str(deep).lower()}))
-
-    def repair(self) -> Report:
-        """Rebuild what differs."""
-        return revived(Report, self._wire.ask("POST", f"{ROOT}/repair"))
+        return revived(Report, self._wire.ask("POST", f"{ROOT}/verify", query={"deep": deep}))
 
 
 class RemoteSources(Remote):
@@ -114,9 +225,7 @@ class RemoteSources(Remote):
         super().__init__(wire)
         self._event = event
 
-    def followed(self) -> list[FollowedSource]:
-        """Watched folders, and addresses that were added."""
-        return [revived(FollowedSource, one) for one in self._wire.ask("GET", f"{ROOT}/sources")["sources"]]
+    followed = Call("GET /sources", list[FollowedSource])
 
     def watch(self, folder: str | Path, *, tags: Iterable[str] = ()) -> FollowedSource:
         """Have the server follow a folder of its machine."""
@@ -125,8 +234,7 @@ class RemoteSources(Remote):
 
     def unwatch(self, location: str, *, remove: bool = False) -> None:
         """Follow a folder no longer."""
-        query = {"location": _location(location), "remove": str(remove).lower()}
-        self._wire.ask("DELETE", f"{ROOT}/sources", query=query)
+        self._wire.ask("DELETE", f"{ROOT}/sources", query={"location": _location(location), "remove": remove})
 
     def update(self, locations: Iterable[str] | None = None) -> Iterator[AddEvent]:
         """Have the server look again at sources, or at these."""

@@ -19,6 +19,10 @@ TIMEOUT_S = 660.0
 _KIND = "urn:lectern:problem:"
 
 
+class Unusable(LecternError, ValueError):
+    """Arguments that the server does not take, where an open library raises ValueError."""
+
+
 class Wire:
     """Requests to one server, each on a connection of its own. Thread-safe."""
 
@@ -32,8 +36,11 @@ class Wire:
         self._key = key
 
     def ask(self, method: str, path: str, body: object = None, *, query: Mapping[str, Any] | None = None) -> Any:
-        """The JSON that the server answers, None for an empty answer. Raises KeyError for 404, or what it tells."""
-        data = None if body is None else json.dumps(body).encode()
+        """The JSON that the server answers, None for an empty answer. `body` is made JSON where it is no bytes.
+
+        Raises KeyError for 404, or what it tells.
+        """
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         with self._answer(method, path, data, query, {"Content-Type": "application/json"}) as answer:
             text = answer.read()
         return json.loads(text) if text else None
@@ -99,11 +106,13 @@ def _problem(text: bytes) -> Any:
 def _raised(status: int, told: Any) -> Exception:
     """The error that a server tells."""
     told = told if isinstance(told, dict) else {}
-    message, help_text = str(told.get("detail", f"The server refused: {status}.")), str(told.get("help", ""))
+    told = told.get("error", told)  # in the form of OpenAI's protocol
+    message = str(told.get("detail") or told.get("message") or f"The server refused: {status}.")
+    help_text = str(told.get("help", ""))
     if status == 404:
         return KeyError(message)
     kind = getattr(errors, str(told.get("type", "")).removeprefix(_KIND), None)
     if not (isinstance(kind, type) and issubclass(kind, LecternError)):
-        kind = StoreUnavailable if status in (429, 503, 504) else LecternError
+        kind = StoreUnavailable if status in (429, 503, 504) else Unusable if status == 422 else LecternError
     error: Exception = kind(message, help=help_text)
     return error

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from rag_core import Library, Upload, cli, serving
-from rag_core.domain import Scope
+from rag_core.domain import Configuration, Gold, Question, Report, Scope
 from rag_core.errors import (
     ConfigurationError,
     InvalidQuestion,
@@ -19,10 +22,13 @@ from rag_core.errors import (
     ModelUnavailable,
     StoreUnavailable,
     UnreadableDocument,
+    UnsupportedDocument,
 )
+from rag_core.remote.calls import Call
 from rag_core.remote.library import RemoteLibrary
-from tests.conftest import PROJECT
+from tests.conftest import PROJECT, add_text
 from tests.rag_core.api.conftest import Served
+from tests.rag_core.jobs.until import until
 
 ASKED = "How many days of annual leave do employees have?"
 
@@ -69,6 +75,10 @@ def test_questions_and_conversations(any_library: Library) -> None:
     assert answer.trace.latency_ms
     (message,) = any_library.messages(answer.conversation)
     assert message.answer.text == answer.text
+    any_library.history.rate(message.id, -1, "Half of it.")
+    assert any_library.messages(answer.conversation)[0].rating == -1
+    with pytest.raises(ValueError):
+        any_library.history.rate(message.id, 2)
     assert answer.conversation in {one.id for one in any_library.conversations()}
     *_, last = any_library.reply(ASKED.replace("annual", "anual"), conversation=answer.conversation, agent=True)
     trace = last.answer.trace
@@ -99,6 +109,155 @@ def test_the_state(any_library: Library) -> None:
     assert any_library.maintenance.verify().findings == ()
 
 
+def test_tables_and_chunks_by_hand(any_library: Library) -> None:
+    halls = add_text(any_library, "halls.txt", "Name\tSeats\nBlue hall\t12\n\nThe canteen opens at half past ten.").id
+    (table,) = any_library.tables(halls)
+    assert table.rows == (("Name", "Seats"), ("Blue hall", "12"))
+    edits = any_library.chunk_edits
+    edits.correct(f"{halls}:0", "The blue hall has 13 seats.")
+    (edit,) = edits.of(halls)
+    assert (edit.corrected, edit.text) == (True, "The blue hall has 13 seats.")
+    edits.leave_out(f"{halls}:0")
+    assert any_library.chunks(halls) == []
+    for left in (1, 0):
+        edits.undo(halls, edit.page, edit.start, edit.end)
+        assert len(edits.of(halls)) == left
+    with pytest.raises(KeyError):
+        edits.correct(f"{halls}:7", "x")
+    with pytest.raises(ValueError):
+        edits.correct(f"{halls}:0", " ")
+    any_library.remove(halls)
+    assert any_library.tables(halls) == any_library.pages(halls) == any_library.chunks(halls) == edits.of(halls) == []
+
+
+def test_pages_as_images(any_library: Library, tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "tower.pdf"), pagesize=(300, 200))
+    canvas.drawString(30, 100, "The tower has nine floors.")
+    canvas.save()
+    *_, last = any_library.add([tmp_path / "tower.pdf"])
+    image = any_library.page_image(last.document.id, 1, span=(4, 9), width_px=600)
+    assert (image.width_px, image.height_px, image.png[:4]) == (600, 400, b"\x89PNG")
+    (box,) = image.boxes
+    assert 0.1 < box.left < box.right < 0.5
+    assert any_library.page_image(last.document.id, 1).boxes == ()
+    any_library.remove(last.document.id)
+    (text,) = any_library.scope_of(["handbook"]).documents
+    with pytest.raises(UnsupportedDocument):
+        any_library.page_image(text, 1)
+
+
+def test_vectors(any_library: Library, served: Served) -> None:
+    vectors = any_library.embed(["one", "two"])
+    assert vectors.dtype == np.float32
+    assert np.array_equal(vectors, served.library.embed(["one", "two"]))
+
+
+def test_clusters_and_insights(any_library: Library, served: Served) -> None:
+    for _ in served.library.clusters.update():
+        pass
+    handbook, *_ = any_library.scope_of(["handbook"]).documents
+    tree = any_library.clusters.tree()
+    assert handbook in {one for cluster in tree.clusters for one in cluster.documents}
+    assert sum(len(cluster.chunks) for cluster in any_library.clusters.of_document(handbook)) == 1
+    assert any_library.clusters.summary(handbook)
+    assert (any_library.clusters.of_document("none"), any_library.clusters.summary("none")) == ((), "")
+    any_library.ask("Who painted the ceiling of the chapel?")
+    insights = any_library.insights.of(7)
+    assert (insights.days, insights.step, len(insights.asked)) == (7, "day", 7)
+    assert "chapel" in " ".join(one.question for one in insights.not_found)
+    work = Scope(tags=("work",))
+    assert any_library.insights.of(scope=work).scope == work
+    assert [place.document_id for place in any_library.insights.corpus_map(work).places] == [handbook]
+
+
+def test_jobs(any_library: Library) -> None:
+    jobs = any_library.jobs
+    job = jobs.submit("verify", "Is all well?", deep=True)
+    until(lambda: jobs.get(job.id).finished)
+    job = jobs.get(job.id)
+    assert (job.name, job.state, job.params, job.left_s) == ("Is all well?", "done", {"deep": True}, None)
+    assert isinstance(job.result, Report)
+    assert (jobs.last("verify"), jobs.busy("verify"), jobs.all("rechunk")) == (job, False, ())
+    jobs.cancel(job.id)
+    jobs.retry(job.id)
+    until(lambda: jobs.get(job.id).finished)
+    assert jobs.past(1)[0].id == job.id
+    jobs.dismiss(job.id)
+    with pytest.raises(KeyError):
+        jobs.get(job.id)
+
+
+def test_question_sets(any_library: Library) -> None:
+    evaluation = any_library.evaluation
+    report = evaluation.read("leave.csv", f"id,question,document\na,{ASKED},handbook\nb,Where?,gone.pdf\n".encode())
+    assert [(one.row, one.kept) for one in report.problems] == [(3, True)]
+    leave = evaluation.create("Leave", report.questions)
+    evaluation.rename(leave.id, "Days of leave")
+    evaluation.put(leave.id, [Question("c", "Who pays?", references=("The office.",), gold=(Gold("travel"),))])
+    assert [one.row for one in evaluation.check(evaluation.questions(leave.id))] == [2]
+    evaluation.drop(leave.id, {"b"})
+    assert [one.id for one in evaluation.questions(leave.id)] == ["a", "c"]
+    assert (evaluation.set(leave.id).name, evaluation.set(leave.id).size) == ("Days of leave", 2)
+    assert evaluation.set(leave.id) in evaluation.sets()
+    assert b"Who pays?" in evaluation.export_questions(leave.id, "csv")
+    with pytest.raises(LecternError, match="has no text"):
+        evaluation.put(leave.id, [Question("d", " ")])
+    evaluation.delete(leave.id)
+    assert evaluation.questions(leave.id) == []
+    with pytest.raises(KeyError):
+        evaluation.set(leave.id)
+
+
+def test_runs(any_library: Library) -> None:
+    evaluation = any_library.evaluation
+    leave = evaluation.create("Leave", [Question("a", ASKED, gold=(Gold("handbook"),)), Question("b", "Where?")])
+    tried = [Configuration("As it is"), Configuration("One", {"retrieval.k": 1})]
+    begun = evaluation.begin(leave.id, tried, seed=3)
+    assert [run.state for run in begun] == ["waiting", "waiting"]
+    ids = [run.id for run in begun]
+    assert {step.note for step in evaluation.carry_out(ids)} == {*ids}
+    run = evaluation.run(ids[0])
+    assert (run.state, run.done, run.seed, run.metrics["hit_rate"].mean) == ("done", 2, 3, 1)
+    assert run in evaluation.runs(leave.id)
+    (result,) = evaluation.results(ids[1], ["a"])
+    assert result.found[0].text
+    assert result.found[0].relevant
+    assert [one.found[0].text for one in evaluation.results(ids[1], passages=False)] == ["", ""]
+    assert {one.metric for one in evaluation.compare(*ids)} <= {*evaluation.metrics()}
+    assert evaluation.calibration(ids[0]).count == 0
+    assert b"As it is" in evaluation.export(ids, "html")
+    assert "retrieval.k" in {one.key for one in evaluation.fields()}
+    evaluation.cancel(ids[0])
+    for run_id in ids:
+        evaluation.delete_run(run_id)
+    evaluation.delete(leave.id)
+    with pytest.raises(KeyError):
+        evaluation.run(ids[0])
+    with pytest.raises(ConfigurationError):
+        evaluation.apply(Configuration("x", {"retrieval.none": 1}))
+
+
+def test_keys(any_library: Library) -> None:
+    key, text = any_library.access.create("afar", tags=["work"])
+    assert (key.role, key.tags, text.startswith("lectern_")) == ("read", ("work",), True)
+    assert key in any_library.access.all()
+    any_library.access.revoke(key.id)
+    with pytest.raises(KeyError):
+        any_library.access.revoke(key.id)
+    assert len(any_library.access.audit(1)) <= 1
+
+
+def test_what_is_one_request_takes_what_an_open_library_takes(served: Served) -> None:
+    afar = Library.connect(served.url)
+    parts = {name: part for name, part in vars(afar).items() if not name.startswith("_")}
+    pairs = [(afar, served.library), *((part, getattr(served.library, name)) for name, part in parts.items())]
+    calls = [(name, one, here) for part, here in pairs for name, one in vars(type(part)).items() if type(one) is Call]
+    assert len(calls) > 40
+    for name, call, here in calls:
+        taken = inspect.signature(getattr(here, name)).parameters
+        assert [*call.signature.parameters] == [one for one in taken if one not in ("private", "cancellation")], name
+
+
 def test_models(any_library: Library, served: Served) -> None:
     models = any_library.language_models
     assert "extractive" in {model.id for model in models.statuses()}
@@ -110,8 +269,9 @@ def test_models(any_library: Library, served: Served) -> None:
 
 
 def test_what_cannot_be_done_from_afar(served: Served) -> None:
-    with pytest.raises(LecternError, match="clusters"):
-        Library.connect(served.url).clusters.tree()
+    with pytest.raises(LecternError, match="update") as raised:
+        Library.connect(served.url).clusters.update()
+    assert raised.value.help
     with pytest.raises(LecternError, match="reembed"):
         Library.connect(served.url).maintenance.reembed()
     with pytest.raises(ConfigurationError):
@@ -140,7 +300,7 @@ def test_folders_are_followed_by_the_server_that_runs(
     assert cli.main(["watch", "notes", "--stop", *note]) == 0
     assert cli.main(["watch", "notes", "--stop", *note]) == 2
     assert cli.main(["watch", "none", *note]) == 1
-    assert cli.main(["watch", "notes", "--tag", "#", *note]) == 1
+    assert cli.main(["watch", "notes", "--tag", "#", *note]) == 2
     told = capsys.readouterr()
     assert "well.txt: ready" in told.out
     assert f"1 documents  {tmp_path / 'notes'}  #water" in told.out
@@ -158,6 +318,8 @@ def test_commands_use_the_server_that_runs(
     assert cli.main(["remove", "shed.txt", *note]) == 0
     assert cli.main(["models", *note]) == 0
     assert cli.main(["reembed", *note]) == 1
+    (tmp_path / "leave.csv").write_text(f"question,document\n{ASKED},handbook\n")
+    assert cli.main(["evaluate", str(tmp_path / "leave.csv"), "--fail-under", "hit_rate=1", *note]) == 0
     assert cli.main(["keys", "--create", "shell", "--role", "write", *note]) == 0
     told = capsys.readouterr()
     assert "behind the house" in told.out

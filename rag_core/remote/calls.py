@@ -1,0 +1,80 @@
+"""Methods from afar that are one request each: a line of a table says verb, path, what is answered and what is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from functools import partial
+from inspect import Parameter, Signature
+from string import Formatter
+from types import NoneType
+from typing import Any, Generic, NoReturn, TypeVar, get_origin
+from urllib.parse import parse_qsl
+
+from rag_core.errors import LecternError
+from rag_core.plain import plain
+from rag_core.remote.revived import revived
+from rag_core.remote.wire import Wire
+
+ROOT = "/api/v1"
+Made = TypeVar("Made")
+
+
+class Remote:
+    """What speaks to a server. What only an open library can do raises LecternError."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise LecternError(
+            f"The server {self._wire.url} does not offer this ({name}).", help="Close the application, then try again."
+        )
+
+
+class Call(Generic[Made]):
+    """A method of a `Remote` that is one request, `line`, and makes a `kind` of its answer.
+
+    Its arguments are the names in braces, in their order, and then those that it `takes`, which are sent as JSON, or as
+    the query by GET and DELETE. What is no object of its own is the first field of the answer; a list of what is not
+    there is empty, as in an open library.
+    """
+
+    def __init__(self, line: str, kind: type[Made], takes: str = "") -> None:
+        self._verb, target = line.split()
+        self._path, _, query = target.partition("?")
+        self._fixed = parse_qsl(query)
+        self._kind = kind
+        self._named = [name for _, name, *_ in Formatter().parse(target) if name]
+        self.signature = Signature(
+            [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in self._named]
+            + [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=None) for name in takes.split()]
+        )
+
+    def __get__(self, remote: Remote, owner: type) -> Callable[..., Made]:
+        return partial(self._ask, remote._wire)
+
+    def _ask(self, wire: Wire, /, *args: object, **named: object) -> Made:
+        given = self.signature.bind(*args, **named).arguments
+        sent = {name: plain(value) for name, value in given.items() if name not in self._named}
+        query: dict[str, Any] = {name: value.format(**given) for name, value in self._fixed}
+        path, body = ROOT + self._path.format(**given), None
+        if self._verb in ("GET", "DELETE"):
+            query |= sent
+        else:
+            body = sent
+        if self._kind is bytes:
+            return wire.bytes(path, query=query)  # type: ignore[return-value]
+        try:
+            return self._made(wire.ask(self._verb, path, body, query=query))
+        except KeyError:
+            if self._verb == "GET" and self._named and not is_dataclass(self._kind):
+                return (get_origin(self._kind) or self._kind)()
+            raise
+
+    def _made(self, answer: Any) -> Made:
+        if self._kind is NoneType:
+            return None  # type: ignore[return-value]
+        return revived(self._kind, answer if is_dataclass(self._kind) else next(iter(answer.values())))
