@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -11,7 +10,7 @@ from rag_core.cli.output import emit, say
 from rag_core.cli.session import Session, command, tags_complete
 from rag_core.domain import ROLES
 from rag_core.errors import LecternError
-from rag_core.remote.wire import Wire
+from rag_core.plain import plain
 
 
 @command("keys", help="List the keys of the doors for other programs, make one, revoke one.")
@@ -24,43 +23,22 @@ def keys(session: Session, create: str | None, revoke: str | None, role: Any, ta
     """List, make or revoke: in the library, or by its server where it runs."""
     if create is not None and revoke is not None:
         raise click.UsageError("--create and --revoke exclude each other.")
-    wire = session.wire
+    access = session.library.access
     if create is not None:
         session.changes("keys --create", create)
-        _show_all([_created(session, wire, create, role, tags)], session)
+        key, text = access.create(create, role, tags)
+        _show_all([{**plain(key), "text": text}], session)
     elif revoke is not None:
         session.changes("keys --revoke", revoke)
-        _revoke(session, wire, revoke)
+        _revoke(session, revoke)
         _show_all([{"revoked": revoke}], session)
     else:
-        _show_all(_all(session, wire), session)
+        _show_all(plain(access.all()), session)
 
 
-def _created(session: Session, wire: Wire | None, name: str, role: Any, tags: tuple[str, ...]) -> dict[str, Any]:
-    if wire is not None:
-        made = wire.ask("POST", "/api/v1/keys", {"name": name, "role": role, "tags": tags})
-        return {**made["key"], "text": made["text"]}
-    from rag_core.plain import plain
-
-    key, text = session.library.access.create(name, role, tags)
-    return {**plain(key), "text": text}
-
-
-def _all(session: Session, wire: Wire | None) -> list[dict[str, Any]]:
-    from rag_core.plain import plain
-
-    found: list[dict[str, Any]]
-    found = wire.ask("GET", "/api/v1/keys")["keys"] if wire is not None else plain(session.library.access.all())
-    return found
-
-
-def _revoke(session: Session, wire: Wire | None, key_id: str) -> None:
-    revoke: Callable[[], object] = (
-        (lambda: wire.ask("DELETE", f"/api/v1/keys/{key_id}")) if wire is not None
-        else lambda: session.library.access.revoke(key_id)
-    )  # fmt: skip
+def _revoke(session: Session, key_id: str) -> None:
     try:
-        revoke()
+        session.library.access.revoke(key_id)
     except KeyError as error:
         raise LecternError(f"There is no key {key_id} that opens anything.", help="See: lectern keys") from error
 
