@@ -33,7 +33,7 @@ _CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 # Answered whatever else is going on, for whoever watches the server.
 _WATCHED = ("/api/v1/health", "/metrics")
 # Where a body may be a form or a file; the files' own limit holds there.
-_UPLOADS = ("/api/v1/documents", "/api/v1/question-sets/import", "/api/upload")
+_UPLOADS = ("/api/v1/documents", "/api/v1/question-sets/import", "/api/v1/question-sets/read", "/api/upload")
 _UPLOAD_BYTES = 2**31
 _BURST_S = 2.0
 _WAIT_S = 10.0

@@ -157,7 +157,8 @@ class RemoteLibrary(Remote):
         if span is not None:
             told = self._wire.ask("GET", f"{path}/boxes", query={"start": span[0], "end": span[1]})
             boxes = revived(tuple[Box, ...], told["boxes"])
-        return PageImage(png, *struct.unpack(">II", png[16:24]), boxes)  # the size stands at the head of a PNG
+        width, height = struct.unpack(">II", png[16:24])  # they stand at the head of a PNG
+        return PageImage(png, width, height, boxes)
 
     def original(self, document_id: str) -> bytes:
         """A document's own bytes."""
