@@ -101,7 +101,7 @@ def test_a_scope_leaves_the_questions_that_touch_it(asked: Library) -> None:
     assert within.total.answered == 2
     assert [use.document_id for use in within.used] == [document(asked, "bakery")]
     assert within.unused == ()
-    section = asked.insights.of(30, Scope(sections=("THE BAKERY",)))
+    section = asked.insights.of(30, Scope(sections=("PRICES",)))
     assert section.total.answered == 2
     assert asked.insights.of(30, Scope(tags=("no such tag",))).total.asked == 0
     parts = [asked.insights.of(30, Scope(documents=(one.id,))) for one in asked.documents()]
