@@ -57,8 +57,9 @@ _ASKED: LiteralString = f"""
     LEFT JOIN LATERAL (SELECT substring(n->>'chunk_id' FROM '(.*):') AS document_id, n->>'section' AS section
         FROM (SELECT t.searched->'candidates'->0 AS n) AS first) AS c ON true
     WHERE m.created_at >= coalesce(%(since)s::timestamptz, '-infinity') AND coalesce(a.model, '') <> %(courtesy)s
-        AND (%(everything)s::boolean OR EXISTS (SELECT FROM citations c WHERE c.message_id = m.id AND {_WITHIN})
-             OR NOT EXISTS (SELECT FROM citations c WHERE c.message_id = m.id) AND {_WITHIN})"""
+        AND (%(everything)s::boolean OR NOT coalesce(a.abstained, false)
+                 AND EXISTS (SELECT FROM citations c WHERE c.message_id = m.id AND {_WITHIN})
+             OR (a.abstained OR NOT EXISTS (SELECT FROM citations c WHERE c.message_id = m.id)) AND {_WITHIN})"""
 _STATE = """
     SELECT (SELECT (count(*), count(answer), count(error), count(rating), sum(rating))::text FROM messages),
         (SELECT (count(*), count(ended_at), max(ended_at))::text FROM jobs),
