@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         Hit,
         LibraryStatus,
         Message,
-        Piece,
+        StreamEvent,
         Upload,
         WebAddress,
     )
@@ -42,8 +42,8 @@ __all__ = [
     "Library",
     "LibraryStatus",
     "Message",
-    "Piece",
     "Settings",
+    "StreamEvent",
     "Upload",
     "WebAddress",
 ]

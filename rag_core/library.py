@@ -23,9 +23,9 @@ from rag_core.domain import (
     Message,
     Page,
     PageImage,
-    Piece,
     Question,
     Scope,
+    StreamEvent,
     Table,
 )
 from rag_core.errors import ModelUnavailable
@@ -310,8 +310,8 @@ class Library:
     ) -> Answer:
         """Answer a question; the same as the end of `stream`."""
         answer = None
-        for piece in self.stream(question, conversation=conversation, model=model, scope=scope, agent=agent):
-            answer = piece.answer or answer
+        for event in self.stream(question, conversation=conversation, model=model, scope=scope, agent=agent):
+            answer = event.answer or answer
         if answer is None:
             raise ModelUnavailable("The model gave no answer.")
         return answer
@@ -320,10 +320,10 @@ class Library:
         self, question: str, *, conversation: str | None = None, model: str | None = None,
         cancellation: Cancellation | None = None, scope: Scope | None = None, replaces: str | None = None,
         agent: bool | None = None,
-    ) -> Iterator[Piece]:  # fmt: skip
-        """Answer a question piece by piece; the last piece holds the whole answer.
+    ) -> Iterator[StreamEvent]:  # fmt: skip
+        """Answer a question as a stream of events, of which the last holds the whole answer.
 
-        The question is kept before the first piece and the answer with the last one. An unknown `conversation` begins
+        The question is kept before the first event and the answer with the last one. An unknown `conversation` begins
         one under that id. `scope` is what is searched from now on in this conversation, None what it was narrowed to
         before; `@name` in the question stands for documents and tags and takes the place of both. A question that
         `replaces` a message, by its id, follows what was said before that; the message and those after it are set
@@ -339,7 +339,7 @@ class Library:
         self, question: str, *, history: Sequence[tuple[str, str]] = (), conversation: str | None = None,
         model: str | None = None, cancellation: Cancellation | None = None, scope: Scope | None = None,
         agent: bool | None = None,
-    ) -> Iterator[Piece]:  # fmt: skip
+    ) -> Iterator[StreamEvent]:  # fmt: skip
         """The same as `stream` for a caller who keeps the conversation: `history` are questions with their answers.
 
         Nothing is kept. They follow what was said in `conversation`, whose scope holds where none is given; without

@@ -99,7 +99,7 @@ def test_nobody_reaches_into_the_private_parts_of_another() -> None:
 def test_the_public_names() -> None:
     assert sorted(rag_core.__all__) == [
         "AddEvent", "Answer", "Cancellation", "Citation", "Conversation", "Document", "Hit", "LecternError", "Library",
-        "LibraryStatus", "Message", "Piece", "Settings", "Upload", "WebAddress",
+        "LibraryStatus", "Message", "StreamEvent", "Settings", "Upload", "WebAddress",
     ]  # fmt: skip
     public = {name for name in vars(rag_core.Library) if not name.startswith("_")}
     assert public == {

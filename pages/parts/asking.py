@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, Piece, Scope
+from rag_core.domain import Answer, Scope, StreamEvent
 from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
@@ -108,12 +108,12 @@ class AskingBoard:
 
     def _run(self, asking: Asking, cancellation: Cancellation) -> None:
         try:
-            pieces = self._library().stream(
+            events = self._library().stream(
                 asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
                 scope=asking.scope, replaces=asking.replaces, agent=asking.agent,
             )  # fmt: skip
-            for piece in pieces:
-                self._take(asking, piece)
+            for event in events:
+                self._take(asking, event)
         except LecternError as error:
             self._change(asking, error=error)
         except Exception:
@@ -125,13 +125,13 @@ class AskingBoard:
         else:
             self._end(asking)
 
-    def _take(self, asking: Asking, piece: Piece) -> None:
+    def _take(self, asking: Asking, event: StreamEvent) -> None:
         with self._lock:
             current = self._askings.get(asking.conversation)
             if current is not None:
-                text, stage = current.text + piece.text, piece.stage or current.stage
-                steps = (*current.steps, piece.step.text) if piece.step else current.steps
-                self._change(asking, text=text, stage=stage, steps=steps, answer=piece.answer or current.answer)
+                text, stage = current.text + event.text, event.stage or current.stage
+                steps = (*current.steps, event.step.text) if event.step else current.steps
+                self._change(asking, text=text, stage=stage, steps=steps, answer=event.answer or current.answer)
 
     def _end(self, asking: Asking) -> None:
         with self._lock:

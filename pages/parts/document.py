@@ -89,7 +89,7 @@ def _beside(library: Library, document: Document, page: int, notes: list[reading
 
 def views(document: Document) -> list[str]:
     """What can be looked at beside the page; a page without a picture is its text already."""
-    return [name for name in VIEWS if name != "Text" or document.has_pictures]
+    return [name for name in VIEWS if name != "Text" or document.has_page_images]
 
 
 def _view(document: Document) -> str:

@@ -42,7 +42,7 @@ def _content(library: Library, document: Document, page: int, span: tuple[int, i
     try:
         text = library.page(document.id, page)
         place = {"page": _page_words(text.label, page, document.page_count), "facts": recognised_words(text)}
-        if not document.has_pictures:
+        if not document.has_page_images:
             return place | {"text": text.text, "span": {"start": span[0], "end": span[1]} if span else None}
         picture = _picture(library, document.id, page, span, text.recogniser)
     except KeyError:

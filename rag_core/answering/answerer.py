@@ -19,7 +19,7 @@ from rag_core.answering.strategies.summary import Summarist
 from rag_core.answering.strategies.units import stands_alone
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.subject import is_request
-from rag_core.domain import COURTESY, Answer, Hit, Message, Piece, Sentence, Step
+from rag_core.domain import COURTESY, Answer, Hit, Message, Sentence, Step, StreamEvent
 from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
 from rag_core.models.opened import OpenModels
@@ -101,14 +101,14 @@ class Answerer:
         goes_on: bool = True,
         contents: Contents | None = None,
         agent: bool | None = None,
-    ) -> Iterator[Piece]:
-        """Answer a question: pieces with `stage` ("searching", "answering"), pieces with text, last the whole answer.
+    ) -> Iterator[StreamEvent]:
+        """Answer a question: events with `stage` ("searching", "answering"), events with text, last the whole answer.
 
         The texts joined are the answer's text, save for citations that were found afterwards. `history` is the
         conversation so far, oldest first; `retriever` takes the place of a fresh one. `message_id` says what the answer
         is kept under: then a follow-up that `goes_on` tells the model only what is new. Of `contents` whole documents
         are summarised where the question asks for that. With an `agent`, None for what the settings say, several
-        searches are planned, and pieces with a `step` tell of them. When `cancelled` says so, the last piece's answer
+        searches are planned, and events with a `step` tell of them. When `cancelled` says so, the last event's answer
         is what was written until then, with `stopped`. Raises InvalidQuestion at once, and while it is read
         ModelUnavailable and whatever the retriever raises.
         """
@@ -125,15 +125,15 @@ class Answerer:
         wanted = settings.answering.agent if agent is None else agent
         search = self._agent(contents) if wanted else None
 
-        def answered() -> Iterator[Piece]:
+        def answered() -> Iterator[StreamEvent]:
             return self._stream(draft, stop, search)
 
         if contents is not None and is_request(asked):
             return self._summarist.stream(draft, contents, stop, instead=answered)
         return answered()
 
-    def _stream(self, draft: Draft, cancelled: Stop, search: Search | None) -> Iterator[Piece]:
-        yield Piece(stage="searching")
+    def _stream(self, draft: Draft, cancelled: Stop, search: Search | None) -> Iterator[StreamEvent]:
+        yield StreamEvent(stage="searching")
         writer: CitationWriter | None = None
         shown, stopped = "", False
         worker: Worker[Event] = Worker(lambda emit, stopping: self._answer(draft, search, emit, stopping))
@@ -141,23 +141,23 @@ class Answerer:
             try:
                 for event in worker.events(cancelled):
                     if isinstance(event, Step):
-                        yield Piece(stage=event.text, step=event)
+                        yield StreamEvent(stage=event.text, step=event)
                     elif not isinstance(event, str):
                         if writer is None:
-                            yield Piece(stage="answering")
+                            yield StreamEvent(stage="answering")
                         writer = CitationWriter(Passages(event))
                     elif text := event if draft.model == EXTRACTIVE or writer is None else writer.feed(event):
                         shown += text
-                        yield Piece(text=text)
+                        yield StreamEvent(text=text)
             except Cancelled:
                 stopped = True
         if writer is not None and (rest := writer.finish()):
             shown += rest
-            yield Piece(text=rest)
+            yield StreamEvent(text=rest)
         answer = self._answer_of(draft, writer, stopped or cancelled())
         if answer.text.startswith(shown) and (rest := answer.text[len(shown) :]):
-            yield Piece(text=rest)
-        yield Piece(answer=answer)
+            yield StreamEvent(text=rest)
+        yield StreamEvent(answer=answer)
 
     def _answer_of(self, draft: Draft, writer: CitationWriter | None, stopped: bool) -> Answer:
         if writer is None or not draft.hits:
@@ -275,7 +275,7 @@ class Answerer:
             self._dialogues.keep(draft.model, draft.message_id(), told.said(text))
 
 
-def _said(question: str, reply: str) -> list[Piece]:
-    """The pieces of an answer that needs no document."""
+def _said(question: str, reply: str) -> list[StreamEvent]:
+    """The events of an answer that needs no document."""
     answer = Answer(question, reply, (Sentence(reply),), (), (), 1.0, False, COURTESY)
-    return [Piece(text=reply), Piece(answer=answer)]
+    return [StreamEvent(text=reply), StreamEvent(answer=answer)]

@@ -67,7 +67,7 @@ class Tools:
         with _told():
             library = self._library()
             scope = scope_of(library, ScopeGiven(names=names), _caller(context))
-            answers = [piece.answer for piece in library.reply(question, scope=scope) if piece.answer is not None]
+            answers = [event.answer for event in library.reply(question, scope=scope) if event.answer is not None]
         answer = answers[-1]
         return {
             "answer": answer.text, "found": not answer.abstained, "confidence": round(answer.confidence, 3),

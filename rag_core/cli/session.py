@@ -108,11 +108,11 @@ class Session:
             return
         from rag_core.plain import plain
 
-        for piece in self.library.stream(question, **given, scope=scope_of(narrowed), cancellation=token):
-            if piece.answer is not None:
-                yield "answer", plain(piece.answer, without={"hits"})
+        for event in self.library.stream(question, **given, scope=scope_of(narrowed), cancellation=token):
+            if event.answer is not None:
+                yield "answer", plain(event.answer, without={"hits"})
             else:
-                yield "piece", plain(piece, without={"answer"})
+                yield "piece", plain(event, without={"answer"})
 
 
 def scope_of(narrowed: Mapping[str, Any] | None) -> Scope | None:

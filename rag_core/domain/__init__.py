@@ -12,10 +12,10 @@ from rag_core.domain.answers import (
     Conversation,
     Hit,
     Message,
-    Piece,
     ScoreKind,
     Sentence,
     Step,
+    StreamEvent,
     Trace,
 )
 from rag_core.domain.clusters import ChunkCluster, ClusterTree, DocumentCluster
@@ -156,7 +156,6 @@ __all__ = [
     "Page",
     "PageImage",
     "ParsedDocument",
-    "Piece",
     "Place",
     "Profile",
     "Progress",
@@ -182,6 +181,7 @@ __all__ = [
     "StageTime",
     "State",
     "Step",
+    "StreamEvent",
     "SuggestedModel",
     "Table",
     "TargetProfile",

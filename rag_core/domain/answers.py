@@ -132,7 +132,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StreamEvent:
     """A part of a streamed answer: new text, a stage that begins, an agent's step, or, last of all, the answer."""
 
     text: str = ""

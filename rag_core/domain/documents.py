@@ -233,7 +233,7 @@ class Document:
     to_recognise: int = 0
 
     @property
-    def has_pictures(self) -> bool:
+    def has_page_images(self) -> bool:
         """Whether its pages can be drawn."""
         return self.media_type == "application/pdf" or self.media_type.startswith("image/")
 

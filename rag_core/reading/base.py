@@ -97,7 +97,7 @@ class OpenDocument(ABC):
     def details(self) -> Details:
         """Title, authors, headings and labels. What cannot be read is left out and named in the notes."""
 
-    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
+    def page_image(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
         """Draw a page as PNG, with the boxes of a span of its text; `text` is that as it was stored, where it was.
 
         Raises UnsupportedDocument for formats without a fixed layout.

@@ -57,13 +57,13 @@ class ImageDocument(OpenDocument):
         """An image says nothing about itself that is of use."""
         return Details(notes=("Of an animation the first picture alone is read.",) if self._is_animation else ())
 
-    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
+    def page_image(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
         """Draw a page, never larger than it is. Raises UnreadableDocument, LimitExceeded."""
         image = self._drawn(number, width_px, MAX_SHOWN_PIXELS)
         return PageImage(_png(image), image.width, image.height)
 
     def image(self, number: int, longest_px: int) -> Image:
-        """A page as RGB, upright as its camera was held, shrunk to `longest_px` at most. Raises as `picture` does."""
+        """A page as RGB, upright as its camera was held, of `longest_px` at most. Raises as `page_image` does."""
         return self._drawn(number, longest_px, longest_px)
 
     def _drawn(self, number: int, width_px: int, height_px: int) -> Image:

@@ -68,7 +68,7 @@ class PdfDocument(OpenDocument):
         names = ", ".join(_attached(self._pdf.raw))
         return replace(details, notes=(*details.notes, f"Attachments are not read: {names}.")) if names else details
 
-    def picture(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
+    def page_image(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
         """Draw the page as shown: cropped, rotated, with annotations. Raises UnreadableDocument for a damaged page."""
         if not 1 <= number <= self.page_count:
             raise UnreadableDocument(f"The document has no page {number}.", help="Choose another page.")

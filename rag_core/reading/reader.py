@@ -105,7 +105,7 @@ class Reader:
                 results.append(error)
         return results
 
-    def picture(
+    def page_image(
         self,
         path: Path,
         media_type: str,
@@ -126,7 +126,7 @@ class Reader:
         """
         task = _Task(path, media_type, password)
         values = {"page": page, "width_px": width_px, "span": span, "text": text, "turned": turned}
-        return wire.picture_in(self._ask_again(task, "picture", values)["picture"])
+        return wire.page_image_in(self._ask_again(task, "page_image", values)["page_image"])
 
     def close(self) -> None:
         """End the processes. Requests under way end with an error."""
@@ -239,7 +239,7 @@ class Reader:
         return self._exchange(request, watch, task)
 
     def _exchange(self, request: wire.Message, watch: Watch, task: _Task | None = None) -> dict[str, Any]:
-        pool = self._drawing if request["op"] == "picture" else self._reading
+        pool = self._drawing if request["op"] == "page_image" else self._reading
         with pool.child(request.get("path", "")) as child:
             began = time.monotonic()
             try:

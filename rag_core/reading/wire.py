@@ -1,6 +1,6 @@
 """What goes over the pipes to a reading process and back: one JSON object on each line.
 
-A request has "op" ("open", "pages", "details", "picture", "whole"), "path", "media_type", "password" and what the op
+A request has "op" ("open", "pages", "details", "page_image", "whole"), "path", "media_type", "password" and what the op
 needs; or its op is "many" and it has "requests", whose responses come back as "answers". A response has "error", or the
 values that these functions turn into dataclasses.
 """
@@ -99,15 +99,15 @@ def details_in(message: Message) -> Details:
     )
 
 
-def picture_out(picture: PageImage) -> Message:
-    """Turn a picture into plain values, its bytes in base64."""
-    boxes = [(box.left, box.top, box.right, box.bottom) for box in picture.boxes]
-    png = base64.b64encode(picture.png).decode("ascii")
-    return {"png": png, "size": [picture.width_px, picture.height_px], "boxes": boxes}
+def page_image_out(image: PageImage) -> Message:
+    """Turn a page image into plain values, its bytes in base64."""
+    boxes = [(box.left, box.top, box.right, box.bottom) for box in image.boxes]
+    png = base64.b64encode(image.png).decode("ascii")
+    return {"png": png, "size": [image.width_px, image.height_px], "boxes": boxes}
 
 
-def picture_in(message: Message) -> PageImage:
-    """Turn plain values back into a picture."""
+def page_image_in(message: Message) -> PageImage:
+    """Turn plain values back into a page image."""
     width, height = message["size"]
     return PageImage(base64.b64decode(message["png"]), width, height, tuple(Box(*box) for box in message["boxes"]))
 

@@ -55,7 +55,7 @@ class Worker:
             "open": self._open,
             "pages": self._pages,
             "details": self._details,
-            "picture": self._picture,
+            "page_image": self._page_image,
             "whole": self._whole,
         }
 
@@ -101,11 +101,11 @@ class Worker:
             **self._open(document, request), **self._pages(document, request), **self._details(document, request)
         }  # fmt: skip
 
-    def _picture(self, document: OpenDocument, request: wire.Message) -> wire.Message:
+    def _page_image(self, document: OpenDocument, request: wire.Message) -> wire.Message:
         span = request["span"]
         place = (span[0], span[1]) if span else None
-        picture = document.picture(request["page"], request["width_px"], place, request["text"])
-        return {"picture": wire.picture_out(turned(picture, request["turned"]))}
+        image = document.page_image(request["page"], request["width_px"], place, request["text"])
+        return {"page_image": wire.page_image_out(turned(image, request["turned"]))}
 
     def _opened(self, request: wire.Message) -> OpenDocument:
         path = Path(request["path"])

@@ -22,9 +22,9 @@ from rag_core.domain import (
     Message,
     Page,
     PageImage,
-    Piece,
     Scope,
     Searched,
+    StreamEvent,
     Table,
     Trace,
     WebAddress,
@@ -176,22 +176,22 @@ class RemoteLibrary(Remote):
 
     def ask(self, question: str, **wanted: Any) -> Answer:
         """Answer a question; the same as the end of `stream`."""
-        answers = [piece.answer for piece in self.stream(question, **wanted) if piece.answer is not None]
+        answers = [event.answer for event in self.stream(question, **wanted) if event.answer is not None]
         if not answers:
             raise ModelUnavailable("The model gave no answer.")
         return answers[-1]
 
     def stream(
         self, question: str, *, scope: Scope | None = None, cancellation: Cancellation | None = None, **wanted: object
-    ) -> Iterator[Piece]:
-        """Answer a question piece by piece; the last piece holds the whole answer."""
+    ) -> Iterator[StreamEvent]:
+        """Answer a question as a stream of events, of which the last holds the whole answer."""
         token = cancellation or Cancellation()
         for name, told in self._wire.events(f"{ROOT}/ask", {"question": question, "scope": _given(scope), **wanted}):
-            yield Piece(answer=revived(Answer, told, hits=())) if name == "answer" else revived(Piece, told)
+            yield StreamEvent(answer=revived(Answer, told, hits=())) if name == "answer" else revived(StreamEvent, told)
             if token.is_set():
                 return
 
-    def reply(self, question: str, *, history: Sequence[tuple[str, str]] = (), **wanted: Any) -> Iterator[Piece]:
+    def reply(self, question: str, *, history: Sequence[tuple[str, str]] = (), **wanted: Any) -> Iterator[StreamEvent]:
         """The same for a caller who keeps the conversation; nothing is kept."""
         return self.stream(question, keep=False, history=[*history], **wanted)
 

@@ -14,7 +14,7 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.questions import check_question
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, Message, Piece, Scope
+from rag_core.domain import Answer, Message, Scope, StreamEvent
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
@@ -105,15 +105,15 @@ class Asking:
         scope: Scope | None = None,
         replaces: str | None = None,
         agent: bool | None = None,
-    ) -> Iterator[Piece]:
-        """Answer piece by piece; see `Library.stream`."""
+    ) -> Iterator[StreamEvent]:
+        """Answer as a stream of events; see `Library.stream`."""
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
         model = model or self._preferences.model
         # Before the question is kept: one that cannot be answered at all is refused here.
-        pieces = self._pieces(asked, question, model, cancellation, agent, message_id=lambda: message)
+        events = self._events(asked, question, model, cancellation, agent, message_id=lambda: message)
         conversation, message = self._storage.conversations.ask(conversation, question, asked.changed, replaces)
-        yield from self._kept(pieces, _unfinished(question, "", conversation, message, model))
+        yield from self._kept(events, _unfinished(question, "", conversation, message, model))
 
     def reply(
         self,
@@ -125,8 +125,8 @@ class Asking:
         cancellation: Cancellation | None,
         scope: Scope | None,
         agent: bool | None,
-    ) -> Iterator[Piece]:
-        """Answer piece by piece and keep nothing; see `Library.reply`."""
+    ) -> Iterator[StreamEvent]:
+        """Answer as a stream of events and keep nothing; see `Library.reply`."""
         question = self._checked(question)
         model = model or self._preferences.model
         now = datetime.now(UTC)
@@ -135,7 +135,7 @@ class Asking:
         if conversation:
             asked = scoped(self._storage, question, conversation, scope)
         asked = replace(asked, history=(*asked.history, *past))
-        yield from self._pieces(asked, question, model, cancellation, agent)
+        yield from self._events(asked, question, model, cancellation, agent)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
@@ -154,11 +154,11 @@ class Asking:
         """An answer from what `find` finds, kept nowhere. Raises ModelUnavailable, StoreUnavailable, Cancelled."""
         from rag_core.retrieval.langchain import LecternRetriever
 
-        pieces = self._answers().stream(
+        events = self._answers().stream(
             self._checked(question), model=settings.generation.model, cancelled=stopped, settings=settings,
             retriever=LecternRetriever(find=find),
         )  # fmt: skip
-        answers = [piece.answer for piece in pieces if piece.answer is not None]
+        answers = [event.answer for event in events if event.answer is not None]
         if not answers:
             raise ModelUnavailable("The model gave no answer.")
         return answers[-1]
@@ -172,7 +172,7 @@ class Asking:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
 
-    def _pieces(
+    def _events(
         self,
         asked: Scoped,
         question: str,
@@ -180,11 +180,11 @@ class Asking:
         cancellation: Cancellation | None,
         agent: bool | None,
         message_id: Callable[[], str] | None = None,
-    ) -> Iterator[Piece]:
-        """The pieces of the answer to `question`, as it was written; `message_id` says what it is kept under, if so."""
+    ) -> Iterator[StreamEvent]:
+        """The events of the answer to `question`, as it was written; `message_id` says what it is kept under, if so."""
         from rag_core.retrieval.langchain import LecternRetriever
 
-        pieces = self._answers().stream(
+        events = self._answers().stream(
             self.library.understood(asked.text, asked.scope), history=asked.history, model=model,
             cancelled=(cancellation or Cancellation()).is_set, settings=self._preferences.effective,
             retriever=LecternRetriever(find=lambda text: self.passages(text, asked.scope)), message_id=message_id,
@@ -192,27 +192,27 @@ class Asking:
             goes_on=message_id is not None and asked.changed is None,
             contents=self.library.contents(asked.scope), agent=agent,
         )  # fmt: skip
-        return (self._told(piece, asked, question) for piece in pieces)
+        return (self._told(event, asked, question) for event in events)
 
-    def _told(self, piece: Piece, asked: Scoped, question: str) -> Piece:
-        """A piece; the answer with what is worth knowing of its scope, its query, and passages that instruct."""
-        if piece.answer is None:
-            return piece
-        return replace(piece, answer=self._instructions.marked(asked.told(piece.answer, question)))
+    def _told(self, event: StreamEvent, asked: Scoped, question: str) -> StreamEvent:
+        """An event; the answer with what is worth knowing of its scope, its query, and passages that instruct."""
+        if event.answer is None:
+            return event
+        return replace(event, answer=self._instructions.marked(asked.told(event.answer, question)))
 
-    def _kept(self, pieces: Iterator[Piece], begun: Answer) -> Iterator[Piece]:
-        """The pieces, while the answer, or what came of it, is kept as that of the message where it was `begun`."""
+    def _kept(self, events: Iterator[StreamEvent], begun: Answer) -> Iterator[StreamEvent]:
+        """The events, while the answer, or what came of it, is kept as that of the message where it was `begun`."""
         written: list[str] = []
         kept = False
         try:
-            for piece in pieces:
-                written.append(piece.text)
-                if piece.answer is not None:
-                    answer = replace(piece.answer, conversation=begun.conversation, message_id=begun.message_id)
+            for event in events:
+                written.append(event.text)
+                if event.answer is not None:
+                    answer = replace(event.answer, conversation=begun.conversation, message_id=begun.message_id)
                     self._keep(answer)
                     kept = True
-                    piece = replace(piece, answer=answer)
-                yield piece
+                    event = replace(event, answer=answer)
+                yield event
         except Cancelled:
             _log.info("An answer was stopped before it began.")
         except LecternError as error:

@@ -16,14 +16,14 @@ def draw(
     storage: Storage, reader: Reader, document: Document, number: int, span: tuple[int, int] | None, width_px: int
 ) -> PageImage:
     """A page as PNG; the boxes are fractions of its size. Raises UnsupportedDocument where nothing can be drawn."""
-    if not document.has_pictures:
+    if not document.has_page_images:
         raise UnsupportedDocument(
             "Only the pages of PDF documents and images can be drawn.", help="Read the page's text."
         )
     recognised = recognised_text(storage, document.id, number)
     marked = None if recognised else span
     stored = storage.documents.pages(document.id, number) if marked else []
-    image = reader.picture(
+    image = reader.page_image(
         storage.files.path(document.id), document.media_type, number, width_px=width_px, span=marked,
         text=stored[0].text if stored else None, password=storage.documents.password(document.id),
         turned=recognised.turned if recognised else 0,

@@ -35,13 +35,13 @@ from rag_core.domain import (
     ModelStatus,
     Page,
     PageImage,
-    Piece,
     Progress,
     Question,
     Report,
     Scope,
     Searched,
     Sentence,
+    StreamEvent,
     Table,
     TargetProfile,
     Trace,
@@ -129,7 +129,7 @@ class FakeLibrary:
         self.aside: list[Document] = []
         self.script: dict[str, list[AddEvent]] = {}
         self.elsewhere: set[str] = set()
-        self.pieces: list[Piece | Exception] = []
+        self.events: list[StreamEvent | Exception] = []
         self.gate = threading.Event()
         self.gate.set()
         self.calls: list[tuple[str, Any]] = []
@@ -252,16 +252,16 @@ class FakeLibrary:
         self.gate.wait(10)
         return self.suggested
 
-    def stream(self, question: str, **wanted: Any) -> Iterator[Piece]:
+    def stream(self, question: str, **wanted: Any) -> Iterator[StreamEvent]:
         self.calls.append(("stream", (question, wanted.get("model"))))
         self.replaced = wanted.get("replaces")
         if wanted.get("scope") is not None:
             self.scopes[wanted["conversation"]] = wanted["scope"]
-        for piece in self.pieces:
+        for event in self.events:
             self.gate.wait(10)
-            if isinstance(piece, Exception):
-                raise piece
-            yield piece
+            if isinstance(event, Exception):
+                raise event
+            yield event
 
     def conversations(self, words: str = "") -> list[Conversation]:
         found = [name for name in self.kept if words.lower() in self.titles.get(name, name).lower()]

@@ -9,7 +9,7 @@ import pytest
 
 from pages.parts.asking import AskingBoard
 from pages.parts.opening import Opening
-from rag_core.domain import Piece, Step
+from rag_core.domain import Step, StreamEvent
 from rag_core.errors import (
     LibraryInUse,
     ModelUnavailable,
@@ -31,9 +31,9 @@ def questions(library: FakeLibrary) -> AskingBoard:
 
 def test_an_answer_grows_and_ends(questions: AskingBoard, library: FakeLibrary) -> None:
     step = Step(1, "search", "Searched for “bridges”: 6 passages")
-    library.pieces = [
-        Piece(stage=step.text, step=step), Piece(stage="answering"), Piece("Bridges "), Piece("are"),
-        Piece(answer=an_answer()),
+    library.events = [
+        StreamEvent(stage=step.text, step=step), StreamEvent(stage="answering"), StreamEvent("Bridges "),
+        StreamEvent("are"), StreamEvent(answer=an_answer()),
     ]  # fmt: skip
     questions.ask("c", "Why?", "extractive", agent=True)
     until(lambda: (asking := questions.of("c")) and asking.finished)
@@ -46,7 +46,7 @@ def test_an_answer_grows_and_ends(questions: AskingBoard, library: FakeLibrary) 
 
 
 def test_an_error_keeps_the_question(questions: AskingBoard, library: FakeLibrary) -> None:
-    library.pieces = [Piece("Bri"), ModelUnavailable("No key.")]
+    library.events = [StreamEvent("Bri"), ModelUnavailable("No key.")]
     questions.ask("c", "Why?", None)
     until(lambda: (asking := questions.of("c")) and asking.finished)
     asking = questions.of("c")
@@ -56,7 +56,7 @@ def test_an_error_keeps_the_question(questions: AskingBoard, library: FakeLibrar
 
 def test_one_question_at_a_time_in_a_conversation(questions: AskingBoard, library: FakeLibrary) -> None:
     library.gate.clear()
-    library.pieces = [Piece(answer=an_answer())]
+    library.events = [StreamEvent(answer=an_answer())]
     first = questions.ask("c", "Why?", None)
     assert questions.ask("c", "And?", None).id == first.id
     questions.stop("c")

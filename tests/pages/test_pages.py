@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import backup, resources
-from rag_core.domain import Finding, Message, ModelStatus, Piece, Progress, Report, TargetProfile
+from rag_core.domain import Finding, Message, ModelStatus, Progress, Report, StreamEvent, TargetProfile
 from rag_core.errors import LimitExceeded, StoreUnavailable
 from rag_core.jobs import Jobs
 from tests.conftest import PROJECT
@@ -82,7 +82,7 @@ def test_a_suggestion_is_asked_in_a_new_conversation(library: FakeLibrary) -> No
     library.suggested = ["Of what are bridges made?"]
     test = suggesting()
     library.gate.clear()
-    library.pieces = [Piece(stage="answering")]
+    library.events = [StreamEvent(stage="answering")]
     test.button(key="chat_suggestion_0").click().run()
     asking = resources.questions().of(test.session_state["chat_current"])
     assert asking is not None

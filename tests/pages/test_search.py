@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import exchange, resources, scoping, searched
 from pages.parts.searching import results, snippets
-from rag_core.domain import Considered, DocumentCard, Message, Piece, Scope, Section, Understood
+from rag_core.domain import Considered, DocumentCard, Message, Scope, Section, StreamEvent, Understood
 from rag_core.errors import InvalidQuestion
 from tests.pages.conftest import NOW, FakeLibrary, a_document, a_hit, a_search, an_answer
 from tests.pages.test_pages import draw, said
@@ -201,7 +201,7 @@ def test_scopes_in_words() -> None:
 
 
 def test_a_conversation_is_narrowed_before_and_after_it_begins(held: FakeLibrary) -> None:
-    held.pieces = [Piece(answer=an_answer())]
+    held.events = [StreamEvent(answer=an_answer())]
     test = draw("chat")
     filters(test)["Documents"].set_value(["roads.txt"]).run()
     assert "Lectern reads 1 document" in said(test)

@@ -105,7 +105,7 @@ def _heading(hits: Sequence[Hit], latency_ms: Any) -> None:
 
 def _list(hits: Sequence[Hit]) -> None:
     pictures = resources.thumbnails()
-    wanted = [(hit.document.id, hit.page) for hit in hits[:PICTURES] if hit.document.has_pictures]
+    wanted = [(hit.document.id, hit.page) for hit in hits[:PICTURES] if hit.document.has_page_images]
     pictures.ask(wanted)
     st.fragment(_draw_list, run_every=REFRESH_S if pictures.missing(wanted) else None)(hits, wanted)
 

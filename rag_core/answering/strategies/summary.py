@@ -21,7 +21,7 @@ from rag_core.answering.summaries.condensing import Condensing
 from rag_core.answering.summaries.subject import Subject, extent_of, is_brief, narrowed, subject_of
 from rag_core.answering.summaries.telling import EVERYWHERE, telling
 from rag_core.answering.summaries.wording import of_itself
-from rag_core.domain import Answer, Document, Piece, Sentence
+from rag_core.domain import Answer, Document, Sentence, StreamEvent
 from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
@@ -58,13 +58,13 @@ class Summarist:
         self._model = model
 
     def stream(
-        self, draft: Draft, contents: Contents, cancelled: Stop, instead: Callable[[], Iterator[Piece]]
-    ) -> Iterator[Piece]:
+        self, draft: Draft, contents: Contents, cancelled: Stop, instead: Callable[[], Iterator[StreamEvent]]
+    ) -> Iterator[StreamEvent]:
         """The pieces of a summary, stages among them, last the whole answer; those of `instead` for a mere topic.
 
         Raises ModelUnavailable, StoreUnavailable.
         """
-        yield Piece(stage="searching")
+        yield StreamEvent(stage="searching")
         subject = subject_of(draft.question, contents, draft.history, lambda: _found(draft))
         if not subject.documents:
             yield from instead()
@@ -76,16 +76,20 @@ class Summarist:
             if answer.abstained:  # it holds no sentence that stands alone
                 yield from instead()
                 return
-            yield Piece(text=answer.text)
-            yield Piece(answer=answer)
+            yield StreamEvent(text=answer.text)
+            yield StreamEvent(answer=answer)
             return
         yield from self._written(draft, subject, read, cancelled)
 
-    def _written(self, draft: Draft, subject: Subject, read: Sequence[Content], cancelled: Stop) -> Iterator[Piece]:
+    def _written(
+        self, draft: Draft, subject: Subject, read: Sequence[Content], cancelled: Stop
+    ) -> Iterator[StreamEvent]:
         """Map and reduce, in a thread of its own, so that a stop need not wait for the model."""
         condensing = Condensing(draft, self._model(draft.model, draft.settings), self._encode_tokens)
         stopped = False
-        worker: Worker[Piece | CitationWriter] = Worker(lambda emit, stopping: condensing.run(read, emit, stopping))
+        worker: Worker[StreamEvent | CitationWriter] = Worker(
+            lambda emit, stopping: condensing.run(read, emit, stopping)
+        )
         writer: CitationWriter | None = None
         with worker:
             try:
@@ -98,15 +102,15 @@ class Summarist:
                 stopped = True
         stopped = stopped or cancelled()
         if writer is not None and (rest := writer.finish()):
-            yield Piece(text=rest)
+            yield StreamEvent(text=rest)
         if writer is None or not (stopped or writer.text.strip()):
-            yield Piece(
+            yield StreamEvent(
                 answer=draft.abstention(0.0, stopped=True) if stopped else _extracted(draft, subject, read, False)
             )
             return
         draft.hits = writer.passages.hits
         notes = [*_notes(subject), *condensing.notes]
-        yield Piece(answer=draft.written(writer, self._encode_tokens, 1.0, stopped, notes))
+        yield StreamEvent(answer=draft.written(writer, self._encode_tokens, 1.0, stopped, notes))
 
 
 def _found(draft: Draft) -> list[Document]:
@@ -115,14 +119,14 @@ def _found(draft: Draft) -> list[Document]:
     return list({hit.document.id: hit.document for hit in hits}.values())
 
 
-def _read(subject: Subject, contents: Contents, cancelled: Stop) -> Generator[Piece, None, list[Content]]:
+def _read(subject: Subject, contents: Contents, cancelled: Stop) -> Generator[StreamEvent, None, list[Content]]:
     """Read what is to be summarised of each document, and tell which one is read."""
     found = []
     for number, document in enumerate(subject.documents, start=1):
         if cancelled():
             break
         place = f"document {number} of {len(subject.documents)}: " if len(subject.documents) > 1 else ""
-        yield Piece(stage=f"Reading {place}{document.title}")
+        yield StreamEvent(stage=f"Reading {place}{document.title}")
         content = contents.read(document)
         if content is not None and subject.section is not None:
             content = narrowed(content, subject.section)

@@ -15,7 +15,7 @@ from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
 from rag_core.answering.summaries.telling import telling
-from rag_core.domain import Hit, Piece
+from rag_core.domain import Hit, StreamEvent
 from rag_core.errors import Cancelled
 from rag_core.models import prompts
 from rag_core.models.base import ChatModel
@@ -27,7 +27,7 @@ _NOTE_TOKENS = 300
 _MOST_ROUNDS = 4
 _SEPARATOR_TOKENS = 2
 
-Event = Piece | CitationWriter
+Event = StreamEvent | CitationWriter
 Emit = Callable[[Event], None]
 Stop = Callable[[], bool]
 
@@ -90,7 +90,7 @@ class Condensing:
         for number, part in enumerate(parts, start=1):
             titles = {source.hit.document.title for source in part}
             about = titles.pop() if len(titles) == 1 else title
-            emit(Piece(stage=f"{doing} part {number} of {len(parts)}: {about}"))
+            emit(StreamEvent(stage=f"{doing} part {number} of {len(parts)}: {about}"))
             prompt = prompts.PART.fill(title=prompts.plain(title), context=self._context(part))
             writer = CitationWriter(Passages([source.hit for source in part]))
             for text in self._generated(prompt, self._note, stopping):
@@ -112,7 +112,7 @@ class Condensing:
         ]
 
     def _summary(self, sources: Sequence[Source], title: str, emit: Emit, stopping: Stop) -> None:
-        emit(Piece(stage="answering"))
+        emit(StreamEvent(stage="answering"))
         fitting = next(iter(self._parts(sources, self._room(title, self._most))), [])
         if len(fitting) < len(sources):
             left_out = len(sources) - len(fitting)
@@ -124,7 +124,7 @@ class Condensing:
         )
         for text in self._generated(prompt, self._most, stopping):
             if shown := writer.feed(text):
-                emit(Piece(text=shown))
+                emit(StreamEvent(text=shown))
 
     def _generated(self, prompt: str, most: int, stopping: Stop) -> Iterator[str]:
         with closing(self._model.stream(prompted(prompt), max_tokens=most, cancelled=stopping)) as deltas:

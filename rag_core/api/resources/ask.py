@@ -1,4 +1,4 @@
-"""Ask: an answer with its citations, whole or piece by piece."""
+"""Ask: an answer with its citations, whole or as a stream of events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.schema import answers, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, Piece
+from rag_core.domain import Answer, StreamEvent
 from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
 from rag_core.plain import plain
@@ -25,7 +25,7 @@ router = APIRouter(prefix="/ask", tags=["ask"])
 
 
 class Question(Closed):
-    """A question; see `Library.stream`. With `stream`, or `Accept: text/event-stream`, pieces come as events.
+    """A question; see `Library.stream`. With `stream`, or `Accept: text/event-stream`, it is told as events.
 
     With `keep` false nothing is kept, and nothing replaced: see `Library.reply`.
     """
@@ -49,29 +49,29 @@ def ask(request: Request, library: Opened, given: Question) -> Response:
     """
     caller = caller_of(request)
     if given.stream or wants_events(request):
-        return streamed(request, lambda token: _events(_pieces(library, given, caller, token)))
+        return streamed(request, lambda token: _sent(_stream(library, given, caller, token)))
     return told(request, plain(answer_to(library, given, caller), without={"hits"}))
 
 
 def answer_to(library: Library, given: Question, caller: Caller) -> Answer:
     """The whole answer."""
     answer = None
-    for piece in _pieces(library, given, caller, Cancellation()):
-        answer = piece.answer or answer
+    for event in _stream(library, given, caller, Cancellation()):
+        answer = event.answer or answer
     if answer is None:
         raise ModelUnavailable("The model gave no answer.")
     return answer
 
 
-def _pieces(library: Library, given: Question, caller: Caller, token: Cancellation) -> Iterator[Piece]:
+def _stream(library: Library, given: Question, caller: Caller, token: Cancellation) -> Iterator[StreamEvent]:
     scope = scope_of(library, given.scope, caller)
     if caller.tags or not given.keep:
         # What others said is not for a narrowed key to go on with, nor are names that widen the scope.
-        pieces = library.reply(
+        events = library.reply(
             given.question, history=given.history, conversation=None if caller.tags else given.conversation,
             model=given.model, cancellation=token, scope=scope, agent=given.agent,
         )  # fmt: skip
-        return (replace(piece, answer=_discreet(piece.answer)) for piece in pieces) if caller.tags else pieces
+        return (replace(event, answer=_discreet(event.answer)) for event in events) if caller.tags else events
     return library.stream(
         given.question, conversation=given.conversation, model=given.model, cancellation=token, scope=scope,
         replaces=given.replaces, agent=given.agent,
@@ -83,10 +83,10 @@ def _discreet(answer: Answer | None) -> Answer | None:
     return None if answer is None else replace(answer, trace=replace(answer.trace, searched=None))
 
 
-def _events(pieces: Iterator[Piece]) -> Iterator[Event]:
-    for piece in pieces:
-        if piece.answer is not None:
-            yield "answer", plain(piece.answer, without={"hits"})
+def _sent(events: Iterator[StreamEvent]) -> Iterator[Event]:
+    for event in events:
+        if event.answer is not None:
+            yield "answer", plain(event.answer, without={"hits"})
         else:
-            told_piece: dict[str, Any] = plain(piece, without={"answer"})
-            yield "piece", told_piece
+            told_event: dict[str, Any] = plain(event, without={"answer"})
+            yield "piece", told_event

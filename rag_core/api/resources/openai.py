@@ -1,6 +1,6 @@
 """OpenAI's protocol: any program that speaks it asks the library as if it were a model.
 
-Beyond the protocol, an answer has `citations` (in a stream, the last piece that has a choice), and their titles and
+Beyond the protocol, an answer has `citations` (in a stream, the last event that has a choice), and their titles and
 pages stand below its text, unless the request says `"sources": false`. The conversation is the client's: nothing is
 kept here. Of messages, those of the system are passed over, since Lectern's own prompt says how to answer.
 """
@@ -25,7 +25,7 @@ from rag_core.api.problems import Refused
 from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.scoping import scope_of
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, Piece
+from rag_core.domain import Answer, StreamEvent
 from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
 from rag_core.plain import plain
@@ -101,12 +101,12 @@ def complete(request: Request, library: Opened, given: Chat) -> Response:
     question, history = _asked(given.messages)
     chosen, scope = _chosen(library, given.model), scope_of(library, None, caller_of(request))
 
-    def pieces(token: Cancellation) -> Iterator[Piece]:
+    def events(token: Cancellation) -> Iterator[StreamEvent]:
         return library.reply(question, history=history, model=chosen, cancellation=token, scope=scope)
 
     if given.stream:
-        return streamed(request, lambda token: _chunks(pieces(token), given))
-    answer = next((piece.answer for piece in pieces(Cancellation()) if piece.answer is not None), None)
+        return streamed(request, lambda token: _chunks(events(token), given))
+    answer = next((event.answer for event in events(Cancellation()) if event.answer is not None), None)
     if answer is None:
         raise ModelUnavailable("The model gave no answer.")
     message = {"role": "assistant", "content": answer.text + _below(answer, given.sources), "refusal": None}
@@ -155,8 +155,8 @@ def _chosen(library: Library, name: str) -> str | None:
     return name
 
 
-def _chunks(pieces: Iterator[Piece], given: Chat) -> Iterator[Event]:
-    """The pieces of an answer as chunks of a completion."""
+def _chunks(events: Iterator[StreamEvent], given: Chat) -> Iterator[Event]:
+    """The events of an answer as chunks of a completion."""
     head = _head("chat.completion.chunk", given.model)
 
     def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> Event:
@@ -164,10 +164,10 @@ def _chunks(pieces: Iterator[Piece], given: Chat) -> Iterator[Event]:
 
     yield chunk({"role": "assistant", "content": ""})
     answer = None
-    for piece in pieces:
-        if piece.text:
-            yield chunk({"content": piece.text})
-        answer = piece.answer or answer
+    for event in events:
+        if event.text:
+            yield chunk({"content": event.text})
+        answer = event.answer or answer
     if answer is not None:
         if below := _below(answer, given.sources):
             yield chunk({"content": below})

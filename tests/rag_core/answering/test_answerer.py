@@ -17,7 +17,7 @@ import pytest
 from rag_core.answering import Answerer
 from rag_core.answering.courtesy import COURTESY
 from rag_core.answering.encoding import Encoder
-from rag_core.domain import Answer, Hit, Message, Piece, Trace
+from rag_core.domain import Answer, Hit, Message, StreamEvent, Trace
 from rag_core.errors import InvalidQuestion, ModelUnavailable, StoreUnavailable
 from rag_core.settings import AnsweringSettings, GenerationSettings, Settings
 from tests.rag_core.answering.parts import ENCODER, HITS, SALES, TEA, ListRetriever, encode, hit
@@ -49,13 +49,13 @@ def gemini_settings(script: Script, **values: Any) -> Settings:
     return Settings(generation=generation, google_api_key="key", allow_remote=True, **values)
 
 
-def read(pieces: Iterator[Piece]) -> tuple[list[str], str, Answer]:
-    """Stages, joined text, answer; the answer is the last piece and the only one."""
-    every = list(pieces)
-    assert [piece.answer is not None for piece in every] == [False] * (len(every) - 1) + [True]
+def read(events: Iterator[StreamEvent]) -> tuple[list[str], str, Answer]:
+    """Stages, joined text, answer; the answer is the last event and the only one."""
+    every = list(events)
+    assert [event.answer is not None for event in every] == [False] * (len(every) - 1) + [True]
     answer = every[-1].answer
     assert answer is not None
-    return [piece.stage for piece in every if piece.stage], "".join(piece.text for piece in every), answer
+    return [event.stage for event in every if event.stage], "".join(event.text for event in every), answer
 
 
 def mark_of(prompt: str) -> str:
@@ -63,8 +63,8 @@ def mark_of(prompt: str) -> str:
     return re.findall(r"ends with </passage-([0-9a-f]{8})>", prompt)[0]
 
 
-def _answer(pieces: Iterator[Piece]) -> Answer:
-    return read(pieces)[2]
+def _answer(events: Iterator[StreamEvent]) -> Answer:
+    return read(events)[2]
 
 
 def test_quotes_with_exact_citations() -> None:
@@ -278,15 +278,15 @@ def test_stop_keeps_what_was_written(script: Script) -> None:
     script.texts, script.hang_before = ("Anna Berger leads the board [1].", " And more."), 1
     stop = threading.Event()
     answerer, _ = answerer_of(settings=gemini_settings(script))
-    pieces = answerer.stream("Who leads the board?", cancelled=stop.is_set)
+    events = answerer.stream("Who leads the board?", cancelled=stop.is_set)
     written = ""
-    for piece in pieces:
-        written += piece.text
-        if piece.text:
+    for event in events:
+        written += event.text
+        if event.text:
             break
     stop.set()
     began = time.perf_counter()
-    answer = list(pieces)[-1].answer
+    answer = list(events)[-1].answer
     assert time.perf_counter() - began < 3.5  # the silent server is not waited for until its timeout
     assert answer is not None
     assert answer.stopped
@@ -312,12 +312,12 @@ def test_a_reader_who_leaves_stops_the_thread(tmp_path: Path) -> None:
     write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE)
     generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=2048, max_tokens=900)
     answerer, _ = answerer_of((HITS[2],), Settings(models_dir=tmp_path, generation=generation))
-    pieces = answerer.stream("Tea?")
-    for piece in pieces:
-        if piece.text:
+    events = answerer.stream("Tea?")
+    for event in events:
+        if event.text:
             break
     assert threads_running() == 1
-    pieces.close()
+    events.close()
     assert threads_running() == 0
     answerer.close()
 

@@ -83,9 +83,9 @@ def test_a_sentence_of_a_neighbour_is_cited_where_it_stands(script: Script) -> N
     generation = GenerationSettings(model="gemini", gemini_endpoint=script.url, timeout_s=5)
     settings = Settings(generation=generation, google_api_key="key", allow_remote=True)
     answerer = Answerer(settings, lambda: ListRetriever(hits=(WIDE, TEA)), encode, ENCODER)
-    pieces = list(answerer.stream("Who leads the board, and who is the deputy?"))
-    answer = pieces[-1].answer
-    assert [piece.stage for piece in pieces if piece.stage] == ["searching", "answering"]
+    events = list(answerer.stream("Who leads the board, and who is the deputy?"))
+    answer = events[-1].answer
+    assert [event.stage for event in events if event.stage] == ["searching", "answering"]
     assert answer is not None
     assert [citation.text for citation in answer.citations] == ["Her deputy is Karl Ott.", "The board met in May."]
     for citation, held in zip(answer.citations, (BEHIND, BEFORE), strict=True):

@@ -75,7 +75,7 @@ def test_vectors(client: openai.OpenAI, served: Served) -> None:
 def test_langchain_speaks_with_it(served: Served) -> None:
     model = ChatOpenAI(model="lectern", base_url=f"{served.url}/v1", api_key="none")
     assert "27" in model.invoke(ASKED).content
-    assert "27" in "".join(piece.content for piece in model.stream(ASKED))
+    assert "27" in "".join(event.content for event in model.stream(ASKED))
     vectors = OpenAIEmbeddings(
         model="lectern", base_url=f"{served.url}/v1", api_key="none", check_embedding_ctx_length=False
     )

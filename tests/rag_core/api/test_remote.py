@@ -68,9 +68,9 @@ def test_a_document_from_adding_to_removal(any_library: Library, tmp_path: Path)
 
 def test_questions_and_conversations(any_library: Library) -> None:
     work = Scope(tags=("work",))
-    pieces = [*any_library.stream(ASKED, scope=work)]
-    answer = pieces[-1].answer
-    assert "".join(piece.text for piece in pieces) == answer.text
+    events = [*any_library.stream(ASKED, scope=work)]
+    answer = events[-1].answer
+    assert "".join(event.text for event in events) == answer.text
     assert answer.citations[0].title == "handbook"
     assert answer.trace.latency_ms
     (message,) = any_library.messages(answer.conversation)

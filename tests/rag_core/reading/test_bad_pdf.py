@@ -89,8 +89,8 @@ def test_a_password_is_asked_for_and_checked(
     assert "Some words" in parsed.pages[0].text
     assert parsed.notes == ()
     with pytest.raises(EncryptedDocument):
-        reader.picture(path, "application/pdf", 1)
-    assert reader.picture(path, "application/pdf", 1, password="secret").png
+        reader.page_image(path, "application/pdf", 1)
+    assert reader.page_image(path, "application/pdf", 1, password="secret").png
 
 
 def test_a_pdf_protected_against_changes_alone_is_read(

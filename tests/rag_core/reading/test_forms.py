@@ -47,7 +47,7 @@ def test_values_and_the_words_behind_them_are_marked(reader: Reader, make_pdf: C
     def marked(words: str) -> tuple[float, ...]:
         start = page.text.index(words)
         span = (start, start + len(words))
-        (box,) = reader.picture(path, PDF, 1, width_px=50, span=span, text=page.text).boxes
+        (box,) = reader.page_image(path, PDF, 1, width_px=50, span=span, text=page.text).boxes
         return round(box.left * 400), round((1 - box.bottom) * 600)
 
     assert marked("Jane Döe") == (140, 490)

@@ -35,7 +35,7 @@ def test_every_kind_is_a_page_that_waits_for_recognition(reader: Reader, kept, k
     path = kept(image_bytes(sheet(["Words"], paper=SMALL), kind=kind))
     parsed = reader.read(path, f"scan.{kind.lower()}", recognised={})
     assert (len(parsed.pages), parsed.to_recognise, parsed.title) == (1, (1,), "scan")
-    picture = reader.picture(path, parsed.media_type, 1, width_px=150)
+    picture = reader.page_image(path, parsed.media_type, 1, width_px=150)
     assert (picture.width_px, picture.height_px) == (150, 100)
 
 
@@ -52,7 +52,7 @@ def test_a_photograph_is_shown_as_its_camera_was_held(reader: Reader, kept) -> N
     exif = Image.Exif()
     exif[274] = 6
     sheet(["Words"], paper=SMALL).save(file, "JPEG", exif=exif)
-    picture = reader.picture(kept(file.getvalue()), "image/jpeg", 1, width_px=100)
+    picture = reader.page_image(kept(file.getvalue()), "image/jpeg", 1, width_px=100)
     assert (picture.width_px, picture.height_px) == (100, 150)
 
 
@@ -73,5 +73,5 @@ def test_a_damaged_image_ends_with_a_reason(reader: Reader, kept, data: bytes) -
     path = kept(data)
     with pytest.raises(LecternError) as caught:
         parsed = reader.read(path, "damaged", recognised={})
-        reader.picture(path, parsed.media_type, 1)
+        reader.page_image(path, parsed.media_type, 1)
     assert isinstance(caught.value, UnreadableDocument)

@@ -73,7 +73,9 @@ def test_text_has_all_of_pdfiums_letters_and_its_marks_stand_on_its_lines(
             page.text.encode("utf-8")
     for page in parsed.pages[:3]:
         line = page.lines[len(page.lines) // 2]
-        boxes = reader.picture(path, PDF, page.number, width_px=50, span=(line.start, line.end), text=page.text).boxes
+        boxes = reader.page_image(
+            path, PDF, page.number, width_px=50, span=(line.start, line.end), text=page.text
+        ).boxes
         assert min(box.left for box in boxes) == line.box.left
         assert max(box.bottom for box in boxes) == line.box.bottom
 
@@ -168,7 +170,7 @@ def test_boxes_fit_the_picture_of_rotated_and_cropped_pages(
     path = rewrite(make_pdf(draw), change)
     (page,) = reader.read(path, "turned.pdf").pages
     start = page.text.index("MARKED")
-    picture = reader.picture(path, PDF, 1, width_px=600, span=(start, start + 6))
+    picture = reader.page_image(path, PDF, 1, width_px=600, span=(start, start + 6))
     (line,) = page.lines
     (box,) = picture.boxes
     assert box == line.box
@@ -188,19 +190,19 @@ def test_a_span_has_a_box_for_each_of_its_lines(reader: Reader, samples: Path) -
     page = reader.read(path, path.name).pages[6]
     start = page.text.index("lowered from 16 to 14")
     end = page.text.index(" was lost and the ship")
-    boxes = reader.picture(path, PDF, 7, span=(start, end)).boxes
+    boxes = reader.page_image(path, PDF, 7, span=(start, end)).boxes
     assert len(boxes) == 3
     assert boxes[0].left > boxes[1].left
     assert [box.top for box in boxes] == sorted(box.top for box in boxes)
-    assert reader.picture(path, PDF, 7).boxes == ()
+    assert reader.page_image(path, PDF, 7).boxes == ()
 
 
 def test_pictures_have_the_width_asked_for_within_bounds(reader: Reader, make_pdf: Callable[..., Path]) -> None:
     path = make_pdf(lambda canvas: canvas.drawString(50, 50, "x"), size=(100, 4000))
-    picture = reader.picture(path, PDF, 1, width_px=300)
+    picture = reader.page_image(path, PDF, 1, width_px=300)
     assert (picture.width_px, picture.height_px) == (300, 12000)
     assert Image.open(io.BytesIO(picture.png)).size == (300, 12000)
-    large = reader.picture(path, PDF, 1, width_px=100_000)
+    large = reader.page_image(path, PDF, 1, width_px=100_000)
     assert large.width_px * large.height_px <= 16_000_000
 
 

@@ -209,7 +209,7 @@ def test_one_that_hangs_holds_up_no_other(stub: Callable[..., tuple[Reader, Path
 def test_a_picture_is_drawn_while_whatever_reads_is_at_work(samples: Path) -> None:
     path = samples / "veyra-ferry-handbook.pdf"
     with Reader(ReadingSettings(processes=1)) as reader, reader._reading.child():
-        assert reader.picture(path, "application/pdf", 3).png
+        assert reader.page_image(path, "application/pdf", 3).png
 
 
 def test_what_was_read_of_a_long_document_is_told_of(own_reader: Reader, many_pages: Path) -> None:
@@ -288,7 +288,7 @@ def test_the_process_ends_with_its_parent() -> None:
 
 def test_a_file_that_is_gone_is_an_error(own_reader: Reader, tmp_path: Path) -> None:
     with pytest.raises(UnreadableDocument, match="cannot be read"):
-        own_reader.picture(tmp_path / "gone", "application/pdf", 1)
+        own_reader.page_image(tmp_path / "gone", "application/pdf", 1)
     with pytest.raises(UnreadableDocument, match="cannot be read"):
         own_reader.read(tmp_path / "gone", "gone.pdf")
 
@@ -296,7 +296,7 @@ def test_a_file_that_is_gone_is_an_error(own_reader: Reader, tmp_path: Path) -> 
 def test_a_page_that_does_not_exist_has_no_picture(own_reader: Reader, samples: Path) -> None:
     for number in (0, 14):
         with pytest.raises(UnreadableDocument, match=f"no page {number}"):
-            own_reader.picture(samples / "veyra-ferry-handbook.pdf", "application/pdf", number)
+            own_reader.page_image(samples / "veyra-ferry-handbook.pdf", "application/pdf", number)
 
 
 @pytest.mark.parametrize(

@@ -92,4 +92,4 @@ def test_there_are_no_pictures_of_text(reader: Reader, tmp_path: Path) -> None:
     path = tmp_path / "stored"
     path.write_text("words")
     with pytest.raises(UnsupportedDocument):
-        reader.picture(path, "text/plain", 1)
+        reader.page_image(path, "text/plain", 1)

@@ -14,7 +14,7 @@ from rag_core.answering import Answerer
 from rag_core.answering.planning.calculating import calculate
 from rag_core.answering.planning.notebook import Notebook
 from rag_core.answering.planning.parts import keywords, questions_of, searches_of
-from rag_core.domain import Answer, Hit, Piece
+from rag_core.domain import Answer, Hit, StreamEvent
 from rag_core.errors import StoreUnavailable
 from rag_core.models import ChatModel
 from rag_core.models.messages import Request, Usage
@@ -56,15 +56,15 @@ def reply(draft: str, missing: str, *calls: tuple[str, str]) -> str:
 
 def asked(
     model: ChatModel | None, question: str, hits: tuple[Hit, ...] = HITS, **answering: Any
-) -> tuple[list[Piece], Answer, ListRetriever]:
+) -> tuple[list[StreamEvent], Answer, ListRetriever]:
     retriever = ListRetriever(hits=hits, asked=[])
     settings = Settings(_env_file=None).changed("answering", **answering)
     answerer = Answerer(settings, lambda: retriever, encode, ENCODER)
     if model is not None:
         answerer.models.get = lambda *_: model  # type: ignore[method-assign]
-    pieces = list(answerer.stream(question, model="extractive" if model is None else model.id, agent=True))
-    assert pieces[-1].answer is not None
-    return pieces, pieces[-1].answer, retriever
+    events = list(answerer.stream(question, model="extractive" if model is None else model.id, agent=True))
+    assert events[-1].answer is not None
+    return events, events[-1].answer, retriever
 
 
 @pytest.fixture
@@ -75,15 +75,15 @@ def samples(library: Library) -> Library:
 
 
 def test_without_a_model_both_parts_of_a_question_are_found(samples: Library) -> None:
-    pieces = list(samples.stream(BOTH, agent=True))
-    answer = pieces[-1].answer
+    events = list(samples.stream(BOTH, agent=True))
+    answer = events[-1].answer
     assert answer is not None
     assert "1978" in answer.text
     assert "Adult" in answer.text
     assert len({citation.document_id for citation in answer.citations}) == 2
-    steps = [piece.step for piece in pieces if piece.step is not None]
+    steps = [event.step for event in events if event.step is not None]
     assert [step.tool for step in steps] == ["plan", "search", "search"]
-    assert all(piece.stage == piece.step.text for piece in pieces if piece.step is not None)
+    assert all(event.stage == event.step.text for event in events if event.step is not None)
     (kept,) = samples.messages(answer.conversation)
     assert kept.answer is not None
     assert kept.answer.trace.steps == tuple(steps)
@@ -122,12 +122,12 @@ def test_a_model_plans_reads_reflects_and_searches_again() -> None:
         reply("All is known.", ""),
         "Sales rose by 12 percent [1]. An adult pays 15.80 [2].",
     )
-    pieces, answer, retriever = asked(model, "What did sales do, and by how much did the fare rise?", (*HITS, FARES))
+    events, answer, retriever = asked(model, "What did sales do, and by how much did the fare rise?", (*HITS, FARES))
     tools = [step.tool for step in answer.trace.steps]
     assert tools == ["plan", "search", "search", "plan", "read_table", "calculate", "plan"]
     assert [step.round for step in answer.trace.steps] == [1, 1, 1, 2, 2, 2, 3]
     assert retriever.asked == ["sales 2018", "adult fare"]
-    assert pieces[1].stage == "Planned: sales 2018; adult fare"
+    assert events[1].stage == "Planned: sales 2018; adult fare"
     second, third, last = (request.messages[-1].text for request in model.requests[1:])
     assert model.requests[0].json_schema is not None
     mark = second.partition("begins with <passage-")[2][:8]
@@ -165,9 +165,9 @@ def test_the_time_for_searching_ends() -> None:
 
 def test_a_stop_and_a_failing_search_come_through() -> None:
     answerer = Answerer(Settings(_env_file=None), lambda: ListRetriever(hits=HITS, asked=[]), encode, ENCODER)
-    seen: list[Piece] = []
-    for piece in answerer.stream(BOTH, agent=True, cancelled=lambda: any(one.step for one in seen)):
-        seen.append(piece)
+    seen: list[StreamEvent] = []
+    for event in answerer.stream(BOTH, agent=True, cancelled=lambda: any(one.step for one in seen)):
+        seen.append(event)
     assert seen[-1].answer is not None
     assert seen[-1].answer.stopped
     with pytest.raises(StoreUnavailable):

@@ -15,7 +15,7 @@ from rag_core.answering.draft import Draft
 from rag_core.answering.strategies.summary import Summarist
 from rag_core.answering.summaries.condensing import Condensing
 from rag_core.answering.summaries.subject import is_request, subject_of
-from rag_core.domain import Piece, Scope
+from rag_core.domain import Scope, StreamEvent
 from rag_core.models.base import ChatModel
 from rag_core.models.messages import Request, Usage
 from rag_core.retrieval import LibraryIndexes
@@ -110,16 +110,16 @@ def test_the_library_has_a_line_for_each_document(filled: Library) -> None:
 def test_which_document_is_read_is_told_and_a_stop_heard_before_the_next(filled: Library) -> None:
     cancellation = Cancellation()
     stages: list[str] = []
-    for piece in filled.stream("Summarise all my documents", cancellation=cancellation):
-        stages.append(piece.stage)
-        if piece.stage.startswith("Reading document 2 of 3: "):
+    for event in filled.stream("Summarise all my documents", cancellation=cancellation):
+        stages.append(event.stage)
+        if event.stage.startswith("Reading document 2 of 3: "):
             cancellation.cancel()
     assert [stage[:19] for stage in stages if stage.startswith("Reading")] == [
         "Reading document 1 ",
         "Reading document 2 ",
     ]
-    assert piece.answer is not None
-    assert piece.answer.stopped
+    assert event.answer is not None
+    assert event.answer.stopped
 
 
 def test_this_is_the_document_talked_about_or_the_scope(filled: Library) -> None:
@@ -224,13 +224,13 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     events: list[Any] = []
     draft = Draft("Summarise the guide", "", "copying", Settings(generation=GenerationSettings(max_tokens=200)))
     Condensing(draft, model, encode_tokens).run([guide], events.append, lambda: False)
-    stages = [event.stage for event in events if isinstance(event, Piece) and event.stage]
+    stages = [event.stage for event in events if isinstance(event, StreamEvent) and event.stage]
     parts = len(stages) - 1
     assert parts > 2
     assert stages[:2] == [f"Reading part {number} of {parts}: {guide.document.title}" for number in (1, 2)]
     asked = " ".join(model.prompts[:parts])
     assert all(" ".join(hit.text.split())[:60] in " ".join(asked.split()) for hit in guide.hits)
-    writer = next(event for event in events if not isinstance(event, Piece))
+    writer = next(event for event in events if not isinstance(event, StreamEvent))
     assert len(writer.register.citations) >= 3
     assert writer.removed == 0
     assert all(f"\n</passage-{draft.mark}>" in prompt for prompt in model.prompts)
@@ -255,14 +255,14 @@ def test_what_was_not_read_is_said(filled: Library, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_model_that_will_not_follow_the_form_gives_progress_and_an_answer(filled: Library) -> None:
-    pieces = list(filled.stream("Summarise the storm report", model="gguf:tiny.gguf"))
-    stages = [piece.stage for piece in pieces if piece.stage]
+    events = list(filled.stream("Summarise the storm report", model="gguf:tiny.gguf"))
+    stages = [event.stage for event in events if event.stage]
     assert stages[0] == "searching"
     assert stages[1].startswith("Reading THE STORM")
     assert stages[2].startswith("Reading part 1 of ")
     assert any(stage.startswith("Condensing part 1 of ") for stage in stages)
     assert stages[-1] == "answering"
-    answer = pieces[-1].answer
+    answer = events[-1].answer
     assert answer is not None
     assert answer.text
     assert answer.model == "gguf:tiny.gguf"
@@ -272,10 +272,10 @@ def test_a_summary_is_stopped_between_parts(filled: Library) -> None:
     cancellation = Cancellation()
     stages: list[str] = []
     answer = None
-    for piece in filled.stream("Summarise the handbook", model="gguf:tiny.gguf", cancellation=cancellation):
-        stages.append(piece.stage)
-        answer = piece.answer or answer
-        if piece.stage.startswith("Reading part 2"):
+    for event in filled.stream("Summarise the handbook", model="gguf:tiny.gguf", cancellation=cancellation):
+        stages.append(event.stage)
+        answer = event.answer or answer
+        if event.stage.startswith("Reading part 2"):
             cancellation.cancel()
     assert answer is not None
     assert answer.stopped
