@@ -1,0 +1,48 @@
+"""What the program needs of its machine: its stores, its doors, its log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from rag_core.settings.group import Group
+
+
+class StorageSettings(Group):
+    """Where things are kept."""
+
+    statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
+    connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for the database, seconds")
+    # Each index follows the change log in a thread of its own, beside those who add, search and answer.
+    pool_size: int = Field(default=8, ge=5, le=64, description="database connections held")
+    min_free_bytes: int = Field(default=256 * 2**20, ge=0, description="disk that must stay free, bytes")
+
+
+class DoorSettings(Group):
+    """The doors for other programs, beside the pages: REST, OpenAI's protocol, MCP."""
+
+    hosts: tuple[str, ...] = Field(
+        default=(), description="names, besides this machine's own, by which requests may call the server"
+    )
+    users: tuple[str, ...] = Field(
+        default=(),
+        description="who may use the pages where people sign in: e-mail addresses, or @example.org for all of it",
+    )
+    folders: tuple[Path, ...] = Field(default=(), description="folders whose files programs may add by their path")
+    max_body_bytes: int = Field(default=4 * 2**20, ge=1024, description="largest request that is no upload, bytes")
+    timeout_s: float = Field(default=600.0, gt=0, description="longest wait for the beginning of an answer, seconds")
+    concurrency: int = Field(default=20, ge=1, le=1000, description="requests at work at a time; others wait")
+    rate_per_s: float = Field(default=200.0, gt=0, description="requests a second of one client, in the long run")
+    telemetry: str = Field(
+        default="", description="collector that gets requests as spans (OpenTelemetry, OTLP over gRPC); empty: none"
+    )
+
+
+class LogSettings(Group):
+    """What is written down of what happens, in `logs/` of the data directory."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="least weight of a line")
+    max_bytes: int = Field(default=5 * 2**20, ge=10_000, description="a file of the log is followed by another, bytes")
+    files: int = Field(default=5, ge=1, le=100, description="older files that are kept")
