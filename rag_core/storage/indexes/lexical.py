@@ -14,10 +14,9 @@ import math
 import shutil
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import tantivy
-from tantivy import Occur, Query
 
 from accelerator.atomic import write_atomically
 from accelerator.faults import reach
@@ -25,21 +24,27 @@ from rag_core.domain import Finding
 from rag_core.storage.indexes.base import DerivedIndex, IndexUnavailable, Surroundings
 from rag_core.storage.indexes.comparison import Comparison
 from rag_core.storage.indexes.lexical_files import STAMP, files_fault, stamp, stamp_fault
-from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
+from rag_core.storage.indexes.lexical_query import (
+    Terms,
+    alike,
+    any_of,
+    entry,
+    hash_of,
+    joined,
+    of_document,
+    places_of,
+    schema,
+    token,
+)  # fmt: skip
+from rag_core.storage.postgres.contents import IndexedDocument
 from rag_core.storage.postgres.truth import Rows
 from rag_core.text.terms import terms as terms_of
 
 _log = logging.getLogger(__name__)
-FIELDS: Final = ("body", "title", "section")
-BOOSTS: Final[Mapping[str, float]] = {"body": 1.0, "title": 0.5, "section": 0.5}
-"""What a match in a field counts for."""
 # The least that tantivy takes for one thread; it is let go of once the index has followed.
 _HEAP_BYTES = 15_000_000
 _OWN_TERMS = 32
-_LONG_TERM = 6  # characters from which two letters may be wrong
-_LOW = 2**64 - 1
 
-Terms = Sequence[str]
 Found = tuple[str, int, float]
 """Document id, index of the chunk, and BM25 score."""
 
@@ -54,7 +59,6 @@ class LexicalIndex(DerivedIndex):
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
         self._folder = surroundings.folder / "lexical"
-        self._schema = _schema()
         self._index: tantivy.Index | None = None
         self._writer: Any = None
         self._opening = threading.RLock()
@@ -66,7 +70,6 @@ class LexicalIndex(DerivedIndex):
     def search(
         self, terms: Mapping[frozenset[str], float] | Terms, k: int, within: Collection[str] | None = None, *,
         phrases: Sequence[Terms] = (), required: Terms = (), excluded: Terms = (),
-        boosts: Mapping[str, float] = BOOSTS,
     ) -> list[Found]:  # fmt: skip
         """The k chunks of the highest score, best first: any of `terms`, each with a weight, 1 where none is given.
 
@@ -79,13 +82,10 @@ class LexicalIndex(DerivedIndex):
         if k < 1 or not (weights or any(phrases) or required) or (within is not None and not within):
             return []
         with self._guarded():
-            clauses = list(self._clauses(weights, phrases, required, excluded, boosts))
-            if within is not None:
-                documents = Query.term_set_query(self._schema, "document", list(within))
-                clauses.append((Occur.Must, Query.const_score_query(documents, 0.0)))
+            query = any_of(weights, within, phrases, required, excluded)
             searcher = self._opened().searcher()
-            hits = searcher.search(Query.boolean_query(clauses), limit=k, count=False).hits
-            places = _places(searcher, [address for _, address in hits])
+            hits = searcher.search(query, limit=k, count=False).hits
+            places = places_of(searcher, [address for _, address in hits])
         return [(*place, float(score)) for place, (score, _) in zip(places, hits, strict=True)]
 
     def idf(self, terms: Sequence[str]) -> dict[str, float]:
@@ -93,58 +93,20 @@ class LexicalIndex(DerivedIndex):
         with self._guarded():
             searcher = self._opened().searcher()
             chunks = searcher.num_docs
-            held = {term: min(searcher.doc_freq("body", _token(term)), chunks) for term in terms}
+            held = {term: min(searcher.doc_freq("body", token(term)), chunks) for term in terms}
         return {term: math.log(1 + (chunks - n + 0.5) / (n + 0.5)) for term, n in held.items()}
 
     def like(self, term: str, k: int) -> list[tuple[str, int]]:
         """At most k chunks whose bodies hold a term that is spelt much alike. Raises IndexUnavailable."""
-        distance = 1 if len(term) < _LONG_TERM else 2
         with self._guarded():
             searcher = self._opened().searcher()
-            query = Query.fuzzy_term_query(self._schema, "body", _token(term), distance=distance)
-            return _places(searcher, [address for _, address in searcher.search(query, limit=k, count=False).hits])
+            hits = searcher.search(alike(term), limit=k, count=False).hits
+            return places_of(searcher, [address for _, address in hits])
 
     def holds(self, term: str) -> bool:
         """Whether the body of any chunk holds a term. Raises IndexUnavailable."""
         with self._guarded():
-            return bool(self._opened().searcher().doc_freq("body", _token(term)))
-
-    def _clauses(
-        self, weights: Mapping[Any, float], phrases: Sequence[Terms], required: Terms, excluded: Terms,
-        boosts: Mapping[str, float],
-    ) -> Iterator[tuple[Occur, Query]]:  # fmt: skip
-        fields = {field: boost for field, boost in boosts.items() if boost > 0}
-        if weights:
-            some = [
-                (Occur.Should, Query.boost_query(self._best_form(field, forms), boost * weight))
-                for forms, weight in weights.items()
-                for field, boost in fields.items()
-                if weight > 0
-            ]
-            # What must be there anyway need not hold any of the others.
-            yield (Occur.Should if any(phrases) or required else Occur.Must), Query.boolean_query(some)
-        for phrase in (*phrases, *([term] for term in required)):
-            if phrase:
-                yield Occur.Must, self._in_any(phrase)
-        for term in excluded:
-            yield Occur.MustNot, self._in_any([term])
-
-    def _best_form(self, field: str, forms: str | frozenset[str]) -> Query:
-        if isinstance(forms, str):
-            return self._term(field, forms)
-        each = [self._term(field, form) for form in sorted(forms)]
-        return each[0] if len(each) == 1 else Query.disjunction_max_query(each)
-
-    def _in_any(self, phrase: Terms) -> Query:
-        words = [_token(term) for term in phrase]
-        alternatives = [
-            self._term(field, words[0]) if len(words) == 1 else Query.phrase_query(self._schema, field, list(words))
-            for field in FIELDS
-        ]
-        return Query.boolean_query([(Occur.Should, query) for query in alternatives])
-
-    def _term(self, field: str, term: str) -> Query:
-        return Query.term_query(self._schema, field, _token(term), index_option="freq")
+            return bool(self._opened().searcher().doc_freq("body", token(term)))
 
     # Following
 
@@ -168,9 +130,9 @@ class LexicalIndex(DerivedIndex):
         with self._writing() as writer:
             for document in documents:
                 writer.delete_documents_by_term("document", document.id)
-                title = _joined(document.title, document.language)
+                title = joined(document.title, document.language)
                 for chunk in document.chunks:
-                    writer.add_document(_entry(document.id, title, document.language, chunk))
+                    writer.add_document(entry(document.id, title, document.language, chunk))
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove every chunk of documents in one commit."""
@@ -206,7 +168,7 @@ class LexicalIndex(DerivedIndex):
                     self._folder.unlink(missing_ok=True)
                 reach("rebuild.lexical_removed")
                 self._folder.mkdir(mode=0o700, parents=True)
-                tantivy.Index(self._schema, str(self._folder))
+                tantivy.Index(schema(), str(self._folder))
                 write_atomically(self._folder / STAMP, [json.dumps(stamp()).encode()])
             self._judged = True
             self._rebuilt = reason
@@ -278,7 +240,7 @@ class LexicalIndex(DerivedIndex):
             yield from self._missed(comparison, wrong)
 
     def _rows_fault(self, searcher: Any, rows: Rows) -> str:
-        query = self._term("document", rows.document_id)
+        query = of_document(rows.document_id)
         addresses = [address for _, address in searcher.search(query, limit=len(rows.indexes) + 1, count=False).hits]
         indexes = searcher.fast_field_values("index", addresses) if addresses else []
         hashes = searcher.fast_field_values("hash", addresses) if addresses else []
@@ -286,13 +248,13 @@ class LexicalIndex(DerivedIndex):
         if len(addresses) != len(rows.indexes) or held.keys() != set(rows.indexes):
             return f"It holds {len(addresses)} chunks instead of {len(rows.indexes)}."
         wanted = zip(rows.indexes, rows.hashes, strict=True)
-        wrong = [index for index, md5 in wanted if held[index] != _hash(md5.tobytes())]
+        wrong = [index for index, md5 in wanted if held[index] != hash_of(md5.tobytes())]
         return f"The text of chunk {wrong[0] + 1} is another." if wrong else ""
 
     def _strays(self, searcher: Any, known: Collection[str]) -> Iterator[str]:
         for document_id, _ in searcher.terms_with_prefix("document", ""):
             # Terms of what was removed go with the next merge.
-            if document_id not in known and searcher.search(self._term("document", document_id), limit=1).count:
+            if document_id not in known and searcher.search(of_document(document_id), limit=1).count:
                 yield document_id
 
     def _missed(self, comparison: Comparison, known: Collection[str]) -> Iterator[Finding]:
@@ -320,7 +282,7 @@ class LexicalIndex(DerivedIndex):
                 fault = stamp_fault(self._folder) or files_fault(self._folder)
                 if fault:
                     raise IndexUnavailable(f"The lexical index cannot be used: {fault}.")
-                self._index = tantivy.Index(self._schema, str(self._folder))
+                self._index = tantivy.Index(schema(), str(self._folder))
                 self._index.config_reader("manual")
                 self._index.reload()
             return self._index
@@ -375,46 +337,3 @@ def _translated() -> Iterator[None]:
         if type(error).__name__ != "PanicException":
             raise
         raise IndexUnavailable(f"The lexical index failed: {error}") from error
-
-
-def _schema() -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("document", tokenizer_name="raw", index_option="basic")
-    # A document's id is 128 bits; texts cannot be read back from a column, numbers can.
-    for column in ("id_high", "id_low", "index", "hash"):
-        builder.add_unsigned_field(column, fast=True)
-    for field in FIELDS:
-        builder.add_text_field(field, tokenizer_name="whitespace", index_option="position")
-    return builder.build()
-
-
-def _entry(document_id: str, title: str, language: str, chunk: IndexedChunk) -> tantivy.Document:
-    entry = tantivy.Document(
-        document=document_id, title=title, section=_joined(chunk.section, language), body=_joined(chunk.text, language)
-    )
-    number = int(document_id, 16)
-    columns = {"id_high": number >> 64, "id_low": number & _LOW, "index": chunk.index}
-    for column, value in {**columns, "hash": _hash(bytes.fromhex(chunk.md5))}.items():
-        entry.add_unsigned(column, value)
-    return entry
-
-
-def _places(searcher: Any, addresses: list[Any]) -> list[tuple[str, int]]:
-    """Document id and index of chunks."""
-    if not addresses:
-        return []
-    columns = (searcher.fast_field_values(column, addresses) for column in ("id_high", "id_low", "index"))
-    return [(f"{high << 64 | low:032x}", index) for high, low, index in zip(*columns, strict=True)]
-
-
-def _hash(md5: bytes) -> int:
-    return int.from_bytes(md5[:8], "big")
-
-
-def _joined(text: str, language: str) -> str:
-    return " ".join(map(_token, terms_of(text, language)))
-
-
-def _token(term: str) -> str:
-    """A term without spaces, at which tantivy splits."""
-    return "_".join(term.split())

@@ -18,6 +18,7 @@ from rag_core.storage.indexes import LexicalIndex, lexical, lexical_files
 from rag_core.storage.indexes.base import IndexUnavailable
 from rag_core.storage.indexes.sync import Sync
 from rag_core.storage.maintenance.doctor import repair, verify
+from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
 from rag_core.text.terms import terms
 from tests.rag_core.storage.filled import (
     PROFILE,
@@ -119,7 +120,7 @@ def test_chunks_are_ranked_by_their_terms(storage: Storage, ids: list[str]) -> N
     assert len(storage.lexical.search(terms("ferry"), 1)) == 1
 
 
-def test_terms_have_weights_and_fields_have_boosts(storage: Storage, ids: list[str]) -> None:
+def test_terms_have_weights_and_titles_and_sections_are_searched(storage: Storage, ids: list[str]) -> None:
     ferries, _, recipes = ids
     (flour,) = terms("flour")
     (cattle,) = terms("cattle")
@@ -127,8 +128,7 @@ def test_terms_have_weights_and_fields_have_boosts(storage: Storage, ids: list[s
         weighted = storage.lexical.search({frozenset({heavy}): 3.0, frozenset({light}): 0.1}, 5)
         assert weighted[0][:2] == first
     assert len(places(storage.lexical.search(terms("recipes"), 5))) == 2  # its title
-    assert storage.lexical.search(terms("recipes"), 5, boosts={"body": 1.0}) == []
-    assert len(storage.lexical.search(terms("section"), 10, boosts={"section": 1.0})) == 6
+    assert len(storage.lexical.search(terms("section"), 10)) == 6
 
 
 def test_phrases_and_required_and_excluded_terms(storage: Storage, ids: list[str]) -> None:
@@ -278,9 +278,9 @@ def test_missing_wrong_and_stray_rows_are_found_and_repaired(storage: Storage, i
     contents = {item.id: item for item in storage.sync._contents.of(ids, texts=True, vectors=False)}
     index.remove([ids[0]])
     other = contents[ids[1]]
-    chunks = (other.chunks[0], lexical.IndexedChunk(1, 1, "", "", "another text", hash_of("another text")))
-    stray = lexical.IndexedDocument("e" * 32, "", "", "en", chunks, np.empty((0, 0), np.float32))
-    index.put([lexical.IndexedDocument(ids[1], other.title, "", "en", chunks, other.vectors), stray])
+    chunks = (other.chunks[0], IndexedChunk(1, 1, "", "", "another text", hash_of("another text")))
+    stray = IndexedDocument("e" * 32, "", "", "en", chunks, np.empty((0, 0), np.float32))
+    index.put([IndexedDocument(ids[1], other.title, "", "en", chunks, other.vectors), stray])
     index.tidy()
     report = verify(storage)
     assert {item.document_id: item.message for item in own(report)} == {
@@ -314,7 +314,7 @@ def test_a_failure_while_writing_backs_off_and_is_made_good(storage: Storage, mo
         raise ValueError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(lexical, "_entry", refuse)
+        patch.setattr(lexical, "entry", refuse)
         storage.commit([stored(storage, 7, 3)], PROFILE)
         follow(storage)
     waiting = storage.sync.waiting("lexical")
