@@ -63,19 +63,17 @@ def documents_within(database: Database, scope: Scope) -> dict[str, int]:
     conditions = [("state = 'ready'", {}), *_conditions(scope)]
     where = " AND ".join(text for text, _ in conditions)
     values = {name: value for _, named in conditions for name, value in named.items()}
-    with database.reading() as connection:
-        rows = connection.execute(f"SELECT id, chunk_count FROM documents d WHERE {where}".encode(), values).fetchall()
+    rows = database.rows(f"SELECT id, chunk_count FROM documents d WHERE {where}".encode(), values)
     return {row[0]: row[1] for row in rows}
 
 
 def sections_within(database: Database, documents: Sequence[str], titles: Sequence[str]) -> dict[str, list[int]]:
     """The chunks that stand under some sections' titles, in any case of letters, by document."""
-    with database.reading() as connection:
-        rows = connection.execute(
-            "SELECT document_id, array_agg(index ORDER BY index) FROM chunks"
-            " WHERE document_id = ANY(%s) AND lower(section) = ANY(%s) GROUP BY document_id",
-            (list(documents), [title.lower() for title in _storable(titles)]),
-        ).fetchall()
+    rows = database.rows(
+        "SELECT document_id, array_agg(index ORDER BY index) FROM chunks"
+        " WHERE document_id = ANY(%s) AND lower(section) = ANY(%s) GROUP BY document_id",
+        (list(documents), [title.lower() for title in _storable(titles)]),
+    )
     return {row[0]: row[1] for row in rows}
 
 

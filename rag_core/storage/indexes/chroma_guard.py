@@ -25,7 +25,7 @@ from rag_core.storage.indexes.chroma import ChromaStore, collection_name
 from rag_core.storage.indexes.chroma_probe import ProbeStopped, Verdict, count_rows, probe
 from rag_core.storage.originals.files import disk_failure
 from rag_core.storage.postgres.changes import ChangeLog
-from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.database import Database
 from rag_core.storage.postgres.documents import DocumentStore
 
 _log = logging.getLogger(__name__)
@@ -213,14 +213,12 @@ class ChromaGuard:
         # Of what waits some rows may be there, and of what is being removed some may be left.
         return (rows or 0) == taken if not waiting else (rows or 0) >= taken
 
-    @retried
     def _counts(self) -> dict[str, int]:
         """How many chunks each document has that it holds, or will."""
-        with self._database.transaction() as connection:
-            rows: Sequence[tuple[str, int]] = connection.execute(
-                "SELECT c.document_id, count(*) FROM chunks c JOIN documents d ON d.id = c.document_id"
-                " WHERE d.state IN ('stored', 'ready') GROUP BY c.document_id"
-            ).fetchall()
+        rows: Sequence[tuple[str, int]] = self._database.rows(
+            "SELECT c.document_id, count(*) FROM chunks c JOIN documents d ON d.id = c.document_id"
+            " WHERE d.state IN ('stored', 'ready') GROUP BY c.document_id"
+        )
         return dict(rows)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from accelerator.atomic import write_atomically
 from rag_core.domain import Profile
 from rag_core.storage.indexes.chroma import BATCH, ChromaStore
-from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.database import Database
 
 _log = logging.getLogger(__name__)
 _SEEN = "hierarchy.seen"
@@ -103,18 +103,14 @@ class ChromaHierarchy:
         sound = {key for key, row in rows.items() if held.get(key) == row.digest}
         return [row for key, row in rows.items() if key not in sound], sorted(held.keys() - sound)
 
-    @retried
     def _rows(self, profile: Profile) -> list[_Row]:
-        with self._database.transaction() as connection:
-            rows = connection.execute(_ROWS.encode(), {"profile": profile.id}, binary=True).fetchall()
+        rows = self._database.rows(_ROWS.encode(), {"profile": profile.id}, binary=True)
         found = [_Row(kind, key, number, text, vector.to_numpy()) for kind, key, number, text, vector in rows]
         return [row for row in found if row.vector.any()]  # one without direction would be taken for damage
 
-    @retried
     def _known(self, profile: Profile) -> str:
         """A text that is another once any of PostgreSQL's rows is."""
-        with self._database.transaction() as connection:
-            row = connection.execute(_STATE.encode(), {"profile": profile.id}).fetchone()
+        row = self._database.row(_STATE.encode(), {"profile": profile.id})
         return f"{profile.id} {row[0] if row else ''}"
 
     def _last(self) -> str:

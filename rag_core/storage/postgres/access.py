@@ -20,30 +20,23 @@ class AccessStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @retried
     def add(self, key_id: str, name: str, role: Role, tags: Sequence[str], digest: bytes) -> None:
         """Keep a key; `digest` is the hash of its secret."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO access_keys (id, name, role, tags, digest) VALUES (%s, %s, %s, %s, %s)"
-                " ON CONFLICT DO NOTHING",
-                (key_id, storable(name), role, [storable(tag) for tag in tags], digest),
-            )
+        self._database.execute(
+            "INSERT INTO access_keys (id, name, role, tags, digest) VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            (key_id, storable(name), role, [storable(tag) for tag in tags], digest),
+        )
 
-    @retried
     def all(self) -> list[AccessKey]:
         """Every key, revoked ones too, newest first."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(f"SELECT {_COLUMNS} FROM access_keys ORDER BY created_at DESC, id").fetchall()
+        rows = self._database.rows(f"SELECT {_COLUMNS} FROM access_keys ORDER BY created_at DESC, id")
         return [AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]) for row in rows]
 
-    @retried
     def find(self, key_id: str) -> tuple[AccessKey, bytes] | None:
         """A key that was not revoked, with the hash of its secret."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                f"SELECT {_COLUMNS}, digest FROM access_keys WHERE id = %s AND revoked_at IS NULL", (storable(key_id),)
-            ).fetchone()
+        row = self._database.row(
+            f"SELECT {_COLUMNS}, digest FROM access_keys WHERE id = %s AND revoked_at IS NULL", (storable(key_id),)
+        )
         return (AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]), bytes(row[6])) if row else None
 
     @retried
@@ -65,22 +58,16 @@ class AccessStore:
             if row and row[0] % 1000 == 0:
                 connection.execute("DELETE FROM audit WHERE id <= %s", (row[0] - _KEPT_LINES,))
 
-    @retried
     def audit(self, limit: int) -> list[AuditEntry]:
         """The last lines of the audit, newest first."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT at, who, action, status FROM audit ORDER BY id DESC LIMIT %s", (limit,)
-            ).fetchall()
+        rows = self._database.rows("SELECT at, who, action, status FROM audit ORDER BY id DESC LIMIT %s", (limit,))
         return [AuditEntry(*row) for row in rows]
 
-    @retried
     def answered(self, who: str, key: str) -> tuple[str, str] | None:
         """The digest of the request that came under an idempotency key, and what was answered, as JSON."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT digest, answer FROM repeats WHERE who = %s AND key = %s", (storable(who), storable(key))
-            ).fetchone()
+        row = self._database.row(
+            "SELECT digest, answer FROM repeats WHERE who = %s AND key = %s", (storable(who), storable(key))
+        )
         return (row[0], row[1]) if row else None
 
     @retried

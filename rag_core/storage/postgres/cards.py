@@ -73,14 +73,12 @@ class CardStore:
             )
         self._forget(*ids)
 
-    @retried
     def tags(self) -> list[tuple[str, int]]:
         """Every tag with how many documents have it, in alphabetical order."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT tag, count(*) FROM document_tags t JOIN documents d ON d.id = t.document_id"
-                " WHERE d.state <> 'removing' GROUP BY tag ORDER BY lower(tag), tag"
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT tag, count(*) FROM document_tags t JOIN documents d ON d.id = t.document_id"
+            " WHERE d.state <> 'removing' GROUP BY tag ORDER BY lower(tag), tag"
+        )
         return [(row[0], row[1]) for row in rows]
 
     @retried

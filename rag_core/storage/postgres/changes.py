@@ -163,58 +163,46 @@ class ChangeLog:
             reach("sync.uncommitted")
         reach("sync.committed")
 
-    @retried
     def retry_now(self, name: str | None = None, ids: Collection[str] | None = None) -> None:
         """Make due what backs off and dead letters: all, those of one index, or those of some documents."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE index_backlog SET attempts = 0, next_attempt_at = now() WHERE attempts > 0"
-                " AND (%s::text IS NULL OR index_name = %s) AND (%s::text[] IS NULL OR document_id = ANY(%s))",
-                (name, name, *(None if ids is None else list(ids),) * 2),
-            )
+        self._database.execute(
+            "UPDATE index_backlog SET attempts = 0, next_attempt_at = now() WHERE attempts > 0"
+            " AND (%s::text IS NULL OR index_name = %s) AND (%s::text[] IS NULL OR document_id = ANY(%s))",
+            (name, name, *(None if ids is None else list(ids),) * 2),
+        )
 
-    @retried
     def retry_after_outage(self, name: str) -> None:
         """Make due what backs off while an index could not be used. Dead letters stay, and attempts are counted on."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE index_backlog SET next_attempt_at = now() WHERE index_name = %s AND attempts < %s",
-                (name, ATTEMPTS),
-            )
+        self._database.execute(
+            "UPDATE index_backlog SET next_attempt_at = now() WHERE index_name = %s AND attempts < %s",
+            (name, ATTEMPTS),
+        )
 
-    @retried
     def waiting(self, name: str) -> Waiting:
         """What an index has yet to follow."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT count(DISTINCT document_id), count(DISTINCT document_id) FILTER (WHERE attempts >= %s),"
-                " max(error) FROM index_waiting WHERE index_name = %s",
-                (ATTEMPTS, name),
-            ).fetchone()
+        row = self._database.row(
+            "SELECT count(DISTINCT document_id), count(DISTINCT document_id) FILTER (WHERE attempts >= %s),"
+            " max(error) FROM index_waiting WHERE index_name = %s",
+            (ATTEMPTS, name),
+        )
         return Waiting(*row) if row else Waiting()
 
-    @retried
     def waiting_ids(self, name: str) -> set[str]:
         """The documents that an index has yet to follow."""
-        with self._database.transaction() as connection:
-            rows = connection.execute("SELECT document_id FROM index_waiting WHERE index_name = %s", (name,)).fetchall()
+        rows = self._database.rows("SELECT document_id FROM index_waiting WHERE index_name = %s", (name,))
         return {row[0] for row in rows}
 
-    @retried
     def reason(self, name: str, document_id: str) -> str | None:
         """Why an index has not followed a document, where it was tried."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT error FROM index_backlog WHERE index_name = %s AND document_id = %s",
-                (name, storable(document_id)),
-            ).fetchone()
+        row = self._database.row(
+            "SELECT error FROM index_backlog WHERE index_name = %s AND document_id = %s",
+            (name, storable(document_id)),
+        )
         return row[0] if row else None
 
-    @retried
     def head(self) -> int:
         """The id of the last change that the log holds; 0 when it is empty."""
-        with self._database.transaction() as connection:
-            row = connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
+        row = self._database.row("SELECT coalesce(max(id), 0) FROM changes")
         return row[0] if row else 0
 
     @retried
@@ -223,11 +211,9 @@ class ChangeLog:
         with self._database.transaction() as connection:
             queue(connection, names, ids, removes=removes)
 
-    @retried
     def trim(self) -> None:
         """Delete what every cursor has passed."""
-        with self._database.transaction() as connection:
-            connection.execute("DELETE FROM changes WHERE id <= (SELECT min(change_id) FROM index_cursors)")
+        self._database.execute("DELETE FROM changes WHERE id <= (SELECT min(change_id) FROM index_cursors)")
 
 
 def append(connection: Connection[TupleRow], action: Action, ids: Sequence[str]) -> None:

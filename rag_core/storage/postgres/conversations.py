@@ -53,22 +53,16 @@ class ConversationStore:
         self._ask(conversation_id, message_id, question, scope, replaces)
         return conversation_id, message_id
 
-    @retried
     def scope(self, conversation_id: str) -> Scope:
         """What a conversation is narrowed to; everything where there is no such conversation."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT scope FROM conversations WHERE id = %s", (_id(conversation_id),)
-            ).fetchone()
+        row = self._database.row("SELECT scope FROM conversations WHERE id = %s", (_id(conversation_id),))
         return _SCOPE.validate_python(row[0]) if row and row[0] else Scope()
 
-    @retried
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
         """Narrow a conversation, or widen it to everything again."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE conversations SET scope = %s WHERE id = %s", (_packed(scope), _id(conversation_id))
-            )
+        self._database.execute(
+            "UPDATE conversations SET scope = %s WHERE id = %s", (_packed(scope), _id(conversation_id))
+        )
 
     @retried
     def answer(self, message_id: str, answer: Answer, mode: str, top_k: int) -> None:
@@ -92,11 +86,9 @@ class ConversationStore:
                 ),
             )  # fmt: skip
 
-    @retried
     def fail(self, message_id: str, error: str) -> None:
         """Keep why a question got no answer."""
-        with self._database.transaction() as connection:
-            connection.execute("UPDATE messages SET error = %s WHERE id = %s", (storable(error), message_id))
+        self._database.execute("UPDATE messages SET error = %s WHERE id = %s", (storable(error), message_id))
 
     @retried
     def all(self) -> list[Conversation]:
@@ -104,27 +96,23 @@ class ConversationStore:
         with self._database.transaction() as connection:
             return [Conversation(*row) for row in connection.execute(_CONVERSATIONS + _NEWEST).fetchall()]
 
-    @retried
     def find(self, words: Sequence[str]) -> list[Conversation]:
         """Conversations whose title, questions or answers hold each of the words, in any case; in the order of `all`.
 
         Every text is read: there are few of them, and what is found is what is there, in any language.
         """
         patterns = [f"%{_literal(word)}%" for word in words]
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                _CONVERSATIONS + "JOIN LATERAL (SELECT c.title || ' ' || coalesce(string_agg(question || ' ' ||"
-                " coalesce(answer->>'text', ''), ' '), '') AS said FROM messages"
-                " WHERE conversation_id = c.id AND replaced_by IS NULL) m ON m.said ILIKE ALL(%s) " + _NEWEST,
-                (patterns,),
-            ).fetchall()
+        rows = self._database.rows(
+            _CONVERSATIONS + "JOIN LATERAL (SELECT c.title || ' ' || coalesce(string_agg(question || ' ' ||"
+            " coalesce(answer->>'text', ''), ' '), '') AS said FROM messages"
+            " WHERE conversation_id = c.id AND replaced_by IS NULL) m ON m.said ILIKE ALL(%s) " + _NEWEST,
+            (patterns,),
+        )
         return [Conversation(*row) for row in rows]
 
-    @retried
     def pin(self, conversation_id: str, pinned: bool) -> None:
         """Keep a conversation before all others, or among them again."""
-        with self._database.transaction() as connection:
-            connection.execute("UPDATE conversations SET pinned = %s WHERE id = %s", (pinned, _id(conversation_id)))
+        self._database.execute("UPDATE conversations SET pinned = %s WHERE id = %s", (pinned, _id(conversation_id)))
 
     @retried
     def messages(self, conversation_id: str) -> list[Message]:
@@ -147,14 +135,12 @@ class ConversationStore:
             if back:
                 _set_aside(connection, _id(message_id), min(back)[1], [row[1] for row in back])
 
-    @retried
     def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
         """Keep what the user thinks of an answer, 1 good, -1 bad, None neither, and why."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE messages SET rating = %s, reason = %s WHERE id = %s",
-                (rating, storable(reason)[:_REASON_CHARS], _id(message_id)),
-            )
+        self._database.execute(
+            "UPDATE messages SET rating = %s, reason = %s WHERE id = %s",
+            (rating, storable(reason)[:_REASON_CHARS], _id(message_id)),
+        )
 
     @retried
     def rated(self) -> list[Message]:
@@ -163,26 +149,20 @@ class ConversationStore:
             rows = connection.execute(_MESSAGES + "WHERE rating IS NOT NULL ORDER BY created_at, id").fetchall()
             return _messages(connection, rows)
 
-    @retried
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title; an empty one changes nothing."""
         if title.strip():
-            with self._database.transaction() as connection:
-                connection.execute(
-                    "UPDATE conversations SET title = %s WHERE id = %s", (_title(title), _id(conversation_id))
-                )
+            self._database.execute(
+                "UPDATE conversations SET title = %s WHERE id = %s", (_title(title), _id(conversation_id))
+            )
 
-    @retried
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation with its messages and citations."""
-        with self._database.transaction() as connection:
-            connection.execute("DELETE FROM conversations WHERE id = %s", (_id(conversation_id),))
+        self._database.execute("DELETE FROM conversations WHERE id = %s", (_id(conversation_id),))
 
-    @retried
     def preference(self, name: str) -> str | None:
         """A value that the user chose, or None."""
-        with self._database.transaction() as connection:
-            row = connection.execute("SELECT value FROM preferences WHERE name = %s", (_id(name),)).fetchone()
+        row = self._database.row("SELECT value FROM preferences WHERE name = %s", (_id(name),))
         return row[0] if row else None
 
     @retried

@@ -6,7 +6,7 @@ import functools
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -30,8 +30,6 @@ _TRUSTED_S = 1.0
 _TRIES = 3
 _POLL_S = 0.2
 _PATIENCE_S = 1.0
-# A connection that answered so lately is used without being asked whether it lives: each time is a round trip.
-_TRUSTED_S = 1.0
 # admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, and class 08: the connection itself.
 _LOSSES = ("57P01", "57P02", "57P03", "40P01")
 # PostgreSQL refuses NUL and lone surrogates in text.
@@ -61,24 +59,17 @@ class Recovers(Protocol):
 Self = TypeVar("Self", bound=Recovers)
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Values = Sequence[Any] | Mapping[str, Any] | None
 
 
 def retried(
     method: Callable[Concatenate[Self, Arguments], Result],
 ) -> Callable[Concatenate[Self, Arguments], Result]:
-    """Run a method anew when its connection was lost, once the server answers again.
-
-    For methods that may run twice: a commit that was lost before it was acknowledged may have happened.
-    """
+    """A method that is `Database.retried`."""
 
     @functools.wraps(method)
     def run(self: Self, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
-        for _ in range(_TRIES - 1):
-            try:
-                return method(self, *arguments, **named)
-            except ConnectionLost as error:
-                self._database.recover(error)
-        return method(self, *arguments, **named)
+        return self._database.retried(lambda: method(self, *arguments, **named))
 
     return run
 
@@ -118,19 +109,39 @@ class Database:
         with self._borrowed() as connection, connection:
             yield connection
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection[TupleRow]]:
-        """For statements that read, each by itself: without the two round trips that begin and end a transaction.
+    def rows(self, statement: str | bytes, values: Values = None, *, binary: bool = False) -> list[TupleRow]:
+        """The rows of one statement, which is a transaction by itself, `retried`. Raises StoreUnavailable."""
 
-        Raises as `transaction` does.
+        def once() -> list[TupleRow]:
+            with self._alone() as connection:
+                return connection.execute(statement, values, binary=binary).fetchall()
+
+        return self.retried(once)
+
+    def row(self, statement: str | bytes, values: Values = None) -> TupleRow | None:
+        """The first row of one statement. See `rows`."""
+        return next(iter(self.rows(statement, values)), None)
+
+    def execute(self, statement: str | bytes, values: Values = None) -> None:
+        """Execute one statement that returns no rows. See `rows`."""
+
+        def once() -> None:
+            with self._alone() as connection:
+                connection.execute(statement, values)
+
+        self.retried(once)
+
+    def retried(self, work: Callable[[], Result]) -> Result:
+        """What some work returns, which is done anew when its connection was lost, once the server answers again.
+
+        For work that may be done twice: a commit that was lost before it was acknowledged may have happened.
         """
-        with self._borrowed() as connection:
-            connection.autocommit = True
+        for _ in range(_TRIES - 1):
             try:
-                yield connection
-            finally:
-                if not connection.closed:
-                    connection.autocommit = False
+                return work()
+            except ConnectionLost as error:
+                self.recover(error)
+        return work()
 
     def recover(self, lost: ConnectionLost) -> None:
         """Wait for the server, started anew where it died, and own the database again.
@@ -182,6 +193,17 @@ class Database:
             else:
                 self._out_of_reach = False
                 return
+
+    @contextmanager
+    def _alone(self) -> Iterator[Connection[TupleRow]]:
+        """For one statement: without the two round trips that begin and end a transaction."""
+        with self._borrowed() as connection:
+            connection.autocommit = True
+            try:
+                yield connection
+            finally:
+                if not connection.closed:
+                    connection.autocommit = False
 
     @contextmanager
     def _borrowed(self) -> Iterator[Connection[TupleRow]]:

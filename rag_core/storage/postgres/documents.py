@@ -88,13 +88,9 @@ class DocumentStore:
         """Keep the password that opened a document: its page pictures need it."""
         self._update(document_id, "pending", "password = %s", storable(password))
 
-    @retried
     def password(self, document_id: str) -> str | None:
         """The password that opened a document, if it needed one."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT password FROM documents WHERE id = %s", (storable(document_id),)
-            ).fetchone()
+        row = self._database.row("SELECT password FROM documents WHERE id = %s", (storable(document_id),))
         return row[0] if row else None
 
     @retried
@@ -151,89 +147,75 @@ class DocumentStore:
             known |= {document.id: document for document in fetched}
         return known
 
-    @retried
     def ready_ids(self) -> dict[str, int]:
         """Id and generation of every ready document that has chunks: the rest takes its time to fetch of thousands."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id, generation FROM documents WHERE state = 'ready' AND chunk_count > 0 ORDER BY id"
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT id, generation FROM documents WHERE state = 'ready' AND chunk_count > 0 ORDER BY id"
+        )
         return {row[0]: row[1] for row in rows}
 
-    @retried
     def counts(self) -> tuple[int, int, int, int]:
         """Ready documents, their chunks, pending and failed documents."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT count(*) FILTER (WHERE state = 'ready'),"
-                " coalesce(sum(chunk_count) FILTER (WHERE state = 'ready'), 0)::bigint,"
-                " count(*) FILTER (WHERE state IN ('pending', 'stored')), count(*) FILTER (WHERE state = 'failed')"
-                " FROM documents"
-            ).fetchone()
+        row = self._database.row(
+            "SELECT count(*) FILTER (WHERE state = 'ready'),"
+            " coalesce(sum(chunk_count) FILTER (WHERE state = 'ready'), 0)::bigint,"
+            " count(*) FILTER (WHERE state IN ('pending', 'stored')), count(*) FILTER (WHERE state = 'failed')"
+            " FROM documents"
+        )
         return row or (0, 0, 0, 0)
 
-    @retried
     def followed(self, index: str) -> tuple[int, int]:
         """How many chunks a derived index has taken, and how many documents it has yet to follow."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "WITH waiting AS (SELECT DISTINCT document_id FROM index_waiting WHERE index_name = %s)"
-                " SELECT coalesce(sum(chunk_count), 0)::bigint, (SELECT count(*) FROM waiting) FROM documents"
-                " WHERE state IN ('stored', 'ready') AND id NOT IN (SELECT document_id FROM waiting)",
-                (index,),
-            ).fetchone()
+        row = self._database.row(
+            "WITH waiting AS (SELECT DISTINCT document_id FROM index_waiting WHERE index_name = %s)"
+            " SELECT coalesce(sum(chunk_count), 0)::bigint, (SELECT count(*) FROM waiting) FROM documents"
+            " WHERE state IN ('stored', 'ready') AND id NOT IN (SELECT document_id FROM waiting)",
+            (index,),
+        )
         return row or (0, 0)
 
-    @retried
     def chunks(self, document_id: str, first: int = 0, limit: int | None = None) -> list[Chunk]:
         """Chunks of a document from index `first` on, in order."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT {CHUNK} FROM chunks WHERE document_id = %s AND index >= %s ORDER BY index LIMIT %s",
-                (storable(document_id), _within(first), None if limit is None else _within(max(limit, 0))),
-            ).fetchall()
+        rows = self._database.rows(
+            f"SELECT {CHUNK} FROM chunks WHERE document_id = %s AND index >= %s ORDER BY index LIMIT %s",
+            (storable(document_id), _within(first), None if limit is None else _within(max(limit, 0))),
+        )
         return [_chunk(row) for row in rows]
 
-    @retried
     def chunks_at(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[Chunk, str]]:
         """Chunks of ready documents by (document id, index), each with its page's label."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT c.document_id, c.index, c.page, c.section, c.span_start, c.span_end, c.boxes, c.text, c.md5,"
-                " c.token_count, c.corrected, c.hidden, p.label"
-                " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
-                " JOIN chunks c USING (document_id, index)"
-                " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
-                " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
-                ([storable(place[0]) for place in places], [_within(place[1]) for place in places]),
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT c.document_id, c.index, c.page, c.section, c.span_start, c.span_end, c.boxes, c.text, c.md5,"
+            " c.token_count, c.corrected, c.hidden, p.label"
+            " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+            " JOIN chunks c USING (document_id, index)"
+            " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
+            " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
+            ([storable(place[0]) for place in places], [_within(place[1]) for place in places]),
+        )
         return {(row[0], row[1]): (_chunk(row[:-1]), row[-1]) for row in rows}
 
-    @retried
     def spans(self, ids: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         """Page, begin and end of each chunk of some ready documents, in order: int64 (chunks, 3) by document."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT c.document_id, array_agg(ARRAY[c.page, c.span_start, c.span_end] ORDER BY c.index)"
-                " FROM chunks c JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
-                " WHERE c.document_id = ANY(%s) GROUP BY c.document_id",
-                ([storable(document_id) for document_id in ids],),
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT c.document_id, array_agg(ARRAY[c.page, c.span_start, c.span_end] ORDER BY c.index)"
+            " FROM chunks c JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
+            " WHERE c.document_id = ANY(%s) GROUP BY c.document_id",
+            ([storable(document_id) for document_id in ids],),
+        )
         return {row[0]: np.asarray(row[1], dtype=np.int64).reshape(-1, 3) for row in rows}
 
-    @retried
     def pages(self, document_id: str, number: int | None = None) -> list[Page]:
         """Pages of a document, or the one with this number."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT p.number, p.text, p.label, p.width_pt, p.height_pt, coalesce(p.error, r.error),"
-                " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0), p.body_start,"
-                " p.body_end, p.hidden FROM pages p"
-                " LEFT JOIN recognised_pages r ON r.document_id = p.document_id AND r.number = p.number AND r.in_place"
-                " AND (r.content ->> 'text' = p.text OR r.error IS NOT NULL)"
-                " WHERE p.document_id = %s AND (%s::int IS NULL OR p.number = %s) ORDER BY p.number",
-                (storable(document_id), *[None if number is None else _within(number)] * 2),
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT p.number, p.text, p.label, p.width_pt, p.height_pt, coalesce(p.error, r.error),"
+            " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0), p.body_start,"
+            " p.body_end, p.hidden FROM pages p"
+            " LEFT JOIN recognised_pages r ON r.document_id = p.document_id AND r.number = p.number AND r.in_place"
+            " AND (r.content ->> 'text' = p.text OR r.error IS NOT NULL)"
+            " WHERE p.document_id = %s AND (%s::int IS NULL OR p.number = %s) ORDER BY p.number",
+            (storable(document_id), *[None if number is None else _within(number)] * 2),
+        )
         return [
             Page(
                 number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5], recogniser=r[6],
@@ -250,19 +232,16 @@ class DocumentStore:
             raise StoreCorrupt(f"The document {document_id} has no chunks in PostgreSQL.")
         return found[document_id]
 
-    @retried
     def vectors_of(self, ids: Sequence[str]) -> dict[str, tuple[NDArray[np.float32], list[str]]]:
         """Vectors, float32 (n, d), and MD5 sums of the chunks, in order, of those documents that have some."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT document_id, vector, md5 FROM chunks WHERE document_id = ANY(%s) ORDER BY document_id, index",
-                (list(ids),),
-                binary=True,
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT document_id, vector, md5 FROM chunks WHERE document_id = ANY(%s) ORDER BY document_id, index",
+            (list(ids),),
+            binary=True,
+        )
         parts = ((str(key), list(part)) for key, part in groupby(rows, key=lambda row: str(row[0])))
         return {key: (_matrix([row[1] for row in part]), [row[2] for row in part]) for key, part in parts}
 
-    @retried
     def nearest(
         self, query: NDArray[np.float32], k: int, within: tuple[list[str], list[int]] | None = None
     ) -> list[tuple[str, int, NDArray[np.float32]]]:
@@ -272,48 +251,41 @@ class DocumentStore:
         """
         wanted = "" if within is None else _WITHIN
         keys, indexes = within or ([], [])
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT c.document_id, c.index, c.vector FROM chunks c"
-                f" JOIN documents d ON d.id = c.document_id AND d.state = 'ready' {wanted}"
-                f" ORDER BY c.vector <=> %(query)s, c.document_id, c.index LIMIT %(k)s".encode(),
-                {"keys": keys, "indexes": indexes, "query": query, "k": k},
-                binary=True,
-            ).fetchall()
+        rows = self._database.rows(
+            f"SELECT c.document_id, c.index, c.vector FROM chunks c"
+            f" JOIN documents d ON d.id = c.document_id AND d.state = 'ready' {wanted}"
+            f" ORDER BY c.vector <=> %(query)s, c.document_id, c.index LIMIT %(k)s".encode(),
+            {"keys": keys, "indexes": indexes, "query": query, "k": k},
+            binary=True,
+        )
         return [(row[0], row[1], row[2].to_numpy()) for row in rows]
 
-    @retried
     def vectors_at(self, places: Sequence[tuple[str, int]]) -> list[tuple[str, int, NDArray[np.float32]]]:
         """The vectors of chunks of ready documents: (document id, index, vector), in any order."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT c.document_id, c.index, c.vector"
-                " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
-                " JOIN chunks c USING (document_id, index)"
-                " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'",
-                ([place[0] for place in places], [place[1] for place in places]),
-                binary=True,
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT c.document_id, c.index, c.vector"
+            " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+            " JOIN chunks c USING (document_id, index)"
+            " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'",
+            ([place[0] for place in places], [place[1] for place in places]),
+            binary=True,
+        )
         return [(row[0], row[1], row[2].to_numpy()) for row in rows]
 
-    @retried
     def profile(self) -> Profile | None:
         """The profile that the library's vectors were made with, or None while it has none."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision FROM embedding_profiles p"
-                " WHERE EXISTS (SELECT FROM documents d WHERE d.profile = p.id) ORDER BY p.created_at DESC LIMIT 1"
-            ).fetchone()
+        row = self._database.row(
+            "SELECT p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision FROM embedding_profiles p"
+            " WHERE EXISTS (SELECT FROM documents d WHERE d.profile = p.id) ORDER BY p.created_at DESC LIMIT 1"
+        )
         return Profile(*row) if row else None
 
-    @retried
     def last_profile(self) -> Profile | None:
         """The newest profile that any vectors were made with, whether or not a document is left that has it."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT id, name, revision, dimensions, pooling, precision FROM embedding_profiles"
-                " ORDER BY created_at DESC LIMIT 1"
-            ).fetchone()
+        row = self._database.row(
+            "SELECT id, name, revision, dimensions, pooling, precision FROM embedding_profiles"
+            " ORDER BY created_at DESC LIMIT 1"
+        )
         return Profile(*row) if row else None
 
     def forget(self, ids: Sequence[str]) -> None:
@@ -330,14 +302,12 @@ class DocumentStore:
         reach("reading_again.committed")
         self._forget(*found)
 
-    @retried
     def _update(self, document_id: str, state: str, assignment: str, *values: object) -> None:
         """Change a document that is in this state. The assignment is this module's own text."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                f"UPDATE documents SET {assignment} WHERE id = %s AND state = %s".encode(),
-                (*values, document_id, state),
-            )
+        self._database.execute(
+            f"UPDATE documents SET {assignment} WHERE id = %s AND state = %s".encode(),
+            (*values, document_id, state),
+        )
         self._forget(document_id)
 
     @retried

@@ -73,14 +73,12 @@ class EditStore:
         self._database = database
         self._forget = forget
 
-    @retried
     def of(self, document_id: str) -> list[ChunkEdit]:
         """A document's edits in the order of its pages."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT {_EDIT} FROM chunk_edits WHERE document_id = %s ORDER BY page, span_start, span_end",
-                (storable(document_id),),
-            ).fetchall()
+        rows = self._database.rows(
+            f"SELECT {_EDIT} FROM chunk_edits WHERE document_id = %s ORDER BY page, span_start, span_end",
+            (storable(document_id),),
+        )
         return [ChunkEdit(*row) for row in rows]
 
     def correct(self, document_id: str, place: ChunkSpan, written: Written) -> bool:

@@ -43,28 +43,22 @@ class EvaluationRuns:
                     (run.id, run.group, run.set_id, Jsonb(clean(_RUN.dump_python(run, mode="json"))), Jsonb(asked)),
                 )
 
-    @retried
     def all(self, set_id: str | None = None) -> list[Run]:
         """Every run, or those on one question set, newest first."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                _RUNS + "WHERE %(set)s::text IS NULL OR set_id = %(set)s ORDER BY created_at DESC, id",
-                {"set": None if set_id is None else storable(set_id)},
-            ).fetchall()
+        rows = self._database.rows(
+            _RUNS + "WHERE %(set)s::text IS NULL OR set_id = %(set)s ORDER BY created_at DESC, id",
+            {"set": None if set_id is None else storable(set_id)},
+        )
         return [_run(row) for row in rows]
 
-    @retried
     def get(self, run_id: str) -> Run | None:
         """One run, or None."""
-        with self._database.transaction() as connection:
-            row = connection.execute(_RUNS + "WHERE r.id = %s", (storable(run_id),)).fetchone()
+        row = self._database.row(_RUNS + "WHERE r.id = %s", (storable(run_id),))
         return _run(row) if row else None
 
-    @retried
     def delete(self, run_id: str) -> None:
         """Delete a run with its results."""
-        with self._database.transaction() as connection:
-            connection.execute("DELETE FROM evaluation_runs WHERE id = %s", (storable(run_id),))
+        self._database.execute("DELETE FROM evaluation_runs WHERE id = %s", (storable(run_id),))
 
     @retried
     def missing(self, run_id: str) -> list[tuple[int, Question]]:
@@ -87,30 +81,26 @@ class EvaluationRuns:
                 rows,
             )
 
-    @retried
     def results(
         self, run_id: str, question_ids: Collection[str] | None = None, *, passages: bool = True
     ) -> list[Result]:
         """The results of a run, or of some of its questions, in order. Without `passages` those have no texts."""
         texts = "passages" if passages else "NULL"
         wanted = None if question_ids is None else [storable(question_id) for question_id in question_ids]
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT result, {texts} FROM evaluation_results WHERE run_id = %s"
-                " AND (%s::text[] IS NULL OR question_id = ANY(%s)) ORDER BY place".encode(),
-                (storable(run_id), wanted, wanted),
-            ).fetchall()
+        rows = self._database.rows(
+            f"SELECT result, {texts} FROM evaluation_results WHERE run_id = %s"
+            " AND (%s::text[] IS NULL OR question_id = ANY(%s)) ORDER BY place".encode(),
+            (storable(run_id), wanted, wanted),
+        )
         return [_unpacked(*row) for row in rows]
 
-    @retried
     def enter(self, run_id: str, state: RunState, error: str = "") -> None:
         """Change the state of a run; one that is over gets its end's time."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE evaluation_runs SET state = %(state)s, error = %(error)s, finished_at ="
-                " CASE WHEN %(state)s IN ('done', 'cancelled', 'failed') THEN clock_timestamp() END WHERE id = %(id)s",
-                {"state": state, "error": storable(error), "id": run_id},
-            )
+        self._database.execute(
+            "UPDATE evaluation_runs SET state = %(state)s, error = %(error)s, finished_at ="
+            " CASE WHEN %(state)s IN ('done', 'cancelled', 'failed') THEN clock_timestamp() END WHERE id = %(id)s",
+            {"state": state, "error": storable(error), "id": run_id},
+        )
 
     @retried
     def note(self, run_id: str, notes: Sequence[str]) -> None:

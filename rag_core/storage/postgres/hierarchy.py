@@ -106,32 +106,26 @@ class HierarchyStore:
         """Have those who hold what was read read it anew."""
         self.published += 1
 
-    @retried
     def missing(self) -> int:
         """How many ready documents have no summary of their chunks as they are."""
-        with self._database.transaction() as connection:
-            row = connection.execute(f"SELECT count(*) {_MISSING}".encode()).fetchone()
+        row = self._database.row(f"SELECT count(*) {_MISSING}".encode())
         return row[0] if row else 0
 
-    @retried
     def due(self, after: str, limit: int) -> list[Due]:
         """Documents that are to be summarised, in the order of their ids, behind one on."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT d.id, d.generation, d.profile {_MISSING} AND d.id > %s ORDER BY d.id LIMIT %s".encode(),
-                (after, limit),
-            ).fetchall()
+        rows = self._database.rows(
+            f"SELECT d.id, d.generation, d.profile {_MISSING} AND d.id > %s ORDER BY d.id LIMIT %s".encode(),
+            (after, limit),
+        )
         return [Due(*row) for row in rows]
 
-    @retried
     def chunks(self, document_id: str) -> tuple[list[str], list[int], Floats]:
         """Texts, numbers of tokens and vectors, float32 (n, d), of a document's chunks in order."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT text, token_count, vector FROM chunks WHERE document_id = %s ORDER BY index",
-                (document_id,),
-                binary=True,
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT text, token_count, vector FROM chunks WHERE document_id = %s ORDER BY index",
+            (document_id,),
+            binary=True,
+        )
         return [row[0] for row in rows], [row[1] for row in rows], _matrix([row[2] for row in rows])
 
     @retried
@@ -153,17 +147,15 @@ class HierarchyStore:
             _join_nearest(connection, due, made.vector)
         return True
 
-    @retried
     def standing(self) -> Standing:
         """How the clusters of documents stand. Those of another profile count as none."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                f"""SELECT (SELECT count(*) FROM {_SOUND}),
-                    (SELECT coalesce(sum(built), 0)::bigint FROM document_clusters
-                     WHERE profile IN (SELECT profile FROM documents WHERE state = 'ready')),
-                    (SELECT count(DISTINCT document_id) FROM document_memberships WHERE NOT joined),
-                    (SELECT count(DISTINCT document_id) FROM document_memberships WHERE joined)""".encode()
-            ).fetchone()
+        row = self._database.row(
+            f"""SELECT (SELECT count(*) FROM {_SOUND}),
+                (SELECT coalesce(sum(built), 0)::bigint FROM document_clusters
+                 WHERE profile IN (SELECT profile FROM documents WHERE state = 'ready')),
+                (SELECT count(DISTINCT document_id) FROM document_memberships WHERE NOT joined),
+                (SELECT count(DISTINCT document_id) FROM document_memberships WHERE joined)""".encode()
+        )
         return Standing(*row) if row else Standing(0, 0, 0, 0)
 
     @retried
@@ -219,25 +211,21 @@ class HierarchyStore:
             ids = _summaries(connection, words=False).ids
             return ids, _document_groups(connection, {key: place for place, key in enumerate(ids)})
 
-    @retried
     def chunk_groups(self, document_id: str) -> list[Group]:
         """The clusters of a document's chunks, the largest first."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT terms, centroid, members, weights FROM chunk_clusters c JOIN {_SOUND} USING (document_id)"
-                " WHERE c.document_id = %s ORDER BY number".encode(),
-                (storable(document_id),),
-                binary=True,
-            ).fetchall()
+        rows = self._database.rows(
+            f"SELECT terms, centroid, members, weights FROM chunk_clusters c JOIN {_SOUND} USING (document_id)"
+            " WHERE c.document_id = %s ORDER BY number".encode(),
+            (storable(document_id),),
+            binary=True,
+        )
         return [_group(row) for row in rows]
 
-    @retried
     def summary(self, document_id: str) -> str:
         """A document's summary; empty where it has none yet."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                f"SELECT s.summary FROM {_SOUND} WHERE s.document_id = %s".encode(), (storable(document_id),)
-            ).fetchone()
+        row = self._database.row(
+            f"SELECT s.summary FROM {_SOUND} WHERE s.document_id = %s".encode(), (storable(document_id),)
+        )
         return row[0] if row else ""
 
     @retried

@@ -88,15 +88,13 @@ class InsightsStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @retried
     def state(self) -> tuple[object, ...]:
         """Changes whenever what is counted does."""
-        return self._row(_STATE)
+        return self._database.row(_STATE) or ()
 
-    @retried
     def map_state(self) -> tuple[object, ...]:
         """Changes whenever what a map is made of does."""
-        return self._row(_MAP_STATE)
+        return self._database.row(_MAP_STATE) or ()
 
     @retried
     def count(self, days: int | None, scope: Scope, documents: Sequence[str] | None) -> Insights:
@@ -123,17 +121,11 @@ class InsightsStore:
                 failures=_failures(connection, values),
             )  # fmt: skip
 
-    @retried
     def placed(self) -> Placed:
         """What a map of the documents is made of."""
-        with self._database.reading() as connection:
-            rows = connection.execute(_PLACED.encode(), binary=True).fetchall()
+        rows = self._database.rows(_PLACED.encode(), binary=True)
         vectors = np.asarray([row[3].to_numpy() for row in rows], dtype=np.float32)
         return Placed(tuple(row[:3] for row in rows), vectors)
-
-    def _row(self, query: LiteralString) -> tuple[object, ...]:
-        with self._database.reading() as connection:
-            return tuple(connection.execute(query.encode()).fetchone() or ())
 
 
 def _moments(connection: Connection[TupleRow]) -> tuple[datetime, datetime]:

@@ -48,22 +48,18 @@ class JobStore:
             ).fetchall()
         return [self._job(row) for row in rows]
 
-    @retried
     def past(self, limit: int) -> list[Job]:
         """The last jobs, the newest first, without those that were removed."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM jobs WHERE NOT cleared ORDER BY created_at DESC, id LIMIT %s", (limit,)
-            ).fetchall()
+        rows = self._database.rows(
+            f"SELECT {_COLUMNS} FROM jobs WHERE NOT cleared ORDER BY created_at DESC, id LIMIT %s", (limit,)
+        )
         return [self._job(row) for row in rows]
 
-    @retried
     def remove(self, ids: Sequence[str]) -> None:
         """Forget jobs, save for what insights count: kind, name, times and how they ended."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE jobs SET cleared = true, params = '{}', result = NULL WHERE id = ANY(%s)", (list(ids),)
-            )
+        self._database.execute(
+            "UPDATE jobs SET cleared = true, params = '{}', result = NULL WHERE id = ANY(%s)", (list(ids),)
+        )
 
     def _row(self, job: Job) -> tuple[Any, ...]:
         made = self._results.get(job.kind) if job.result is not None else None

@@ -42,21 +42,17 @@ class NewVectors:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @retried
     def unfinished(self) -> tuple[Profile, str] | None:
         """The profile that a re-embedding was interrupted with, and where its model was found; None without one."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                f"SELECT {_PROFILE}, p.model FROM embedding_profiles p"
-                " WHERE EXISTS (SELECT FROM new_vectors n WHERE n.profile = p.id) LIMIT 1"
-            ).fetchone()
+        row = self._database.row(
+            f"SELECT {_PROFILE}, p.model FROM embedding_profiles p"
+            " WHERE EXISTS (SELECT FROM new_vectors n WHERE n.profile = p.id) LIMIT 1"
+        )
         return (Profile(*row[:-1]), row[-1]) if row else None
 
-    @retried
     def model_of(self, profile: Profile) -> str:
         """Where a profile's model was found when it was used last; empty when that was never noted."""
-        with self._database.transaction() as connection:
-            row = connection.execute("SELECT model FROM embedding_profiles WHERE id = %s", (profile.id,)).fetchone()
+        row = self._database.row("SELECT model FROM embedding_profiles WHERE id = %s", (profile.id,))
         return row[0] if row else ""
 
     @retried
@@ -65,36 +61,30 @@ class NewVectors:
         with self._database.transaction() as connection:
             _note(connection, profile, model)
 
-    @retried
     def keep_only(self, profile: Profile | None) -> None:
         """Forget the vectors of every other profile; of all for None."""
-        with self._database.transaction() as connection:
-            connection.execute("DELETE FROM new_vectors WHERE profile IS DISTINCT FROM %s", (profile and profile.id,))
+        self._database.execute("DELETE FROM new_vectors WHERE profile IS DISTINCT FROM %s", (profile and profile.id,))
 
-    @retried
     def counts(self) -> tuple[int, int]:
         """Chunks that have their new vector, and chunks in all."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT count(n.index), count(*) FROM chunks c"
-                f" JOIN documents d ON d.id = c.document_id AND {_KEPT}"
-                " LEFT JOIN new_vectors n ON n.document_id = c.document_id AND n.index = c.index"
-            ).fetchone()
+        row = self._database.row(
+            "SELECT count(n.index), count(*) FROM chunks c"
+            f" JOIN documents d ON d.id = c.document_id AND {_KEPT}"
+            " LEFT JOIN new_vectors n ON n.document_id = c.document_id AND n.index = c.index"
+        )
         return (row[0], row[1]) if row else (0, 0)
 
-    @retried
     def missing(self, after: Text | None, limit: int) -> list[Text]:
         """Chunks without a new vector, in order, from behind one on."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT c.document_id, c.index, c.text, c.md5, coalesce(d.card->>'title', d.title), c.section"
-                " FROM chunks c"
-                f" JOIN documents d ON d.id = c.document_id AND {_KEPT}"
-                " WHERE (c.document_id, c.index) > (%s, %s) AND NOT EXISTS"
-                " (SELECT FROM new_vectors n WHERE n.document_id = c.document_id AND n.index = c.index)"
-                " ORDER BY c.document_id, c.index LIMIT %s",
-                (*(_BEGINNING if after is None else (after.document_id, after.index)), limit),
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT c.document_id, c.index, c.text, c.md5, coalesce(d.card->>'title', d.title), c.section"
+            " FROM chunks c"
+            f" JOIN documents d ON d.id = c.document_id AND {_KEPT}"
+            " WHERE (c.document_id, c.index) > (%s, %s) AND NOT EXISTS"
+            " (SELECT FROM new_vectors n WHERE n.document_id = c.document_id AND n.index = c.index)"
+            " ORDER BY c.document_id, c.index LIMIT %s",
+            (*(_BEGINNING if after is None else (after.document_id, after.index)), limit),
+        )
         return [Text(*row) for row in rows]
 
     @retried
@@ -132,47 +122,39 @@ class NewVectors:
                         copy.write_row((document_id, index, profile.id, *made[document_id, index, md5]))
         reach("reembedding.batch")
 
-    @retried
     def of(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
         """New vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT n.vector, c.md5 FROM new_vectors n JOIN chunks c USING (document_id, index)"
-                " WHERE document_id = %s ORDER BY index",
-                (document_id,),
-                binary=True,
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT n.vector, c.md5 FROM new_vectors n JOIN chunks c USING (document_id, index)"
+            " WHERE document_id = %s ORDER BY index",
+            (document_id,),
+            binary=True,
+        )
         if not rows:
             raise StoreCorrupt(f"The document {document_id} has no new vectors.")
         return np.stack([row[0].to_numpy() for row in rows]).astype(np.float32), [row[1] for row in rows]
 
-    @retried
     def documents(self) -> dict[str, str]:
         """The ready documents that have new vectors, each with an MD5 over those of its texts in order."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT document_id, md5(string_agg(c.md5, '' ORDER BY index)) FROM new_vectors"
-                " JOIN chunks c USING (document_id, index) JOIN documents d ON d.id = document_id"
-                " WHERE d.state = 'ready' GROUP BY document_id"
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT document_id, md5(string_agg(c.md5, '' ORDER BY index)) FROM new_vectors"
+            " JOIN chunks c USING (document_id, index) JOIN documents d ON d.id = document_id"
+            " WHERE d.state = 'ready' GROUP BY document_id"
+        )
         return {row[0]: row[1] for row in rows}
 
-    @retried
     def stale(self) -> list[Profile]:
         """Profiles that neither a document nor a re-embedding uses any longer; none while the library is empty."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                f"SELECT {_PROFILE} FROM embedding_profiles p WHERE EXISTS (SELECT FROM documents WHERE profile IS NOT"
-                " NULL) AND NOT EXISTS (SELECT FROM documents d WHERE d.profile = p.id)"
-                " AND NOT EXISTS (SELECT FROM new_vectors n WHERE n.profile = p.id)"
-            ).fetchall()
+        rows = self._database.rows(
+            f"SELECT {_PROFILE} FROM embedding_profiles p WHERE EXISTS (SELECT FROM documents WHERE profile IS NOT"
+            " NULL) AND NOT EXISTS (SELECT FROM documents d WHERE d.profile = p.id)"
+            " AND NOT EXISTS (SELECT FROM new_vectors n WHERE n.profile = p.id)"
+        )
         return [Profile(*row) for row in rows]
 
-    @retried
     def forget(self, profile: Profile) -> None:
         """Forget a stale profile."""
-        with self._database.transaction() as connection:
-            connection.execute("DELETE FROM embedding_profiles WHERE id = %s", (profile.id,))
+        self._database.execute("DELETE FROM embedding_profiles WHERE id = %s", (profile.id,))
 
 
 def take_over(connection: Connection[TupleRow], profile: Profile, indexes: Sequence[str]) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_core.domain import Box
-from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.database import Database
 
 _CARD_CHARS = 1_500
 # The generation too: a document that is read again may begin with another page.
@@ -56,61 +56,51 @@ class Passages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @retried
     def rows(self, refs: Sequence[tuple[str, int]]) -> dict[tuple[str, int], PassageRow]:
         """Chunks of ready documents by document and index. Raises StoreUnavailable."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT c.document_id, c.index, c.page, p.label, c.section, c.span_start, c.span_end, c.boxes::text,"
-                " c.text, c.md5, c.pieces, c.corrected, c.hidden"
-                " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
-                " JOIN chunks c USING (document_id, index)"
-                " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
-                " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
-                ([ref[0] for ref in refs], [ref[1] for ref in refs]),
-                binary=True,
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT c.document_id, c.index, c.page, p.label, c.section, c.span_start, c.span_end, c.boxes::text,"
+            " c.text, c.md5, c.pieces, c.corrected, c.hidden"
+            " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
+            " JOIN chunks c USING (document_id, index)"
+            " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'"
+            " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page",
+            ([ref[0] for ref in refs], [ref[1] for ref in refs]),
+            binary=True,
+        )
         return {(row[0], row[1]): PassageRow(*row) for row in rows}
 
-    @retried
     def snapshot(self) -> str:
         """Which transactions are seen: while it stays the same, nothing at all has changed."""
-        with self._database.reading() as connection:
-            row = connection.execute("SELECT pg_current_snapshot()::text").fetchone()
+        row = self._database.row("SELECT pg_current_snapshot()::text")
         return row[0] if row else ""
 
-    @retried
     def counts(self, index: str) -> tuple[int, int, int, bool, str]:
         """Ready documents, their chunks, a sum that differs when documents come, go or get another title, whether an
         index has any document to follow yet, and the snapshot that all this is of.
         """
-        with self._database.reading() as connection:
-            row = connection.execute(
-                f"SELECT count(*), coalesce(sum(chunk_count), 0)::bigint, coalesce(bit_xor({_DIGEST}), 0),"
-                " EXISTS (SELECT FROM index_waiting WHERE index_name = %s), pg_current_snapshot()::text"
-                " FROM documents WHERE state = 'ready'".encode(),
-                (index,),
-            ).fetchone()
+        row = self._database.row(
+            f"SELECT count(*), coalesce(sum(chunk_count), 0)::bigint, coalesce(bit_xor({_DIGEST}), 0),"
+            " EXISTS (SELECT FROM index_waiting WHERE index_name = %s), pg_current_snapshot()::text"
+            " FROM documents WHERE state = 'ready'".encode(),
+            (index,),
+        )
         return row or (0, 0, 0, False, "")
 
-    @retried
     def card_digests(self) -> dict[str, int]:
         """What each ready document adds to that sum."""
-        with self._database.reading() as connection:
-            rows = connection.execute(f"SELECT id, {_DIGEST} FROM documents WHERE state = 'ready'".encode()).fetchall()
+        rows = self._database.rows(f"SELECT id, {_DIGEST} FROM documents WHERE state = 'ready'".encode())
         return {row[0]: row[1] for row in rows}
 
-    @retried
     def cards(self, ids: Sequence[str]) -> list[CardRow]:
         """What some documents are called."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT d.id, d.title, d.authors, ARRAY(SELECT DISTINCT name FROM sources WHERE document_id = d.id),"
-                " coalesce(left(p.text, %s), ''), d.page_count, d.chunk_count,"
-                " coalesce(nullif(d.card ->> 'language', ''), 'en') FROM documents d"
-                " LEFT JOIN pages p ON p.document_id = d.id AND p.number = 1 WHERE d.id = ANY(%s)",
-                (_CARD_CHARS, list(ids)),
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT d.id, d.title, d.authors, ARRAY(SELECT DISTINCT name FROM sources WHERE document_id = d.id),"
+            " coalesce(left(p.text, %s), ''), d.page_count, d.chunk_count,"
+            " coalesce(nullif(d.card ->> 'language', ''), 'en') FROM documents d"
+            " LEFT JOIN pages p ON p.document_id = d.id AND p.number = 1 WHERE d.id = ANY(%s)",
+            (_CARD_CHARS, list(ids)),
+        )
         return [CardRow(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in rows]
 
 

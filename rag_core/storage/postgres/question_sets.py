@@ -28,18 +28,14 @@ class QuestionSets:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @retried
     def all(self) -> list[QuestionSet]:
         """Every set, the one changed last first."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(_SETS + "ORDER BY s.updated_at DESC, s.id").fetchall()
+        rows = self._database.rows(_SETS + "ORDER BY s.updated_at DESC, s.id")
         return [QuestionSet(*row) for row in rows]
 
-    @retried
     def get(self, set_id: str) -> QuestionSet | None:
         """One set, or None."""
-        with self._database.transaction() as connection:
-            row = connection.execute(_SETS + "WHERE s.id = %s", (storable(set_id),)).fetchone()
+        row = self._database.row(_SETS + "WHERE s.id = %s", (storable(set_id),))
         return QuestionSet(*row) if row else None
 
     def create(self, name: str, questions: Sequence[Question]) -> str:
@@ -48,26 +44,20 @@ class QuestionSets:
         self._create(set_id, name, questions)
         return set_id
 
-    @retried
     def rename(self, set_id: str, name: str) -> None:
         """Give a set another name; an empty one changes nothing."""
         if name.strip():
-            with self._database.transaction() as connection:
-                connection.execute("UPDATE question_sets SET name = %s WHERE id = %s", (_name(name), storable(set_id)))
+            self._database.execute("UPDATE question_sets SET name = %s WHERE id = %s", (_name(name), storable(set_id)))
 
-    @retried
     def delete(self, set_id: str) -> None:
         """Delete a set with its questions. Runs on it stay."""
-        with self._database.transaction() as connection:
-            connection.execute("DELETE FROM question_sets WHERE id = %s", (storable(set_id),))
+        self._database.execute("DELETE FROM question_sets WHERE id = %s", (storable(set_id),))
 
-    @retried
     def questions(self, set_id: str) -> list[Question]:
         """The questions of a set in order."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT question FROM questions WHERE set_id = %s ORDER BY place, id", (storable(set_id),)
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT question FROM questions WHERE set_id = %s ORDER BY place, id", (storable(set_id),)
+        )
         return [_QUESTION.validate_python(row[0]) for row in rows]
 
     @retried

@@ -10,7 +10,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
-from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.database import Database, storable
 from rag_core.storage.postgres.rows import Stored, clean
 
 Content = Mapping[str, Any]
@@ -43,83 +43,69 @@ class RecognitionStore:
         self._database = database
         self._forget = forget
 
-    @retried
     def next(self) -> WaitingPage | None:
         """The page that is to be recognised next: of the document that came first."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT d.id, d.title, d.media_type, r.number FROM recognised_pages r JOIN documents d"
-                " ON d.id = r.document_id WHERE d.state = 'ready' AND NOT r.in_place AND r.state = 'waiting'"
-                " ORDER BY d.added_at, d.id, r.number LIMIT 1"
-            ).fetchone()
+        row = self._database.row(
+            "SELECT d.id, d.title, d.media_type, r.number FROM recognised_pages r JOIN documents d"
+            " ON d.id = r.document_id WHERE d.state = 'ready' AND NOT r.in_place AND r.state = 'waiting'"
+            " ORDER BY d.added_at, d.id, r.number LIMIT 1"
+        )
         return WaitingPage(*row) if row else None
 
-    @retried
     def put(self, document_id: str, number: int, content: Content) -> None:
         """Keep what was read of a page that waits. One of a document that was removed meanwhile is forgotten."""
         recogniser, certainty, turned = content["recognition"]
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE recognised_pages SET state = 'read', recogniser = %s, certainty = %s, turned = %s, content = %s"
-                " WHERE document_id = %s AND number = %s AND state = 'waiting'",
-                (recogniser, certainty, turned, Jsonb(clean(content)), document_id, number),
-            )
+        self._database.execute(
+            "UPDATE recognised_pages SET state = 'read', recogniser = %s, certainty = %s, turned = %s, content = %s"
+            " WHERE document_id = %s AND number = %s AND state = 'waiting'",
+            (recogniser, certainty, turned, Jsonb(clean(content)), document_id, number),
+        )
         self._forget(document_id)
 
-    @retried
     def fail(self, document_id: str, number: int, error: str) -> None:
         """Note that a page cannot be recognised, and why."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE recognised_pages SET state = 'failed', error = %s"
-                " WHERE document_id = %s AND number = %s AND state = 'waiting'",
-                (storable(error), document_id, number),
-            )
+        self._database.execute(
+            "UPDATE recognised_pages SET state = 'failed', error = %s"
+            " WHERE document_id = %s AND number = %s AND state = 'waiting'",
+            (storable(error), document_id, number),
+        )
         self._forget(document_id)
 
-    @retried
     def of(self, document_id: str) -> dict[int, Content]:
         """What was read of a document's pages, in place or not, by number; of one that failed, its error alone."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT number, content, error FROM recognised_pages WHERE document_id = %s AND state <> 'waiting'",
-                (storable(document_id),),
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT number, content, error FROM recognised_pages WHERE document_id = %s AND state <> 'waiting'",
+            (storable(document_id),),
+        )
         return {row[0]: row[1] if row[1] is not None else {"error": row[2]} for row in rows}
 
-    @retried
     def shown(self, document_id: str, number: int) -> Content | None:
         """What was read of a page, where it is the page's text now."""
-        with self._database.transaction() as connection:
-            row = connection.execute(
-                "SELECT r.content FROM recognised_pages r JOIN pages p USING (document_id, number)"
-                " WHERE document_id = %s AND number = %s AND r.in_place AND r.state = 'read'"
-                " AND r.content ->> 'text' = p.text",
-                (storable(document_id), number),
-            ).fetchone()
+        row = self._database.row(
+            "SELECT r.content FROM recognised_pages r JOIN pages p USING (document_id, number)"
+            " WHERE document_id = %s AND number = %s AND r.in_place AND r.state = 'read'"
+            " AND r.content ->> 'text' = p.text",
+            (storable(document_id), number),
+        )
         return row[0] if row else None
 
-    @retried
     def progress(self) -> dict[str, Recognition]:
         """The ready documents with pages that wait, or were read and are not in place yet, by id."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT r.document_id, count(*) FILTER (WHERE NOT r.in_place AND r.state = 'waiting'),"
-                " count(*) FILTER (WHERE NOT r.in_place AND r.state <> 'waiting'), count(*) FILTER (WHERE r.in_place)"
-                " FROM recognised_pages r JOIN documents d ON d.id = r.document_id AND d.state = 'ready'"
-                " WHERE r.document_id IN (SELECT document_id FROM recognised_pages WHERE NOT in_place)"
-                " GROUP BY r.document_id ORDER BY min(d.added_at), r.document_id"
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT r.document_id, count(*) FILTER (WHERE NOT r.in_place AND r.state = 'waiting'),"
+            " count(*) FILTER (WHERE NOT r.in_place AND r.state <> 'waiting'), count(*) FILTER (WHERE r.in_place)"
+            " FROM recognised_pages r JOIN documents d ON d.id = r.document_id AND d.state = 'ready'"
+            " WHERE r.document_id IN (SELECT document_id FROM recognised_pages WHERE NOT in_place)"
+            " GROUP BY r.document_id ORDER BY min(d.added_at), r.document_id"
+        )
         return {row[0]: Recognition(*row[1:]) for row in rows}
 
-    @retried
     def give_up(self, document_id: str) -> None:
         """Leave a document without what was read of it: it cannot be put in place."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE recognised_pages SET in_place = true WHERE document_id = %s AND state <> 'waiting'",
-                (document_id,),
-            )
+        self._database.execute(
+            "UPDATE recognised_pages SET in_place = true WHERE document_id = %s AND state <> 'waiting'",
+            (document_id,),
+        )
         self._forget(document_id)
 
 

@@ -70,14 +70,12 @@ class RemovalStore:
         self._forget(*found)
         return found
 
-    @retried
     def started(self) -> list[str]:
         """The documents that are being removed, but for those that can be taken back still."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id FROM documents WHERE state = 'removing' AND coalesce(kept_until, '-infinity') <= now()"
-                " ORDER BY id"
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT id FROM documents WHERE state = 'removing' AND coalesce(kept_until, '-infinity') <= now()"
+            " ORDER BY id"
+        )
         return [row[0] for row in rows]
 
     @retried

@@ -75,13 +75,11 @@ class SourceStore:
         """What is known of the places that a document came from, by location."""
         return self._known("s.document_id = %s", document_id)
 
-    @retried
     def looked(self, visits: Iterable[tuple[str, Visit]]) -> None:
         """Note that documents, by id, were found unchanged at their places."""
         rows = [(key, v.location, v.size_bytes, v.modified_ns, v.etag, v.last_modified) for key, v in visits]
         if rows:
-            with self._database.transaction() as connection:
-                connection.execute(_LOOKED, [list(column) for column in zip(*rows, strict=True)])
+            self._database.execute(_LOOKED, [list(column) for column in zip(*rows, strict=True)])
 
     @retried
     def supersede(self, ids: Collection[str] | None = None) -> list[str]:
@@ -115,35 +113,29 @@ class SourceStore:
             append(connection, "remove", gone)
         return gone
 
-    @retried
     def leave_out(self, document_id: str) -> None:
         """Note that what a document was made of is not to be brought in again by itself."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO left_out_sources (location, size_bytes, modified_ns)"
-                " SELECT location, size_bytes, modified_ns FROM sources WHERE document_id = %s AND root <> ''"
-                " ON CONFLICT (md5(location))"
-                " DO UPDATE SET size_bytes = excluded.size_bytes, modified_ns = excluded.modified_ns",
-                (storable(document_id),),
-            )
+        self._database.execute(
+            "INSERT INTO left_out_sources (location, size_bytes, modified_ns)"
+            " SELECT location, size_bytes, modified_ns FROM sources WHERE document_id = %s AND root <> ''"
+            " ON CONFLICT (md5(location))"
+            " DO UPDATE SET size_bytes = excluded.size_bytes, modified_ns = excluded.modified_ns",
+            (storable(document_id),),
+        )
 
-    @retried
     def left_out(self) -> dict[str, tuple[int, int]]:
         """What is not to be brought in: size in bytes and time of change, in nanoseconds since 1970, by location."""
-        with self._database.transaction() as connection:
-            rows = connection.execute("SELECT location, size_bytes, modified_ns FROM left_out_sources").fetchall()
+        rows = self._database.rows("SELECT location, size_bytes, modified_ns FROM left_out_sources")
         return {row[0]: (row[1], row[2]) for row in rows}
 
-    @retried
     def follow(self, source: FollowedSource) -> None:
         """Keep a followed source; one that is there is replaced."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO followed_sources (location, kind, tags, depth, pages, delay_s)"
-                " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (location) DO UPDATE SET kind = excluded.kind,"
-                " tags = excluded.tags, depth = excluded.depth, pages = excluded.pages, delay_s = excluded.delay_s",
-                (storable(source.location), source.kind, list(source.tags), source.depth, source.pages, source.delay_s),
-            )
+        self._database.execute(
+            "INSERT INTO followed_sources (location, kind, tags, depth, pages, delay_s)"
+            " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (location) DO UPDATE SET kind = excluded.kind,"
+            " tags = excluded.tags, depth = excluded.depth, pages = excluded.pages, delay_s = excluded.delay_s",
+            (storable(source.location), source.kind, list(source.tags), source.depth, source.pages, source.delay_s),
+        )
 
     @retried
     def unfollow(self, location: str) -> bool:
@@ -155,28 +147,22 @@ class SourceStore:
             ).fetchone()
         return found is not None
 
-    @retried
     def followed(self) -> list[FollowedSource]:
         """Watched folders and addresses that were added, in the order in which they were."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(_FOLLOWED).fetchall()
+        rows = self._database.rows(_FOLLOWED)
         return [FollowedSource(row[0], row[1], tuple(row[2]), *row[3:]) for row in rows]
 
-    @retried
     def note_look(self, location: str, problem: str, device: int) -> None:
         """Note that a followed source was looked at, what kept it from being followed, and its device unless 0."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "UPDATE followed_sources SET looked_at = now(), problem = %s, device = coalesce(nullif(%s, 0), device)"
-                " WHERE location = %s",
-                (storable(problem), device, storable(location)),
-            )
+        self._database.execute(
+            "UPDATE followed_sources SET looked_at = now(), problem = %s, device = coalesce(nullif(%s, 0), device)"
+            " WHERE location = %s",
+            (storable(problem), device, storable(location)),
+        )
 
-    @retried
     def _known(self, which: str, value: str | list[str]) -> dict[str, KnownSource]:
         """The condition is this module's own text."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(_KNOWN.format(which=which).encode(), (value,)).fetchall()
+        rows = self._database.rows(_KNOWN.format(which=which).encode(), (value,))
         return {row[0]: _known(row) for row in rows}
 
 

@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.database import Database
 
 _ROWS = 4096
 
@@ -46,13 +46,11 @@ class Truth:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @retried
     def facts(self) -> dict[str, Facts]:
         """Every document in whatever state, by id."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT id, title, state, sha256, byte_size, page_count, chunk_count, profile, added_at FROM documents"
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT id, title, state, sha256, byte_size, page_count, chunk_count, profile, added_at FROM documents"
+        )
         return {row[0]: Facts(*row) for row in rows}
 
     def batches(self, documents: Collection[Facts]) -> Iterator[list[str]]:
@@ -82,15 +80,13 @@ class Truth:
             ).fetchall()
         yield from rows
 
-    @retried
     def mistaken(self, ids: Sequence[str]) -> list[str]:
         """The documents among some that have a text of another MD5 than is kept with it."""
-        with self._database.transaction() as connection:
-            rows = connection.execute(
-                "SELECT DISTINCT document_id FROM chunks WHERE document_id = ANY(%s)"
-                " AND md5 <> md5(convert_to(text, 'UTF8'))",
-                (list(ids),),
-            ).fetchall()
+        rows = self._database.rows(
+            "SELECT DISTINCT document_id FROM chunks WHERE document_id = ANY(%s)"
+            " AND md5 <> md5(convert_to(text, 'UTF8'))",
+            (list(ids),),
+        )
         return [row[0] for row in rows]
 
     def rows(self, ids: Sequence[str], *, vectors: bool) -> Iterator[Rows]:

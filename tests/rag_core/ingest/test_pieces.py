@@ -74,8 +74,7 @@ def test_places_that_are_not_there_are_left_out(library: Library, guide: Path) -
 def test_an_older_library_goes_on_without_context_until_it_is_embedded_anew(settings: Settings, guide: Path) -> None:
     with Library.open(settings.changed("embedding", context=False)) as library:
         add(library, guide)
-        with library.storage.database.transaction() as connection:
-            connection.execute("UPDATE chunks SET pieces = NULL")
+        library.storage.database.execute("UPDATE chunks SET pieces = NULL")
         assert all(item.pieces is None for item in held(library).values())
         old = library.storage.documents.profile()
     with Library.open(settings.changed("embedding", context=True)) as library:

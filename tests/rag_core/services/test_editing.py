@@ -139,8 +139,7 @@ def test_what_was_set_aside_comes_back_or_goes_for_good(library: Library) -> Non
     assert library.document(kept.id).state == "ready"
     check(library)
     assert {hit.document.id for hit in library.search("river", mode="lexical")} == {kept.id}
-    with library.storage.database.transaction() as connection:
-        connection.execute("UPDATE documents SET kept_until = now() WHERE id = %s", (gone.id,))
+    library.storage.database.execute("UPDATE documents SET kept_until = now() WHERE id = %s", (gone.id,))
     library.storage.finish([])
     assert library.catalogue.take_back([gone.id]) == []
     assert not library.storage.files.path(gone.id).exists()
@@ -160,8 +159,7 @@ def test_what_cannot_be_edited_is_refused(library: Library) -> None:
             library.chunk_edits.correct(f"{document.id}:0", text)
     with pytest.raises(KeyError):
         library.chunk_edits.undo(document.id, 1, 0, 1)
-    with library.storage.database.transaction() as connection:
-        connection.execute("UPDATE documents SET state = 'stored' WHERE id = %s", (document.id,))
+    library.storage.database.execute("UPDATE documents SET state = 'stored' WHERE id = %s", (document.id,))
     with pytest.raises(LecternError):
         library.chunk_edits.leave_out(f"{document.id}:0")
 

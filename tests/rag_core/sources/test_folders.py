@@ -121,8 +121,7 @@ def test_a_folder_that_vanished_takes_nothing_with_it(library: Library, folder: 
     assert isinstance(event.error, SourceUnavailable)
     assert "not there" in library.sources.followed()[0].problem
     folder.mkdir()  # what is left of a drive that is not mounted: an empty folder, on another device
-    with library.storage.database.transaction() as connection:
-        connection.execute("UPDATE followed_sources SET device = device + 1")
+    library.storage.database.execute("UPDATE followed_sources SET device = device + 1")
     assert "empty" in next(str(event.error) for event in library.sources.update([watched.location]) if event.error)
     assert len(names(library)) == len(TEXTS)
     folder.rmdir()

@@ -119,8 +119,7 @@ def test_every_table_is_kept_or_known_to_pass(library: Library, settings: Settin
 def test_the_key_is_never_in_it_and_passwords_are(filled: Library, tmp_path: Path, other: Settings) -> None:
     (chess,) = [d for d in filled.documents() if d.title == "chess"]
     filled.language_models.use_gemini("AIza-secret-key", keep=False)
-    with filled.storage.database.transaction() as connection:
-        connection.execute("UPDATE documents SET password = 'open sesame' WHERE id = %s", (chess.id,))
+    filled.storage.database.execute("UPDATE documents SET password = 'open sesame' WHERE id = %s", (chess.id,))
     filled.maintenance.backup(tmp_path / "a.lectern")
     with zipfile.ZipFile(tmp_path / "a.lectern") as archive:
         assert all(b"secret-key" not in archive.read(name) for name in archive.namelist())

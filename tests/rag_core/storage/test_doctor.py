@@ -75,8 +75,7 @@ def lasting(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFa
 
 
 def execute(storage: Storage, query: str, *values: object) -> None:
-    with storage.database.transaction() as connection:
-        connection.execute(query.encode(), values)
+    storage.database.execute(query.encode(), values)
 
 
 def places(report: Report) -> set[tuple[str, str]]:

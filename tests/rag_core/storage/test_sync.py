@@ -102,8 +102,7 @@ def commit(storage: Storage, count: int, chunks: int = 2) -> list[str]:
 
 
 def rows(storage: Storage, query: str) -> list[tuple]:
-    with storage.database.transaction() as connection:
-        return connection.execute(query.encode()).fetchall()
+    return storage.database.rows(query.encode())
 
 
 def states(storage: Storage) -> list[str]:
