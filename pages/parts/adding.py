@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts import resources, samples, words
-from pages.parts.refreshing import refreshed
+from pages.parts.refreshing import refreshed, working
 from rag_core.domain import Job, Upload
 from rag_core.errors import EncryptedDocument, LecternError
 from rag_core.jobs import Jobs, Request
@@ -136,18 +136,11 @@ def _line(jobs: Jobs, job: Job) -> None:
 
 
 def _working(jobs: Jobs, job: Job) -> None:
-    with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
-        share, doing = measure(job)
-        st.progress(share, text=f"{words.plain(words.shorten(job.name, 70))} :gray[{doing}]")
-        st.button(
-            "Cancel",
-            icon=":material/close:",
-            key=f"upload_cancel_{job.id}",
-            type="tertiary",
-            disabled=job.stopping,
-            on_click=jobs.cancel,
-            args=(job.id,),
-        )
+    share, doing = measure(job)
+    working(
+        jobs, job, share, f"{words.plain(words.shorten(job.name, 70))} :gray[{doing}]",
+        line=f"upload_job_{job.id}", key=f"upload_cancel_{job.id}", label="Cancel", icon=":material/close:",
+    )  # fmt: skip
 
 
 def measure(job: Job) -> tuple[float, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.refreshing import failure, watched
+from pages.parts.refreshing import failure, watched, working
 from rag_core.domain import Job, SuggestedModel, UnfinishedDownload
 
 if TYPE_CHECKING:
@@ -44,13 +44,7 @@ def _draw(library: Library) -> None:
 
 
 def _working(library: Library, job: Job) -> None:
-    share, text = measure(job)
-    with st.container(key="models_download_line", horizontal=True, vertical_alignment="center", wrap=False):
-        st.progress(share, text=text)
-        st.button(
-            "Stop", icon=":material/stop_circle:", key="models_stop", type="tertiary", disabled=job.stopping,
-            on_click=library.jobs.cancel, args=(job.id,),
-        )  # fmt: skip
+    working(library.jobs, job, *measure(job), line="models_download_line", key="models_stop")
     st.caption("You may leave this page meanwhile. What was fetched is kept when it stops.")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import adding, naming, resources, words
-from pages.parts.refreshing import failure, refreshed
+from pages.parts.refreshing import failure, refreshed, working
 from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
@@ -100,14 +100,12 @@ def _lines(jobs: Jobs) -> None:
 
 def _working(jobs: Jobs, job: Job) -> None:
     step = job.progress
-    with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
-        name = words.plain(words.shorten(step.note or job.name, 70))
-        told = f"{step.done} of {step.total} known pages" if step.total else "waiting" if job.state == "waiting" else ""
-        st.progress(min(step.done / step.total, 1.0) if step.total else 0.0, text=f"{name} :gray[{told}]")
-        st.button(
-            "Stop", icon=":material/close:", key=f"upload_cancel_{job.id}", type="tertiary", disabled=job.stopping,
-            on_click=jobs.cancel, args=(job.id,),
-        )  # fmt: skip
+    name = words.plain(words.shorten(step.note or job.name, 70))
+    told = f"{step.done} of {step.total} known pages" if step.total else "waiting" if job.state == "waiting" else ""
+    working(
+        jobs, job, min(step.done / step.total, 1.0) if step.total else 0.0, f"{name} :gray[{told}]",
+        line=f"upload_job_{job.id}", key=f"upload_cancel_{job.id}", icon=":material/close:",
+    )  # fmt: skip
 
 
 def _ended(jobs: Jobs, job: Job) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import refreshing, words
 from pages.parts.refreshing import failure, watched
 from rag_core.domain import Job, Progress, TargetProfile
 from rag_core.errors import LecternError
@@ -81,13 +81,9 @@ def _buttons(library: Library, target: TargetProfile) -> None:
 
 
 def _working(library: Library, job: Job) -> None:
-    share, text = measure(job)
-    with st.container(key="system_reembedding_line", horizontal=True, vertical_alignment="center", wrap=False):
-        st.progress(share, text=text)
-        st.button(
-            "Stop", icon=":material/stop_circle:", key="system_stop", type="tertiary",
-            disabled=job.stopping or _last(job), on_click=library.jobs.cancel, args=(job.id,),
-        )  # fmt: skip
+    too_late = job.kind != KIND or job.progress.stage in ("cutting over", "done")
+    line = "system_reembedding_line"
+    refreshing.working(library.jobs, job, *measure(job), line=line, key="system_stop", too_late=too_late)
     st.caption("The model in use answers meanwhile, and you may leave this page.")
 
 
@@ -107,11 +103,6 @@ def measure(job: Job) -> tuple[float, str]:
     if step.stage == "writing":
         return 0.9 + 0.07 * part, f"Writing {step.done:,} of {words.count(step.total, 'dump file')}"
     return 0.97, "Cutting over"
-
-
-def _last(job: Job) -> bool:
-    """Whether it is too late to stop."""
-    return job.kind != KIND or job.progress.stage in ("cutting over", "done")
 
 
 def _outcome(job: Job, end: Progress) -> None:

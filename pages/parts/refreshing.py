@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import words
 from rag_core.domain import Job
+from rag_core.jobs import Jobs
 
 REFRESH_S = 1.0
 
@@ -30,6 +31,19 @@ def refreshed(draw: Callable[[], None], changed: Callable[[], bool]) -> None:
     draw()
     if changed():
         st.rerun()
+
+
+def working(
+    jobs: Jobs, job: Job, share: float, text: str, *, line: str, key: str,
+    label: str = "Stop", icon: str = ":material/stop_circle:", too_late: bool = False,
+) -> None:  # fmt: skip
+    """A line for work under way: how far it is, from 0 to 1 and in words, and a button that stops it."""
+    with st.container(key=line, horizontal=True, vertical_alignment="center", wrap=False):
+        st.progress(share, text=text)
+        st.button(
+            label, icon=icon, key=key, type="tertiary", disabled=job.stopping or too_late,
+            on_click=jobs.cancel, args=(job.id,),
+        )  # fmt: skip
 
 
 def doing(job: Job, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.refreshing import REFRESH_S, failure, refreshed
+from pages.parts.refreshing import REFRESH_S, failure, refreshed, working
 from rag_core.domain import Job
 
 if TYPE_CHECKING:
@@ -47,13 +47,8 @@ def measure(job: Job) -> tuple[float, str]:
 def _draw(library: Library) -> None:
     job = library.jobs.last(KIND)
     if job is not None and not job.finished:
-        share, text = measure(job)
-        with st.container(key="evaluation_chunking_line", horizontal=True, vertical_alignment="center", wrap=False):
-            st.progress(share, text=text)
-            st.button(
-                "Stop", icon=":material/stop_circle:", type="tertiary", key="evaluation_chunking_stop",
-                disabled=job.stopping, on_click=library.jobs.cancel, args=(job.id,),
-            )  # fmt: skip
+        line, key = "evaluation_chunking_line", "evaluation_chunking_stop"
+        working(library.jobs, job, *measure(job), line=line, key=key)
         return
     if job is not None and job.error is not None:
         failure(job.error)
