@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import resources
@@ -20,9 +18,7 @@ from pages.parts.evaluation import (
 )
 from pages.parts.refreshing import failure
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 PURPOSE = "See how well Lectern finds and answers on your documents, and whether a change makes it better."
 

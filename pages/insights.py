@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import resources
 from pages.parts.insights import cards, choosing, corpus_map, looked_up, views
 from pages.parts.refreshing import failure
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 PURPOSE = "What you asked, what was not found, which documents answer, and how long everything takes."
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.parts import words
 from pages.parts.refreshing import doing, failure, watched
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 SUFFIX = ".lectern"
 PURPOSE = (

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import streamlit as st
 
 from pages.parts import words
 from pages.parts.refreshing import doing, failure, watched
 from rag_core.domain import Finding, Job, Report
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 Kind = Literal["verify", "deep", "repair"]
 Look = Literal["primary", "secondary"]

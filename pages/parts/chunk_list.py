@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -11,9 +11,7 @@ from pages.parts import naming, resources, words
 from pages.parts.components import component
 from rag_core.domain import Chunk, ChunkEdit, Document
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 _HIDDEN = "Some of this text is not to be seen on the page"
 _ASTRAY = "The document was cut or came in otherwise since: no chunk has the text that this was made of"

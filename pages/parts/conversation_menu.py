@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -18,9 +17,7 @@ from pages.parts.components import component
 from pages.parts.conversations import TITLE_CHARS
 from rag_core.domain import Conversation
 from rag_core.exporting import SUFFIXES, ConversationForm
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 ACTS = {
     "rename": ":material/edit: Rename",

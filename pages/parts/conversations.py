@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.parts import resources, words
 from rag_core.domain import Conversation, Scope
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 LISTED = 10
 TITLE_CHARS = 80

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import chunk_list, naming, passage, reading, recognising, words
 from pages.parts.components import component
 from rag_core.domain import Document
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 VIEWS = ("Text", "Chunks", "Outline", "Tables", "Notes")
 SHOWN_NOTES = 2

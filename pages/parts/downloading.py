@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import words
 from pages.parts.refreshing import failure, watched, working
 from rag_core.domain import Job, SuggestedModel, UnfinishedDownload
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 NAMES = "`owner/repository`, `owner/repository:Q4_K_M`, `owner/repository/file.gguf`, or an address of a .gguf file."
 

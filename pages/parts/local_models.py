@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import models, resources, words
 from pages.parts.refreshing import failure, watched
 from rag_core.domain import Machine, ModelFile
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 
 def machine(library: Library) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -11,9 +10,7 @@ from pages.parts import resources, words
 from pages.parts.refreshing import watched
 from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 PREFERENCE = "model"
 AGENT = "agent"

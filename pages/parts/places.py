@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -12,9 +11,7 @@ from pages.parts.refreshing import failure, refreshed, working
 from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 KIND = "visit"
 SHOWN = 30

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -13,9 +12,7 @@ from pages.parts.asking import Asking
 from pages.parts.components import component
 from rag_core.domain import Document, ModelStatus
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 LOOK_AGAIN_S = 1.5
 

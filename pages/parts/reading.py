@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from pages.parts import words
 from pages.parts.components import component
 from rag_core.domain import Document, HiddenText, Page, Table
+from rag_core.library import Library
 from rag_core.text.invisible import visible
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
 
 Row = dict[str, Any]
 MOST_TABLES = 200

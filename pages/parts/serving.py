@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import models, resources, words
 from rag_core.domain import ModelServer
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 PURPOSE = (
     "Ollama, LM Studio, vLLM, llama-server, or any other that speaks OpenAI's protocol. On this machine nothing leaves "

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.parts import question_line, resources, samples, talk, words
 from rag_core.domain import Document, Scope
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 LOOK_AGAIN_S = 0.5
 SHOWN = 4

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import words
 from pages.parts.refreshing import failure
 from rag_core.domain import LibraryStatus
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
-
+from rag_core.library import Library
 
 REFRESH_S = 3.0
 

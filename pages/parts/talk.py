@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -15,9 +15,7 @@ from pages.parts.asking import Asking
 from pages.parts.components import component
 from rag_core.domain import Citation, Document, Message, Trace
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 REFRESH_S = 0.15
 WAIT_S = 0.5  # as long as a click may have to wait

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -15,9 +14,7 @@ from pages.parts.evaluation.configuring import shown
 from pages.parts.refreshing import failure
 from rag_core.domain import Configuration, Field
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 BEFORE = "evaluation_before"
 PROBLEM = "evaluation_applying_problem"

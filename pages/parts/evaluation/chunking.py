@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import resources, words
 from pages.parts.refreshing import REFRESH_S, failure, refreshed, working
 from rag_core.domain import Job
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 KIND = "rechunk"
 WHY = (

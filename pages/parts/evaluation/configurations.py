@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -14,9 +13,7 @@ from pages.parts import resources, words
 from pages.parts.evaluation import configuring
 from pages.parts.evaluation.configuring import shown
 from rag_core.domain import Configuration, Field
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 PREFERENCE = "evaluation_configurations"
 AS_IT_IS = Configuration("The library as it is")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from pages.parts import models, resources, words
@@ -11,9 +9,7 @@ from pages.parts.evaluation import editing, places
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.refreshing import REFRESH_S, failure, refreshed
 from rag_core.domain import Question
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 COUNT, MOST = 20, 500
 WITHOUT = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import streamlit as st
@@ -13,9 +12,7 @@ from pages.parts import words
 from pages.parts.evaluation import places
 from rag_core.domain import Gold, Question
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 NOWHERE = ""
 PLACES = "evaluation_places"

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from rag_core.domain import QuestionSet, Run
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 QUESTIONS = (("csv", "CSV", "text/csv"), ("jsonl", "JSON Lines", "application/jsonl"))
 RUNS = (

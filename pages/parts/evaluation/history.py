@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -12,9 +12,7 @@ from pages.parts.evaluation import address, grid, numbers, running
 from pages.parts.evaluation.grid import Tone
 from pages.parts.evaluation.running import KINDS
 from rag_core.domain import Metric, Run
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 TABLE, PAGE = "evaluation_history", "evaluation_page_of_history"
 STATES: dict[str, tuple[str, Tone]] = {

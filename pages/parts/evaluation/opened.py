@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -12,10 +12,8 @@ from pages.parts import exchange, words
 from pages.parts.components import component
 from pages.parts.evaluation import address, comparing, listing, numbers, places
 from rag_core.domain import Found, Metric, Result, Run
+from rag_core.library import Library
 from rag_core.text.pages import counted
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
 
 PREVIEW_CHARS = 240
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from pages.parts import resources, words
 from pages.parts.evaluation import address, drafting, editing, exporting, grid, looked_up, places, sets, uploading
 from rag_core.domain import Question, QuestionSet
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 FILTER_FROM = 12
 CHECKED = 500

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import streamlit as st
@@ -14,9 +13,7 @@ from pages.parts.refreshing import failure, refreshed
 from rag_core.domain import Configuration, Job, ModelStatus, QuestionSet, Run
 from rag_core.errors import LecternError
 from rag_core.jobs import Request
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 KIND = "evaluate"
 BUSY_S, IDLE_S = 0.5, 5.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -11,9 +10,7 @@ from pages.parts import resources, samples, words
 from pages.parts.evaluation import address
 from rag_core.domain import Document, QuestionSet
 from rag_core.errors import LecternError
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 NAME_CHARS = 80
 SAMPLES = "sample_questions"

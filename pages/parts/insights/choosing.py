@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -12,9 +11,7 @@ from pages.parts import scoping
 from pages.parts.insights import looked_up
 from pages.parts.searching import address
 from rag_core.domain import Document, Scope
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "all": "All time"}
 VIEWS = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -12,9 +11,7 @@ from pages.parts import scoping
 from pages.parts.components import component
 from pages.parts.searching import address
 from rag_core.domain import Document, Scope, SearchMode
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 MODES: dict[SearchMode, str] = {
     "auto": "Automatic",

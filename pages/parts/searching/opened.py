@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from pages.parts import conversations, passage, words
 from pages.parts.components import component
 from rag_core.domain import Scope
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
+from rag_core.library import Library
 
 
 def draw(library: Library) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -14,10 +14,8 @@ from pages.parts.components import component
 from pages.parts.searching.line import Wanted, narrow
 from pages.parts.searching.snippets import snippet
 from rag_core.domain import Document, Hit, Scope
+from rag_core.library import Library
 from rag_core.text.pages import counted
-
-if TYPE_CHECKING:
-    from rag_core.library import Library
 
 REFRESH_S = 0.4
 PICTURES = 20
