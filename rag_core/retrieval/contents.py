@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from rag_core.domain import Document, Hit, Scope
 from rag_core.embedding.pieces import unit_rows
 from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
 from rag_core.retrieval.hierarchy.reducing import Floats
+from rag_core.retrieval.hits import hit_of
 from rag_core.retrieval.indexes import Indexes
 from rag_core.retrieval.scope import Within
 from rag_core.storage import Storage
-from rag_core.storage.postgres.passages import PassageRow, boxes_of
 from rag_core.storage.postgres.pieces import pieces_of
 
 _OF_PAGE = 6  # chunks before and behind a hit that are looked at as its page
@@ -90,7 +90,7 @@ class Contents:
         found = self._indexes.rows([(hit.document.id, index) for index in range(first, hit.index + _OF_PAGE + 1)])
         within = self._within()
         return tuple(
-            replace(_hit(hit.document, row, hit.score), score_kind=hit.score_kind)
+            hit_of(hit.document, row, hit.score, score_kind=hit.score_kind)
             for ref, row in sorted(found.items())
             if row.page == hit.page and (within is None or ref in within)
         )
@@ -105,7 +105,7 @@ class Contents:
         vectors = self._storage.dumps.vectors_at([(row.document_id, row.index) for row in rows])
         clusters = self._clusters(document.id, vectors)
         nearness = (vectors @ clusters.centroids.T).max(axis=1)
-        hits = [_hit(document, row, float(score)) for row, score in zip(rows, nearness, strict=True)]
+        hits = [hit_of(document, row, float(score)) for row, score in zip(rows, nearness, strict=True)]
         pieces = tuple(unit_rows(pieces_of(row.pieces, vectors.shape[1])) for row in rows)
         content = Content(document, tuple(hits), vectors, pieces, clusters)
         within = self._within()
@@ -129,11 +129,3 @@ class Contents:
 def _covers(members: Collection[np.ndarray], count: int) -> bool:
     """Whether every row is in a cluster."""
     return len(np.unique(np.concatenate(list(members)))) == count
-
-
-def _hit(document: Document, row: PassageRow, score: float) -> Hit:
-    return Hit(
-        chunk_id=f"{row.document_id}:{row.index}", document=document, index=row.index, page=row.page,
-        page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
-        boxes=boxes_of(row), score=score, corrected=row.corrected, hidden=row.hidden,
-    )  # fmt: skip

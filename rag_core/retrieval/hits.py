@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from rag_core.domain import Considered, Document, Hit
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.query import Query
-from rag_core.storage.postgres.passages import boxes_of
+from rag_core.storage.postgres.passages import PassageRow, boxes_of
 from rag_core.text.terms import spans, terms
 
 
@@ -15,12 +16,18 @@ def hit(query: Query, candidates: Candidates, place: int, similar: int, called: 
     """A candidate as a hit that stands for so many similar ones; called: names of its document in the question."""
     row = candidates.rows[place]
     document = candidates.documents[row.document_id]
+    return hit_of(
+        document, row, float(candidates.score[place]), score_kind=candidates.kind, scores=_scores(candidates, place),
+        matches=matches(query, row.text, document), similar=similar, called=called,
+    )  # fmt: skip
+
+
+def hit_of(document: Document, row: PassageRow, score: float, **more: Any) -> Hit:
+    """A chunk of a document as a hit; `more` are further fields."""
     return Hit(
-        chunk_id=f"{row.document_id}:{row.index}", document=document, index=row.index,
-        page=row.page, page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
-        boxes=boxes_of(row), score=float(candidates.score[place]), score_kind=candidates.kind,
-        scores=_scores(candidates, place), matches=matches(query, row.text, document), similar=similar, called=called,
-        corrected=row.corrected, hidden=row.hidden,
+        chunk_id=f"{row.document_id}:{row.index}", document=document, index=row.index, page=row.page,
+        page_label=row.page_label, section=row.section, text=row.text, start=row.start, end=row.end,
+        boxes=boxes_of(row), score=score, corrected=row.corrected, hidden=row.hidden, **more,
     )  # fmt: skip
 
 

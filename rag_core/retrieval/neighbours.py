@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rag_core.domain import Hit
+from rag_core.retrieval.hits import hit_of
 from rag_core.retrieval.indexes import Indexes
 from rag_core.retrieval.query import Query, Ref
 from rag_core.retrieval.scope import Within
-from rag_core.storage.postgres.passages import PassageRow, boxes_of
+from rag_core.storage.postgres.passages import PassageRow
 from rag_core.text.tables import begins_in_table
 
 
@@ -40,8 +41,4 @@ def _around(hit: Hit, refs: Sequence[Ref], rows: Mapping[Ref, PassageRow]) -> tu
 
 def _beside(hit: Hit, row: PassageRow) -> Hit:
     """A chunk as a hit, with the score of the one that it stands beside."""
-    return replace(
-        hit, chunk_id=f"{row.document_id}:{row.index}", index=row.index, page=row.page, page_label=row.page_label,
-        section=row.section, text=row.text, start=row.start, end=row.end, boxes=boxes_of(row), scores={}, matches=(),
-        similar=0, around=(), corrected=row.corrected, hidden=row.hidden,
-    )  # fmt: skip
+    return hit_of(hit.document, row, hit.score, score_kind=hit.score_kind, called=hit.called)
