@@ -18,23 +18,8 @@ AGENT = "agent"
 
 def choose(library: Library) -> ModelStatus:
     """Draw the choice and return the model that answers; one that is no longer ready gives way, and that is said."""
-    statuses = library.language_models.statuses()
-    ready = [status for status in statuses if status.ready]
-    wanted = library.preferences.get(PREFERENCE) or ready[0].id
-    chosen = next((status for status in ready if status.id == wanted), ready[0])
-    st.session_state["chat_model"] = chosen.id
     with st.container(key="chat_models", gap="small"):
-        st.radio(
-            "Answers by",
-            [status.id for status in ready],
-            format_func=lambda model_id: words.plain(next(s.label for s in ready if s.id == model_id)),
-            key="chat_model",
-            on_change=_keep,
-            args=("chat_model",),
-        )
-        if chosen.id != wanted:
-            lost = next((status for status in statuses if status.id == wanted), None)
-            st.caption(f":orange[{words.plain(lost.label if lost else wanted)} is not ready; {chosen.label} answers.]")
+        chosen, statuses = _choice(library, "Answers by", "chat_model")
         _more(library, statuses)
     return chosen
 
@@ -67,27 +52,35 @@ def default(library: Library) -> None:
 
 
 def _default(library: Library) -> None:
+    chosen, _ = _choice(library, "The model that answers", "models_default", apart=True)
+    remote_line(chosen)
+
+
+def _choice(
+    library: Library, label: str, key: str, *, apart: bool = False
+) -> tuple[ModelStatus, tuple[ModelStatus, ...]]:
+    """Draw the choice; `apart`: below a heading, where there is room to tell more. Returns it, and every model."""
     statuses = library.language_models.statuses()
     ready = [status for status in statuses if status.ready]
     wanted = library.preferences.get(PREFERENCE) or ready[0].id
     chosen = next((status for status in ready if status.id == wanted), ready[0])
-    st.session_state["models_default"] = chosen.id
+    st.session_state[key] = chosen.id
     st.radio(
-        "The model that answers",
+        label,
         [status.id for status in ready],
         format_func=lambda model_id: words.plain(next(s.label for s in ready if s.id == model_id)),
-        captions=["Leaves this machine" if status.remote else "" for status in ready],
-        key="models_default",
+        captions=["Leaves this machine" if status.remote else "" for status in ready] if apart else None,
+        key=key,
         on_change=_keep,
-        args=("models_default",),
-        label_visibility="collapsed",
+        args=(key,),
+        label_visibility="collapsed" if apart else "visible",
     )
     if chosen.id != wanted:
         lost = next((status for status in statuses if status.id == wanted), None)
-        reason = f" {lost.reason}" if lost else ""
-        name = words.plain(lost.label if lost else wanted)
-        st.caption(f":orange[{name} is not ready; {words.plain(chosen.label)} answers.{words.plain(reason)}]")
-    remote_line(chosen)
+        name, reason = (lost.label, f" {lost.reason}") if lost else (wanted, "")
+        told = f"{name} is not ready; {chosen.label} answers.{reason if apart else ''}"
+        st.caption(f":orange[{words.plain(told)}]")
+    return chosen, statuses
 
 
 def gemini(library: Library, prefix: str = "models") -> None:
