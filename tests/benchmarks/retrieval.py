@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rag_core import Hit, Library, Settings
-from rag_core.evaluation.measuring.statistics import estimate
 from tests.benchmarks.measure import SHARED, emit
 from tests.benchmarks.retrieval_sets import COLLECTIONS, NAMES, Case, Set, sets
+from tests.rag_core.evaluation.one_metric import estimate
 
 _DEFAULT = "auto"
 

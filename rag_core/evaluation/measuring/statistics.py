@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.domain import Estimate
-
 Floats = NDArray[np.float64]
 
 RESAMPLES = 10_000
@@ -39,26 +37,6 @@ class Paired:
     low: Floats
     high: Floats
     p: Floats
-
-
-def estimate(values: Sequence[float], seed: int = 0) -> Estimate:
-    """Mean of the values and its 95 % interval; all 0 without values. `values` are finite."""
-    if not len(values):
-        return Estimate(0.0, 0.0, 0.0, 0)
-    table = np.asarray(values, dtype=np.float64)[:, None]
-    means, low, high = intervals(table, seed)
-    return Estimate(float(means[0]), float(low[0]), float(high[0]), len(values))
-
-
-def paired(a: Sequence[float], b: Sequence[float], seed: int = 0) -> tuple[float, float, float, float]:
-    """Mean of b - a, its 95 % interval, and how likely chance alone makes so great a difference (two-sided p).
-
-    `a` and `b` are finite values of the same questions in the same order. Without any: 0, 0, 0, 1.
-    """
-    if not len(a):
-        return 0.0, 0.0, 0.0, 1.0
-    found = paired_columns(np.subtract(b, a, dtype=np.float64)[:, None], seed)
-    return float(found.difference[0]), float(found.low[0]), float(found.high[0]), float(found.p[0])
 
 
 def holm(ps: Sequence[float]) -> list[float]:

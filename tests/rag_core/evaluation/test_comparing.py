@@ -14,7 +14,7 @@ import pytest
 from rag_core.domain import Difference, Metric, Question, Result
 from rag_core.evaluation.measuring.comparing import compare, summarise
 from rag_core.evaluation.measuring.metrics import METRICS, WORDS
-from rag_core.evaluation.measuring.statistics import estimate
+from tests.rag_core.evaluation.one_metric import estimate
 
 SIZES = (30, 50, 80, 120, 200)
 

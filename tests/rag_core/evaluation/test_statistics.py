@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_core.evaluation.measuring.statistics import MOST_ENUMERATED, estimate, holm, intervals, paired, paired_columns
+from rag_core.evaluation.measuring.statistics import MOST_ENUMERATED, holm, intervals, paired_columns
+from tests.rag_core.evaluation.one_metric import estimate, paired
 
 NEAR = pytest.approx
 SHARES = st.lists(st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 0.1, 0.2, 0.30000000000000004]), min_size=1, max_size=9)
