@@ -13,7 +13,7 @@ from rag_core.errors import AddressRefused, Cancelled, LecternError, SourceUnava
 from rag_core.sources.base import Fetching, Found, Item, Looking, Refused, Unchanged
 from rag_core.sources.web.addresses import Site, clean, joined, key, may_be_read
 from rag_core.sources.web.fetching import Fetched, Fetcher
-from rag_core.sources.web.guard import Resolver, check_address, resolve
+from rag_core.sources.web.guard import check_address
 from rag_core.sources.web.links import links, sitemap
 from rag_core.sources.web.pages import as_document, is_html
 from rag_core.sources.web.robots import Robots
@@ -26,7 +26,7 @@ _WAITING = 10
 _POLL_S = 0.05
 
 
-def crawl(wanted: WebAddress, looking: Looking, resolver: Resolver = resolve) -> Iterator[Found]:
+def crawl(wanted: WebAddress, looking: Looking) -> Iterator[Found]:
     """What is found at an address, and as far beyond as is wanted. It stops where `looking.stopped` says so.
 
     A page that was fetched before is asked for once more, and told of as unchanged where its server says that it is.
@@ -37,7 +37,7 @@ def crawl(wanted: WebAddress, looking: Looking, resolver: Resolver = resolve) ->
         refused = error if isinstance(error, LecternError) else AddressRefused(f"That is no address: {error}.")
         yield Refused(wanted.address, refused)
         return
-    with Fetcher(looking.settings, lambda: looking.stopped(wanted.address), resolver) as fetcher:
+    with Fetcher(looking.settings, lambda: looking.stopped(wanted.address)) as fetcher:
         yield from _Crawl(start, wanted, looking, fetcher).found()
 
 

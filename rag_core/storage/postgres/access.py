@@ -39,14 +39,10 @@ class AccessStore:
         )
         return (AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]), bytes(row[6])) if row else None
 
-    @retried
     def revoke(self, key_id: str) -> bool:
         """Let a key open nothing from now on. Returns whether there was one that did."""
-        with self._database.transaction() as connection:
-            done = connection.execute(
-                "UPDATE access_keys SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL", (storable(key_id),)
-            )
-            return done.rowcount > 0
+        statement = "UPDATE access_keys SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL RETURNING id"
+        return self._database.row(statement, (storable(key_id),)) is not None
 
     def note(self, who: str, action: str, status: int) -> None:
         """Write a line of the audit."""

@@ -90,11 +90,9 @@ class ConversationStore:
         """Keep why a question got no answer."""
         self._database.execute("UPDATE messages SET error = %s WHERE id = %s", (storable(error), message_id))
 
-    @retried
     def all(self) -> list[Conversation]:
         """Every conversation, the pinned ones first, then the one used last."""
-        with self._database.transaction() as connection:
-            return [Conversation(*row) for row in connection.execute(_CONVERSATIONS + _NEWEST).fetchall()]
+        return [Conversation(*row) for row in self._database.rows(_CONVERSATIONS + _NEWEST)]
 
     def find(self, words: Sequence[str]) -> list[Conversation]:
         """Conversations whose title, questions or answers hold each of the words, in any case; in the order of `all`.
@@ -165,18 +163,16 @@ class ConversationStore:
         row = self._database.row("SELECT value FROM preferences WHERE name = %s", (_id(name),))
         return row[0] if row else None
 
-    @retried
     def set_preference(self, name: str, value: str | None) -> None:
         """Keep a value that the user chose; None forgets it."""
-        with self._database.transaction() as connection:
-            if value is None:
-                connection.execute("DELETE FROM preferences WHERE name = %s", (_id(name),))
-            else:
-                connection.execute(
-                    "INSERT INTO preferences (name, value) VALUES (%s, %s)"
-                    " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                    (_id(name), storable(value)),
-                )
+        if value is None:
+            self._database.execute("DELETE FROM preferences WHERE name = %s", (_id(name),))
+        else:
+            self._database.execute(
+                "INSERT INTO preferences (name, value) VALUES (%s, %s)"
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (_id(name), storable(value)),
+            )
 
     @retried
     def _ask(

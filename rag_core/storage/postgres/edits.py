@@ -152,14 +152,12 @@ class EditStore:
 
         return self._change(document_id, work)
 
-    @retried
     def discard(self, document_id: str, place: ChunkSpan) -> bool:
         """Forget an edit that fits no chunk. Returns whether there was such a one."""
-        with self._database.transaction() as connection:
-            deleted = connection.execute(
-                f"DELETE FROM chunk_edits WHERE {_AT} AND NOT in_place".encode(), (document_id, *place)
-            ).rowcount
-        return deleted > 0
+        deleted = self._database.rows(
+            f"DELETE FROM chunk_edits WHERE {_AT} AND NOT in_place RETURNING 1".encode(), (document_id, *place)
+        )
+        return bool(deleted)
 
     @retried
     def _change(self, document_id: str, work: Callable[[Connection[TupleRow]], bool]) -> bool:
