@@ -12,7 +12,7 @@
     ├── ModelUnavailable        a model is missing, damaged, refused or out of reach
     ├── InvalidQuestion         an empty, overlong or unprintable question
     ├── ConfigurationError      a setting that cannot be used
-    ├── LibraryInUse            another process owns the data directory
+    ├── LibraryInUse            another process owns the data directory, or the database
     └── Cancelled               the user stopped the work
 
 `str(error)` says what happened, `error.help` what the user can do about it, and `error.retryable` whether the same
@@ -104,7 +104,7 @@ class ConfigurationError(LecternError):
 
 
 class LibraryInUse(LecternError):
-    """Another process owns the data directory."""
+    """Another process owns the data directory, or the database."""
 
     retryable = True
     default_help = "Close the other program, or choose another data directory."

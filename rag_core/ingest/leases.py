@@ -8,7 +8,8 @@ import threading
 class Leases:
     """Documents by id, each leased to one run. Thread-safe.
 
-    They live in memory, as a data directory has one owner: after a crash nobody waits for a lease to expire.
+    They live in memory, as a data directory and its database have one owner: after a crash nobody waits for a lease to
+    expire.
     """
 
     def __init__(self) -> None:

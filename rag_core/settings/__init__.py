@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("database_url", "DATABASE_URL"),
-        description="another PostgreSQL instead of the embedded one",
+        description="a database of another PostgreSQL, for this library alone, instead of the embedded one",
     )
     chroma_url: str | None = Field(
         default=None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -166,6 +167,29 @@ def test_a_server_of_ones_own_that_is_started_again_is_waited_for(tmp_path: Path
             assert not tally.judge(verdict.lost, verdict.disagreeing)
     finally:
         server.stop()
+
+
+def test_a_database_is_not_taken_while_another_library_can_write_to_it(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_core.storage.postgres.database._ENDING_PATIENCE_S", 0.2)
+    other = settings.model_copy(update={"data_dir": tmp_path / "other"})
+    first = Storage(settings)
+    try:
+        first.stop_following()
+        assert settings.database_url is not None
+        with psycopg.connect(settings.database_url.get_secret_value(), autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            )
+        with pytest.raises(LibraryInUse, match=f"process {os.getpid()}"):
+            Storage(other)
+        assert first.documents.counts() == (0, 0, 0, 0)
+        first.database.check()
+    finally:
+        first.close()
+    Storage(other).close()
 
 
 def test_a_library_that_lost_its_database_to_another_says_so(settings: Settings, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -215,8 +216,9 @@ def test_a_folder_has_one_owner(library: Library, settings: Settings) -> None:
 
 
 def test_a_database_has_one_owner(library: Library, settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(LibraryInUse):
+    with pytest.raises(LibraryInUse, match=f"database.*process {os.getpid()} on") as refused:
         Library.open(settings.model_copy(update={"data_dir": tmp_path / "other"}))
+    assert "a database each" in refused.value.help
 
 
 def test_a_folder_that_cannot_be_made_is_said(settings: Settings, tmp_path: Path) -> None:

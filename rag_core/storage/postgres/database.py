@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
+import secrets
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,8 +28,13 @@ from rag_core.settings import StorageSettings
 _OWNER_KEY = 0x4C656374
 # A busy server lets go of a closed or killed owner's lock a moment after its connection ended.
 _OWNER_PATIENCE_S = 1.0
-# A connection that answered so lately is used without being asked whether it lives: each time is a round trip.
-_TRUSTED_S = 1.0
+# What a killed owner's other connections had begun is ended first: it may be committed still.
+_ENDING_PATIENCE_S = 15.0
+_NAME = "Lectern "
+_OTHERS = """
+    SELECT application_name FROM pg_stat_activity WHERE datname = current_database()
+    AND starts_with(application_name, %s) AND NOT starts_with(application_name, %s) LIMIT 1
+"""
 _TRIES = 3
 _POLL_S = 0.2
 _PATIENCE_S = 1.0
@@ -85,6 +93,7 @@ class Database:
         self._url = url
         self._settings = settings
         self._revive = revive
+        self._name = f"{_NAME}{secrets.token_hex(4)}"
         self._recovering = threading.Lock()
         self._closed = False
         self._out_of_reach = False
@@ -251,7 +260,8 @@ class Database:
             min_size=1,
             max_size=self._settings.pool_size,
             timeout=self._settings.connect_timeout_s,
-            kwargs=self._options(),
+            # PostgreSQL cuts it off after 63 bytes.
+            kwargs={**self._options(), "application_name": f"{self._name}, {_myself()}"},
             configure=self._configure,
             check=self._check,
             open=True,
@@ -269,17 +279,26 @@ class Database:
         }
 
     def _own(self) -> Connection[TupleRow]:
-        """Hold an advisory lock for as long as the library is open, so that one library writes to a database."""
+        """Hold an advisory lock for as long as the library is open, so that one library writes to a database.
+
+        Nor may another one's connections be left: where the one that held the lock was lost alone, the others write on.
+        """
         connection = psycopg.connect(self._url, autocommit=True, **self._options())
-        deadline = time.monotonic() + _OWNER_PATIENCE_S
-        while True:
-            row = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWNER_KEY,)).fetchone()
-            if row is not None and row[0]:
-                return connection
-            if time.monotonic() > deadline:
-                connection.close()
-                raise LibraryInUse("Another Lectern uses this database.")
-            time.sleep(0.05)
+        began = time.monotonic()
+        try:
+            while True:
+                (is_free,) = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWNER_KEY,)).fetchone() or (False,)
+                other = connection.execute(_OTHERS, (_NAME, self._name)).fetchone()
+                if is_free and other is None:
+                    return connection
+                if time.monotonic() - began > (_ENDING_PATIENCE_S if is_free else _OWNER_PATIENCE_S):
+                    raise _in_use(other[0] if other else "")
+                if is_free:
+                    connection.execute("SELECT pg_advisory_unlock(%s)", (_OWNER_KEY,))
+                time.sleep(0.05)
+        except BaseException:
+            connection.close()
+            raise
 
     def _migrate(self) -> None:
         connection = self._owner
@@ -329,6 +348,19 @@ def _unusable(error: psycopg.Error) -> StoreUnavailable:
         f"The database cannot hold a library: {_reason(error)}",
         help="It needs the extension pgvector, and a user who may make tables and add extensions.",
     )
+
+
+def _in_use(name: str) -> LibraryInUse:
+    """Whose database it is, as far as a connection's name tells."""
+    return LibraryInUse(
+        f"This database is open in another Lectern, {name.partition(', ')[2] or 'in another process'}.",
+        help="Close that one, or name another database in DATABASE_URL: libraries may share a PostgreSQL server, with a"
+        " database each.",
+    )
+
+
+def _myself() -> str:
+    return f"process {os.getpid()} on {socket.gethostname()}"
 
 
 def _reason(error: Exception) -> str:
