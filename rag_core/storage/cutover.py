@@ -20,6 +20,9 @@ from rag_core.storage.postgres.database import Database, unavailable
 from rag_core.storage.postgres.documents import DocumentStore
 from rag_core.storage.postgres.new_vectors import NewVectors, take_over
 
+TARGET = "dumps-new"
+"""The folder of the target profile's dumps."""
+
 
 class Cutover:
     """Puts the vectors of a re-embedding in the place of those in use, whole or not at all."""
@@ -33,7 +36,7 @@ class Cutover:
         indexes: Sequence[DerivedIndex],
         epoch: Epoch,
     ) -> None:
-        self._folder = folder / "dumps-new"
+        self._folder = folder / TARGET
         self._database, self._documents, self._new_vectors, self._epoch = database, documents, new_vectors, epoch
         self._follow = [index.name for index in indexes if index.reads_vectors and not index.needed]
         self._dumps = next(index.store for index in indexes if isinstance(index, DumpIndex))

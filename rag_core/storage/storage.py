@@ -14,7 +14,7 @@ from accelerator.backends.choosing import choose
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
-from rag_core.storage.cutover import Cutover
+from rag_core.storage.cutover import TARGET, Cutover
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
 from rag_core.storage.epoch import Epoch
 from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, DumpIndex, LexicalIndex
@@ -29,6 +29,7 @@ from rag_core.storage.originals.files import FileStore
 from rag_core.storage.originals.notes import left_notes
 from rag_core.storage.originals.removals import Removals
 from rag_core.storage.ownership import Ownership
+from rag_core.storage.pairing import pair
 from rag_core.storage.postgres.access import AccessStore
 from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.conversations import ConversationStore
@@ -313,6 +314,8 @@ class Storage:
         self.files = FileStore(folder / "files")
         self.removals = Removals(self.documents, self.files)
         self.log = ChangeLog(database)
+        derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)
+        database.belongs_to(pair(folder, derived, self.conversations, self.log))
         self.needed_turn = threading.RLock()
         surroundings = Surroundings(folder, settings, database, self.documents, self.log, self.needed_turn)
         self.indexes = tuple(kind(surroundings) for kind in INDEXES)

@@ -56,6 +56,8 @@ class DerivedIndex(ABC):
     """Its cursor's name."""
     label: ClassVar[str]
     """What people know it as; its findings name it so."""
+    folders: ClassVar[tuple[str, ...]] = ()
+    """Where its files are in the data directory."""
     needed: ClassVar[bool] = False
     """Whether an answer needs it: a document is not ready before such an index has taken it."""
     lull_s: ClassVar[float] = 0.0

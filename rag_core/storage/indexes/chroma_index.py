@@ -36,6 +36,7 @@ class ChromaIndex(DerivedIndex):
 
     name = "chroma"
     label = "Chroma"
+    folders = ("chroma",)
     lull_s = 2.0  # it takes a processor from adding, and no answer needs it
     reads_texts = True
     reads_vectors = True

@@ -27,12 +27,13 @@ class DumpIndex(DerivedIndex):
 
     name = "dumps"
     label = "Dumps"
+    folders = ("dumps", "segments")
     needed = True
     reads_vectors = True
 
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
-        self.store = DumpStore(surroundings.folder / "dumps", surroundings.folder / "segments")
+        self.store = DumpStore(*(surroundings.folder / name for name in self.folders))
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
         """Write dumps, synced together. Raises StoreUnavailable, StoreCorrupt for a document without chunks."""

@@ -54,6 +54,7 @@ class LexicalIndex(DerivedIndex):
 
     name = "lexical"
     label = "Lexical index"
+    folders = ("lexical",)
     reads_texts = True
 
     def __init__(self, surroundings: Surroundings) -> None:

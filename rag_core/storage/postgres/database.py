@@ -40,6 +40,8 @@ _POLL_S = 0.2
 _PATIENCE_S = 1.0
 # admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, and class 08: the connection itself.
 _LOSSES = ("57P01", "57P02", "57P03", "40P01")
+# The preference that says which data directory follows the database.
+MARK = "paired"
 # PostgreSQL refuses NUL and lone surrogates in text.
 _REFUSED = re.compile("[\x00\ud800-\udfff]")
 
@@ -94,6 +96,7 @@ class Database:
         self._settings = settings
         self._revive = revive
         self._name = f"{_NAME}{secrets.token_hex(4)}"
+        self._mark = ""
         self._recovering = threading.Lock()
         self._closed = False
         self._out_of_reach = False
@@ -173,6 +176,10 @@ class Database:
         """
         if not self._is_owner():
             self.recover(ConnectionLost(psycopg.OperationalError("the connection was lost"), self._pool))
+
+    def belongs_to(self, mark: str) -> None:
+        """It is owned again, after its server ended a connection, only while it is marked so. See `pairing.py`."""
+        self._mark = mark
 
     def version(self) -> str:
         """The server's version, for people."""
@@ -290,6 +297,7 @@ class Database:
                 (is_free,) = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWNER_KEY,)).fetchone() or (False,)
                 other = connection.execute(_OTHERS, (_NAME, self._name)).fetchone()
                 if is_free and other is None:
+                    self._check_mark(connection)
                     return connection
                 if time.monotonic() - began > (_ENDING_PATIENCE_S if is_free else _OWNER_PATIENCE_S):
                     raise _in_use(other[0] if other else "")
@@ -299,6 +307,16 @@ class Database:
         except BaseException:
             connection.close()
             raise
+
+    def _check_mark(self, connection: Connection[TupleRow]) -> None:
+        """Raise LibraryInUse where another data directory had the database since it was opened."""
+        if self._mark:
+            row = connection.execute("SELECT value FROM preferences WHERE name = %s", (MARK,)).fetchone()
+            if row is None or row[0] != self._mark:
+                raise LibraryInUse(
+                    "Another Lectern has had this database meanwhile.",
+                    help="Start Lectern again: it then follows what has changed.",
+                )
 
     def _migrate(self) -> None:
         connection = self._owner

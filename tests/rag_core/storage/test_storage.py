@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -224,6 +225,32 @@ def test_a_document_removed_meanwhile_is_not_committed(storage: Storage) -> None
     storage.documents.removals.start(items[0].document_id)
     storage.commit(items, PROFILE)
     assert [d.id for d in storage.documents.all()] == [items[1].document_id]
+
+
+def test_a_data_directory_follows_what_another_one_did_to_its_database(settings: Settings, tmp_path: Path) -> None:
+    first = Storage(settings)
+    first.commit([stored(first, number) for number in (1, 2)], PROFILE)
+    first.settle()
+    first.close()
+    second = Storage(settings.model_copy(update={"data_dir": tmp_path / "second"}))
+    try:
+        assert second.dumps.searched() == {f"{1:032x}", f"{2:032x}"}
+        second.remove(f"{1:032x}")
+        second.read_again([f"{2:032x}"])
+        second.commit([replace(stored(second, 2), vectors=vectors(3, 9)), stored(second, 3)], PROFILE)
+        second.settle()
+    finally:
+        second.close()
+    for _ in range(2):
+        first = Storage(settings)
+        try:
+            first.settle()
+            assert [place[0] for place in first.lexical.search(["3"], 9)] == [f"{3:032x}"] * 3
+            assert {item.store for item in verify(first, deep=True).findings} == {"Files"}  # nobody kept the bytes
+            written = (settings.data_dir / "dumps" / f"{2:032x}.dump").stat().st_mtime_ns
+        finally:
+            first.close()
+    assert (settings.data_dir / "dumps" / f"{2:032x}.dump").stat().st_mtime_ns == written
 
 
 def test_vectors_of_nothing_are_an_error(storage: Storage) -> None:
