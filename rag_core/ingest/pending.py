@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rag_core.domain import Document
+from rag_core.errors import StoreUnavailable
 from rag_core.ingest.context import RunContext
 from rag_core.ingest.work import BATCH_DOCUMENTS, Work
+
+_ELSEWHERE = "Open the library with the data directory that it was added in, or add the file again."
 
 
 def named(run: RunContext) -> Iterator[list[Work]]:
@@ -34,7 +37,7 @@ def again(run: RunContext) -> Iterator[list[Work]]:
     for document_id, name in run.names.items():
         if not run.interrupted and run.lease(document_id):
             document = run.storage.documents.ready([document_id]).get(document_id)
-            yield [Work(name, document, replaces=True)] if document is not None else []
+            yield _with_file(run, [Work(name, document, replaces=True)] if document is not None else [])
 
 
 def _as_they_are(run: RunContext, ids: Sequence[str]) -> list[Work]:
@@ -53,4 +56,15 @@ def _as_they_are(run: RunContext, ids: Sequence[str]) -> list[Work]:
         run.release(key)
         if document is not None and document.state in ("stored", "ready"):
             run.tell_end(run.name_of(document), document, note="already in the library")
-    return works
+    return _with_file(run, works)
+
+
+def _with_file(run: RunContext, works: Sequence[Work]) -> list[Work]:
+    """Those whose bytes are here. The others stay as they are, for the data directory that has them."""
+    found = []
+    for work in works:
+        if run.storage.files.path(work.document.id).exists():
+            found.append(work)
+        else:
+            run.give_up(work, StoreUnavailable("Its file is not in this data directory.", help=_ELSEWHERE))
+    return found

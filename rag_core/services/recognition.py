@@ -22,6 +22,7 @@ from rag_core.storage.postgres.recognition import Recognition, WaitingPage
 # A long document is found by what was read of it so far each time that this many pages are new, or as many as before:
 # so each of its pages is embedded twice at most.
 _TOGETHER = 16
+_ELSEWHERE = "Their files are in another data directory, where they are recognised."
 
 
 class Recognising:
@@ -57,14 +58,15 @@ class Recognising:
         token = cancellation or Cancellation()
         with self._turn:
             done = 0
+            elsewhere: list[str] = []
             self._put_in_place()
-            while (page := self._next()) and not (token.is_set() or self._closing.is_set()):
+            while (page := self._next(elsewhere)) and not (token.is_set() or self._closing.is_set()):
                 yield Progress("recognising", done, done + self.left(), page.title)
                 if not self._recognise(page):
                     break
                 done += 1
                 self._put_in_place()
-            self._missing = ""
+            self._missing = _ELSEWHERE if elsewhere else ""
             self._recogniser.rest()
             left = self.left()
             yield Progress("cancelled" if page else "done", done, done + left)
@@ -89,8 +91,13 @@ class Recognising:
         """Wait until nothing is under way in the background."""
         self._feeder.stop()
 
-    def _next(self) -> WaitingPage | None:
-        return None if self._settings().ocr.engine == "none" else self._store.next()
+    def _next(self, elsewhere: list[str]) -> WaitingPage | None:
+        """The next page of a document whose file is here; the others are listed."""
+        if self._settings().ocr.engine == "none":
+            return None
+        while (page := self._store.next(elsewhere)) and not self._storage.files.path(page.document_id).exists():
+            elsewhere.append(page.document_id)
+        return page
 
     def _recognise(self, page: WaitingPage) -> bool:
         """Recognise one page and keep what was read. Returns whether that was not stopped."""

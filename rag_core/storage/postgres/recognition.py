@@ -43,12 +43,13 @@ class RecognitionStore:
         self._database = database
         self._forget = forget
 
-    def next(self) -> WaitingPage | None:
-        """The page that is to be recognised next: of the document that came first."""
+    def next(self, without: Sequence[str] = ()) -> WaitingPage | None:
+        """The page that is to be recognised next: of the document that came first, `without` some."""
         row = self._database.row(
             "SELECT d.id, d.title, d.media_type, r.number FROM recognised_pages r JOIN documents d"
             " ON d.id = r.document_id WHERE d.state = 'ready' AND NOT r.in_place AND r.state = 'waiting'"
-            " ORDER BY d.added_at, d.id, r.number LIMIT 1"
+            " AND d.id <> ALL(%s) ORDER BY d.added_at, d.id, r.number LIMIT 1",
+            (list(without),),
         )
         return WaitingPage(*row) if row else None
 

@@ -39,6 +39,18 @@ def test_what_was_accepted_waits_and_is_finished_by_the_names_it_is_given(librar
     assert library.maintenance.verify(deep=True).findings == ()
 
 
+def test_one_whose_file_is_in_another_data_directory_waits_for_that(library: Library, tmp_path: Path) -> None:
+    (accepted,) = library.accept(FILES[:1])
+    assert accepted.document is not None
+    kept = library.original(accepted.document.id)
+    kept.rename(tmp_path / "elsewhere")
+    (told,) = library.resume()
+    assert told.stage == "failed" and isinstance(told.error, StoreUnavailable) and "data directory" in str(told.error)
+    assert library.document(accepted.document.id).state == "pending"
+    (tmp_path / "elsewhere").rename(kept)
+    assert [event.stage for event in library.resume()][-1] == "ready"
+
+
 def test_accepting_can_be_cancelled_for_one_and_for_all(library: Library) -> None:
     token = Cancellation()
     token.cancel("1.txt")

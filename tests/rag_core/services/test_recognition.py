@@ -13,6 +13,7 @@ from PIL import Image
 
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Box, Document
+from rag_core.errors import Cancelled
 from rag_core.reading.ocr import PageRecogniser
 from tests.conftest import PROJECT
 from tests.rag_core.scans import image_bytes, noisy, scanned_pdf, sheet
@@ -123,6 +124,26 @@ def test_a_page_that_fails_is_named_and_the_rest_goes_on(library: Library, monke
     assert "nine tons" in library.ask("How heavy is the bell of Morrow?").text
     assert library.page(added.document.id, 1).error == "Page 99 cannot be drawn."
     assert any("Page 1 could not be read" in note for note in library.document(added.document.id).notes)
+
+
+def test_pages_of_files_that_are_elsewhere_wait_for_them(
+    library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def stopped(*_: object) -> None:
+        raise Cancelled("Stopped.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PageRecogniser, "recognise", stopped)
+        *_, added = library.add([Upload("owl.pdf", scanned_pdf([sheet(["The owl of Tessel is called Bruno."])]))])
+        assert added.document is not None
+        kept = library.original(added.document.id)
+        kept.rename(tmp_path / "elsewhere")
+        assert [step.stage for step in library.recognition.run()] == ["done"]
+        assert any("another data directory" in note for note in library.maintenance.notes())
+        (tmp_path / "elsewhere").rename(kept)
+    assert [step.stage for step in library.recognition.run()][-1] == "done"
+    assert "Bruno" in library.page(added.document.id, 1).text
+    assert not library.recognition.notes()
 
 
 def test_without_recognition_images_are_refused_and_scans_say_so(library: Library, settings: Settings) -> None:
