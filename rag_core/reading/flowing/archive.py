@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from xml.parsers import expat
 
 from lxml import etree
@@ -28,6 +28,11 @@ BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
 """What reading a damaged entry raises."""
 _RELATIONS = ".rels"
 _XML = (".xml", _RELATIONS)
+# What the strict form of Office files (ISO/IEC 29500) calls its parts, and what they are called in the usual one.
+_STRICT, _USUAL = (
+    re.compile(rb"(?<==[\"'])http://purl\.oclc\.org/ooxml/(\w+)/"),
+    rb"http://schemas.openxmlformats.org/\1/2006/",
+)
 
 
 @contextmanager
@@ -71,9 +76,24 @@ def sound_xml(data: bytes) -> tuple[Any, bool]:
         return xml(data, recover=True), False
 
 
+def usual(path: Path, part: str) -> BinaryIO:
+    """An Office file, opened. Of one in the strict form, whose names libraries do not know, a copy in the usual one.
+
+    part: one that says which it is.
+    """
+    with checked(path) as old:
+        if part not in old.namelist() or not _STRICT.search(old.read(part)):
+            return path.open("rb")
+        copy = io.BytesIO()
+        with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as new:
+            for name in old.namelist():
+                new.writestr(name, _read(old, name))
+    return copy
+
+
 def mended(path: Path) -> tuple[io.BytesIO, list[str]]:
-    """A copy of an Office file with what is sound of its XML and no relation to parts that it does not hold, and notes
-    on what it lacks."""
+    """A copy of an Office file, in the usual form, with what is sound of its XML and no relation to parts that it does
+    not hold, and notes on what it lacks."""
     whole, missing, damaged = io.BytesIO(), list[str](), list[str]()
     with checked(path) as old, zipfile.ZipFile(whole, "w") as new:
         held = set(old.namelist())
@@ -89,10 +109,16 @@ def mended(path: Path) -> tuple[io.BytesIO, list[str]]:
     return whole, [f"Parts that the file {how}: {', '.join(sorted(names))[:300]}." for how, names in told if names]
 
 
+def _read(parts: zipfile.ZipFile, name: str) -> bytes:
+    """A part, in the usual form."""
+    data = parts.read(name)
+    return _STRICT.sub(_USUAL, data) if name.endswith(_XML) else data
+
+
 def _sound(parts: zipfile.ZipFile, name: str) -> tuple[bytes, bool]:
     """A part as far as it can be read, and whether that is the whole of it."""
     try:
-        data = parts.read(name)
+        data = _read(parts, name)
     except BROKEN:
         return b"", False
     root, is_sound = sound_xml(data) if name.endswith(_XML) else (None, True)

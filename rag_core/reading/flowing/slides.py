@@ -27,7 +27,11 @@ def read(path: Path, max_chars: int) -> Flow:
     notes: list[str] = []
     try:
         presentation = _opened(str(path))
-    except (KeyError, SyntaxError, *archive.BROKEN):  # python-pptx wants every part that is named, and all XML whole
+    except (
+        KeyError,
+        SyntaxError,
+        *archive.BROKEN,
+    ):  # python-pptx wants all parts that are named, whole and in the usual form
         copy, notes = archive.mended(path)
         presentation = _opened(copy)
     said = presentation.core_properties

@@ -65,7 +65,11 @@ def read(path: Path, max_chars: int) -> Flow:
     notes: list[str] = []
     try:
         document = _opened(str(path))
-    except (KeyError, SyntaxError, *archive.BROKEN):  # python-docx wants every part that is named, and all XML whole
+    except (
+        KeyError,
+        SyntaxError,
+        *archive.BROKEN,
+    ):  # python-docx wants all parts that are named, whole and in the usual form
         copy, notes = archive.mended(path)
         document = _opened(copy)
     said, word = document.core_properties, _Word(document, notes)

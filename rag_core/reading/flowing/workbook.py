@@ -44,6 +44,7 @@ _DEFAULT_NAME = re.compile(
 )
 _NAMES = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ROW, _CELL, _VALUE, _STRING, _TEXT, _FORMULA = (_NAMES + name for name in ("row", "c", "v", "si", "t", "f"))
+_BOOK = "xl/workbook.xml"
 _SPOKEN = _NAMES + "rPh"  # how a text is pronounced
 _MOST_COLUMNS = 16_384  # as many as Excel takes
 _NO_VALUE = "#REF!"  # what Excel shows for what is not there
@@ -55,7 +56,7 @@ _DAMAGED = (etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError)
 def read(path: Path, max_chars: int) -> Flow:
     """Open a workbook. Raises as `archive.office` does."""
     archive.office(path)
-    file = path.open("rb")  # openpyxl would judge a path by its suffix
+    file = archive.usual(path, _BOOK)  # openpyxl would judge a path by its suffix
     book = ExcelReader(file, read_only=True, data_only=True)
     book.read_manifest()
     book.read_workbook()

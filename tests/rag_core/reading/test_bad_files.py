@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from pptx import Presentation
 
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
 from rag_core.reading import Reader, base, detect_bytes
+from rag_core.reading.flowing.document import FlowDocument
 from rag_core.settings import ReadingSettings
 
 LAUGHS = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>'
@@ -139,6 +141,31 @@ def test_parts_that_a_word_document_lacks_are_named(reader: Reader, tmp_path: Pa
     (tmp_path / "stored").write_bytes(saved(document, **{relations: linked}))
     parsed = reader.read(tmp_path / "stored", "a.docx")
     assert (parsed.pages[0].text, parsed.notes) == ("Words.", ("Parts that the file names but does not hold: NULL.",))
+
+
+def a_presentation() -> object:
+    made = Presentation()
+    made.slides.add_slide(made.slide_layouts[5]).shapes.title.text = "Words."
+    return made
+
+
+def a_workbook() -> object:
+    made = Workbook()
+    made.active.append(["Words."])
+    return made
+
+
+@pytest.mark.parametrize("make", [document, a_presentation, a_workbook])
+def test_an_office_file_of_the_strict_form_is_read_as_others_are(make: Callable[[], object], tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(saved(make))) as usual:
+        parts = {name: usual.read(name) for name in usual.namelist() if name.endswith((".xml", ".rels"))}
+    form = re.compile(rb"http://schemas.openxmlformats.org/(?!package)(\w+)/2006/")
+    strict = {name: form.sub(rb"http://purl.oclc.org/ooxml/\1/", data) for name, data in parts.items()}
+    (tmp_path / "stored").write_bytes(saved(make, **strict))
+    module = {document: "word", a_presentation: "slides", a_workbook: "workbook"}[make]
+    read = FlowDocument(f"rag_core.reading.flowing.{module}", tmp_path / "stored", None, 1000)
+    read.prepare(lambda: None)
+    assert (read.pages, read.details().notes) == (["Words."], ())
 
 
 def test_a_notebook_keeps_what_makes_sense_of_it(reader: Reader, tmp_path: Path) -> None:
