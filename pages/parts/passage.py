@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import page_text, words
 from rag_core.domain import Citation, Document, Page, PageImage, ScoreKind
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS, warning_of
@@ -26,7 +26,7 @@ SCORES: dict[ScoreKind, str] = {
 
 
 def sheet(library: Library, document_id: str, page: int, span: tuple[int, int] | None) -> dict[str, Any]:
-    """One page as the component takes it: picture with boxes, or text with a span, or what went wrong."""
+    """One page as the component takes it: picture with boxes, or blocks of text, or what went wrong."""
     try:
         document = library.document(document_id)
     except KeyError:
@@ -43,7 +43,7 @@ def _content(library: Library, document: Document, page: int, span: tuple[int, i
         text = library.page(document.id, page)
         place = {"page": _page_words(text.label, page, document.page_count), "facts": recognised_words(text)}
         if not document.has_page_images:
-            return place | {"text": text.text, "span": {"start": span[0], "end": span[1]} if span else None}
+            return place | {"blocks": page_text.blocks(text, document.sections, span)}
         picture = _picture(library, document.id, page, span, text.recogniser)
     except KeyError:
         return {"problem": {"message": f"There is no page {page}.", "help": ""}}
@@ -106,8 +106,7 @@ def _frame(document: Document | None, page: int) -> dict[str, Any]:
         "has_previous": page > 1 and document is not None,
         "has_next": page < pages,
         "picture": None,
-        "text": "",
-        "span": None,
+        "blocks": [],
         "problem": None,
         "number": None,
         "closable": False,

@@ -7,16 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import page_text, words
 from pages.parts.components import component
 from rag_core.domain import Document, HiddenText, Page, Table
 from rag_core.library import Library
-from rag_core.text.invisible import visible
 
 Row = dict[str, Any]
 MOST_TABLES = 200
 _FOUND_CHARS = 60
-_TAGS = 0xE0000
 
 
 def text(library: Library, document: Document, page: int) -> None:
@@ -84,15 +82,8 @@ def _note(name: str, page: int = 0, span: tuple[int, int] = (0, 0)) -> Row:
 
 
 def _hidden(page: Page, span: HiddenText) -> str:
-    found = words.shorten(shown(page.text[span.start : span.end]), _FOUND_CHARS)
+    found = words.shorten(page_text.shown(page.text[span.start : span.end]), _FOUND_CHARS)
     return f"Text that is not to be seen on the page ({span.why}): “{found}”"
-
-
-def shown(hidden: str) -> str:
-    """Hidden text so that it can be seen: tag characters as the letters that they stand for, others of no width as
-    dots."""
-    letters = (chr(ord(one) - _TAGS) if _TAGS + 32 <= ord(one) < _TAGS + 127 else one for one in hidden)
-    return "".join("·" if one not in "\n\t" and not visible(one) else one for one in letters)
 
 
 def _lines(page: Page, marked: tuple[int, int] | None) -> Iterator[Row]:
@@ -102,24 +93,12 @@ def _lines(page: Page, marked: tuple[int, int] | None) -> Iterator[Row]:
         end = start + len(line)
         if line.strip():
             yield {
-                "parts": list(_parts(page, start, end)), "span": [start, end], "on": marked == (start, end),
+                "parts": list(page_text.parts(page, start, end)), "span": [start, end], "on": marked == (start, end),
                 "outside": end <= begin or start >= stop,
             }  # fmt: skip
         else:
             yield {"gap": True}
         start = end + 1
-
-
-def _parts(page: Page, start: int, end: int) -> Iterator[tuple[str, str]]:
-    """A line's parts, each with why it is hidden, if it is."""
-    at = start
-    for span in page.hidden:
-        first, last = max(span.start, at), min(span.end, end)
-        if first < last:
-            yield page.text[at:first], ""
-            yield shown(page.text[first:last]), span.why
-            at = last
-    yield page.text[at:end], ""
 
 
 def _table(table: Table, document: Document) -> Row:

@@ -1,4 +1,5 @@
-"""What a text shows of the tables that it was cut from: rows are lines whose cells are set apart by tabs."""
+"""What a text shows of the tables that it was cut from: rows are lines whose cells are set apart by tabs, or by upright
+strokes as in Markdown."""
 
 from __future__ import annotations
 
@@ -17,8 +18,12 @@ _CAPTION = re.compile(
 _MOST_CAPTION_CHARS, _CAPTION_LINES = 300, 4
 _MOST_HEADS = 4
 _NO_LABEL = "."
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+# What stands between the head and the rows of a table in Markdown.
+_RULE = re.compile(r"\s*\|(?:\s*(?::?-{2,}:?|:-:)\s*\|)+\s*")
 
 Line = tuple[int, str]
+Span = tuple[int, int]
 
 
 def begins_in_table(text: str) -> bool:
@@ -36,10 +41,10 @@ def is_caption(line: str) -> bool:
 
 def tables_of(page: Page) -> list[Table]:
     """The tables of a page, in order. One whose head is said again every few rows is one table."""
-    lines = list(_lines(page.text))
+    lines = list(lines_of(page.text))
     found: list[Table] = []
     for first, last in _runs(lines):
-        rows = tuple(_cells(text) for _, text in lines[first:last])
+        rows = tuple(cells_of(text) for _, text in lines[first:last] if not is_rule(text))
         caption = _caption(lines, first, last)
         start, end = lines[first][0], lines[last - 1][0] + len(lines[last - 1][1])
         table = Table(page.number, start, end, caption, rows, _heads(rows))
@@ -53,6 +58,38 @@ def tables_of(page: Page) -> list[Table]:
     return found
 
 
+def lines_of(text: str, start: int = 0) -> Iterator[Line]:
+    """The lines of a text, each with the place where it begins; the text begins at `start`."""
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
+
+
+def is_rule(line: str) -> bool:
+    """Whether a line is the rule below a table's head, and no row."""
+    return _RULE.fullmatch(line) is not None
+
+
+def cells_of(line: str) -> tuple[str, ...]:
+    """The cells of a row."""
+    return tuple(line[start:end] for start, end in cell_spans(line))
+
+
+def cell_spans(line: str) -> list[Span]:
+    """Where in its line each cell of a row stands."""
+    is_piped, at = _is_piped(line), 0
+    spans: list[Span] = []
+    for cell in line.split("|" if is_piped else "\t"):
+        start = at + len(cell) - len(cell.lstrip())
+        spans.append((start, start + len(cell.strip())))
+        at += len(cell) + 1
+    spans = spans[1:-1] if is_piped else spans
+    start, end = spans[0]
+    if len(spans) > 1 and line[start:end] == _NO_LABEL:
+        spans[0] = (start, start)
+    return spans
+
+
 def _behind(before: Table, rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
     """Rows without the head that they say again, and the group's name behind that."""
     again = 0
@@ -61,13 +98,6 @@ def _behind(before: Table, rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[st
     if again < len(rows) and len(rows[again]) == 1 and rows[again] in before.rows:
         again += 1
     return rows[again:]
-
-
-def _lines(text: str) -> Iterator[Line]:
-    start = 0
-    for line in text.split("\n"):
-        yield start, line
-        start += len(line) + 1
 
 
 def _runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
@@ -81,24 +111,24 @@ def _runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
         while at < len(lines) and (_is_row(lines[at][1]) or _names_group(lines, at)):
             last = at if _is_row(lines[at][1]) else last
             at += 1
-        if sum(_is_row(text) for _, text in lines[first : last + 1]) > 1:
+        if sum(_is_row(text) and not is_rule(text) for _, text in lines[first : last + 1]) > 1:
             yield first, last + 1
         at = last + 1
 
 
 def _is_row(line: str) -> bool:
-    return "\t" in line.strip()
+    return "\t" in line.strip() or _is_piped(line)
+
+
+def _is_piped(line: str) -> bool:
+    bare = line.strip()
+    return len(bare) > 1 and bare[0] == bare[-1] == "|"
 
 
 def _names_group(lines: Sequence[Line], at: int) -> bool:
     line = lines[at][1].strip()
     behind = at + 1 < len(lines) and _is_row(lines[at + 1][1])
     return bool(line) and len(line) <= _GROUP_CHARS and behind and not is_caption(line)
-
-
-def _cells(line: str) -> tuple[str, ...]:
-    cells = [cell.strip() for cell in line.split("\t")]
-    return ("", *cells[1:]) if len(cells) > 1 and cells[0] == _NO_LABEL else tuple(cells)
 
 
 def _heads(rows: Sequence[tuple[str, ...]]) -> int:
@@ -110,9 +140,9 @@ def _heads(rows: Sequence[tuple[str, ...]]) -> int:
 
 
 def _is_figure(cell: str) -> bool:
-    digits = sum(character.isdigit() for character in cell)
-    is_year = cell.isdecimal() and len(cell) == 4 and cell[:2] in ("19", "20")
-    return digits > 0 and not is_year and digits * 2 >= sum(character.isalnum() for character in cell)
+    bare = _YEAR.sub("", cell)  # "Low 2024" is a head
+    digits = sum(character.isdigit() for character in bare)
+    return digits > 0 and digits * 2 >= sum(character.isalnum() for character in bare)
 
 
 def _caption(lines: Sequence[Line], first: int, last: int) -> str:

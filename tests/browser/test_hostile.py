@@ -56,6 +56,7 @@ def test_a_hostile_document_loads_hides_and_commands_nothing(open_page: Open, ho
     search = open_page("search?q=Grantham+bridge+toll")
     expect(search.locator(".result").first).to_contain_text("Grantham")
     search.locator(".result .open").first.click()
-    search.locator(".passage .text").wait_for()
+    expect(search.locator(".passage h3")).to_have_text("The toll of the Grantham bridge")
+    expect(search.locator(".passage .text")).to_contain_text("<img src='http://evil.example/x.png'")
     assert search.evaluate(DRAWN) == []
     assert not search.evaluate(HIDDEN)

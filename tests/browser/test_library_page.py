@@ -208,4 +208,5 @@ def test_a_workbook_is_added_asked_about_and_its_cell_marked_in_a_table(open_pag
     page = open_page("chat")
     ask(page, "How many berths does Keel Bay have?")
     page.locator(".source", has_text="harbours").first.click()
+    expect(page.locator(".passage th")).to_have_text(["Harbour", "Depth in m", "Berths"])
     expect(page.locator(".passage tr").nth(1).locator("td").nth(2).locator("mark")).to_have_text("31")

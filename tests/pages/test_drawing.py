@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pages.parts import adding, exchange, passage, prose, question_line, samples, shelf, talk, words
+from pages.parts import adding, exchange, page_text, passage, prose, question_line, samples, shelf, talk, words
 from pages.parts.asking import Asking
-from rag_core.domain import COURTESY, Job, Message, Progress, Sentence, Trace
+from rag_core.domain import COURTESY, HiddenText, Job, Message, Page, Progress, Section, Sentence, Trace
 from rag_core.errors import ModelUnavailable
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
 
@@ -209,10 +209,31 @@ def test_a_passage_of_a_picture(library: FakeLibrary) -> None:
     assert (away["away"], away["has_next"], library.calls[-1][1][2]) == (True, False, None)
 
 
-def test_a_passage_of_a_text_has_its_span(library: FakeLibrary) -> None:
+def test_a_passage_of_a_text_is_marked_in_it(library: FakeLibrary) -> None:
     library.held = [a_document()]
     (citation,) = an_answer().citations
-    assert passage.cited(library, citation, None)["span"] == {"start": 0, "end": 26}  # type: ignore[arg-type]
+    (block,) = passage.cited(library, citation, None)["blocks"]  # type: ignore[arg-type]
+    assert block["parts"] == [("Bridges are made of steel.", "", True), (" Some are made of stone.", "", False)]
+
+
+def test_a_page_of_text_is_drawn_block_by_block() -> None:
+    table = "Fare\tFare\nLine\tAdult\nNorth\nMarn\t8"
+    page = Page(1, f"<b>Fares\n\n{table}\n\nFare\tFare\nHalm\t9", hidden=(HiddenText(0, 3, "white"),))
+    halm = page.text.index("9")
+    heading, drawn = page_text.blocks(page, (Section("<b>Fares", 2, 1),), (halm, halm + 1))
+    assert heading == {"kind": "heading", "level": 2, "parts": [("<b>", "white", False), ("Fares", "", False)]}
+    rows = [(row["head"], [(cell["span"], cell["parts"][0][0]) for cell in row["cells"]]) for row in drawn["rows"]]
+    assert rows == [
+        (True, [(2, "Fare")]), (True, [(1, "Line"), (1, "Adult")]), (True, [(2, "North")]),
+        (False, [(1, "Marn"), (1, "8")]), (False, [(1, "Halm"), (1, "9")]),
+    ]  # fmt: skip
+    assert drawn["rows"][-1]["cells"][1]["parts"] == [("9", "", True)]
+    (heading,) = page_text.blocks(Page(1, "## Bridges"), (Section("Bridges", 2, 1),), (0, len("Bridges")))
+    assert heading["parts"] == [("Bridges", "", True)], "as the outline marks it"
+    again = page.text.rindex("Fare\tFare")
+    drawn = page_text.blocks(page, (), (again, halm + 1))[1]
+    said_again = drawn["rows"][4]
+    assert said_again["head"] and said_again["cells"][0]["parts"] == [("Fare", "", True)]
 
 
 def test_a_passage_outlives_its_document(library: FakeLibrary) -> None:

@@ -16,58 +16,58 @@ const drawPicture = (data) => {
   return sheet;
 };
 
+const TAGS = { paragraph: "p", item: "li", fixed: "pre" };
+
+const drawParts = (parts) =>
+  parts.map(([text, why, on]) => {
+    const part = make(on ? "mark" : "span", why ? "unseen" : "", text);
+    if (why) part.title = `Not to be seen in the document: ${why}`;
+    return part;
+  });
+
+// What may be wider than the sheet is moved sideways, also by keys.
+const widely = (label, content) => {
+  const wide = make("div", "wide");
+  wide.tabIndex = 0;
+  wide.setAttribute("role", "region");
+  wide.setAttribute("aria-label", label);
+  wide.append(content);
+  return wide;
+};
+
+const drawTable = (rows) => {
+  const table = make("table");
+  rows.forEach(({ head, cells }) => {
+    const row = table.insertRow();
+    cells.forEach(({ span, parts }) => {
+      const cell = make(head ? "th" : "td", cells.length === 1 ? "group" : "");
+      cell.colSpan = span;
+      cell.append(...drawParts(parts));
+      row.append(cell);
+    });
+  });
+  return table;
+};
+
+const drawBlock = ({ kind, level, parts, rows }) => {
+  if (rows) return widely("Table", drawTable(rows));
+  const block = make(TAGS[kind] || `h${Math.min(level + 2, 6)}`);
+  block.append(...drawParts(parts));
+  return kind === "fixed" ? widely("Text in columns, or code", block) : block;
+};
+
 const drawText = (data) => {
   const text = make("div", "text");
-  const { start, end } = data.span || { start: 0, end: 0 };
-  const characters = Array.from(data.text); // offsets count code points, as Python does
-  const cut = (from, to) => visible(characters.slice(from, to).join(""));
-  const draw = (from, to) => {
-    const [first, last] = [Math.max(from, start), Math.min(to, end)];
-    return first < last ? [cut(from, first), make("mark", "", cut(first, last)), cut(last, to)] : [cut(from, to)];
-  };
-  let drawn = 0;
-  for (const rows of tablesOf(data.text)) {
-    const [from, to] = [rows[0][0].start, rows.at(-1).at(-1).end];
-    text.append(...draw(drawn, from), drawTable(rows, draw, cut));
-    drawn = to;
-  }
-  text.append(...draw(drawn, characters.length));
+  let list = null;
+  data.blocks.forEach((block) => {
+    if (block.kind === "item" && !list) {
+      list = make("ul");
+      list.setAttribute("role", "list"); // which it is for some readers only where it shows marks of its own
+      text.append(list);
+    } else if (block.kind !== "item") list = null;
+    (list || text).append(drawBlock(block));
+  });
   return text;
-};
-
-// Lines whose cells are set apart by tabs, as spans of code points: two or more that follow each other are a table.
-const tablesOf = (text) => {
-  const tables = [];
-  let [rows, place] = [[], 0];
-  const close = () => {
-    if (rows.length > 1) tables.push(rows);
-    rows = [];
-  };
-  for (const line of text.split("\n")) {
-    const cells = [];
-    for (const cell of line.split("\t")) {
-      const length = Array.from(cell).length;
-      cells.push({ start: place, end: place + length });
-      place += length + 1;
-    }
-    if (cells.length > 1 && line.trim()) rows.push(cells);
-    else close();
-  }
-  close();
-  return tables;
-};
-
-const drawTable = (rows, draw, cut) => {
-  const table = make("table");
-  for (const cells of rows) {
-    const row = table.insertRow();
-    cells.forEach(({ start, end }, column) => {
-      // A stop alone stands for an empty first cell.
-      if (column || cut(start, end) !== ".") row.insertCell().append(...draw(start, end));
-      else row.insertCell();
-    });
-  }
-  return table;
 };
 
 const drawHead = (data) => {
@@ -147,6 +147,9 @@ const show = (body) => {
   }
   const place = target.getBoundingClientRect().top - body.getBoundingClientRect().top + body.scrollTop;
   body.scrollTop = Math.max(0, place - body.clientHeight / 4);
+  const cell = target.closest("td, th");
+  const wide = cell?.closest(".wide");
+  if (wide) wide.scrollLeft = cell.getBoundingClientRect().right - wide.getBoundingClientRect().right;
 };
 
 const listen = (root, act) => {

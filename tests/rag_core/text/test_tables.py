@@ -40,3 +40,8 @@ def test_a_caption_may_stand_below_and_pages_without_tables_have_none() -> None:
     assert table.caption == "TABLE IV. What stands below. Goes on."
     assert tables_of(Page(1, "One line\twith a tab.\n\nNo table.")) == []
     assert tables_of(Page(1, "")) == []
+
+
+def test_tables_of_markdown_have_their_cells_between_strokes_and_a_rule_is_no_row() -> None:
+    (table,) = tables_of(Page(1, "| Line | Fare 2020 |\n|---|:--|\n| Marn | 8 crowns |\n\n|---|\n|---|\n\n| One row |"))
+    assert (table.rows, table.heads) == ((("Line", "Fare 2020"), ("Marn", "8 crowns")), 1)
