@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rag_core.domain import Page, Table
+from rag_core.domain import Box, Page, Table
 
 # What stands between two rows and belongs to their table: the name of a group of rows.
 _GROUP_CHARS = 70
@@ -42,9 +42,12 @@ def is_caption(line: str) -> bool:
 def tables_of(page: Page) -> list[Table]:
     """The tables of a page, in order. One whose head is said again every few rows is one table."""
     lines = list(lines_of(page.text))
+    boxes = {line.start: [cell.box for cell in line.cells] for line in page.lines if line.cells}
     found: list[Table] = []
     for first, last in _runs(lines):
-        rows = tuple(cells_of(text) for _, text in lines[first:last] if not is_rule(text))
+        within = [(start, text) for start, text in lines[first:last] if not is_rule(text)]
+        places = [boxes.get(start + len(text) - len(text.lstrip()), []) for start, text in within]
+        rows = tuple(_in_columns([cells_of(text) for _, text in within], places))
         caption = _caption(lines, first, last)
         start, end = lines[first][0], lines[last - 1][0] + len(lines[last - 1][1])
         table = Table(page.number, start, end, caption, rows, _heads(rows))
@@ -88,6 +91,33 @@ def cell_spans(line: str) -> list[Span]:
     if len(spans) > 1 and line[start:end] == _NO_LABEL:
         spans[0] = (start, start)
     return spans
+
+
+def _in_columns(rows: Sequence[tuple[str, ...]], places: Sequence[Sequence[Box]]) -> Iterator[tuple[str, ...]]:
+    """The rows, each cell in the column that it stands in on the page: of an empty one a PDF's text says nothing.
+
+    places: the boxes of each row's cells, none where they are not known.
+    """
+    width = max(map(len, rows))
+    columns = [
+        (min(box.left for box in boxes), max(box.right for box in boxes))
+        for boxes in zip(*(row for row in places if len(row) == width), strict=True)
+    ]
+    for row, boxes in zip(rows, places, strict=True):
+        if columns and 1 < len(row) == len(boxes) < width:
+            at = [_nearest(columns, box) for box in boxes]
+            if at == sorted(set(at)):
+                standing = dict(zip(at, row, strict=True))
+                row = tuple(standing.get(column, "") for column in range(at[-1] + 1))
+        yield row
+
+
+def _nearest(columns: Sequence[tuple[float, float]], box: Box) -> int:
+    def distance(place: int) -> tuple[float, float]:
+        left, right = columns[place]
+        return max(left - box.right, box.left - right, 0.0), abs(left + right - box.left - box.right)
+
+    return min(range(len(columns)), key=distance)
 
 
 def _behind(before: Table, rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_core.domain import Page
+from rag_core.domain import Box, Line, Page
 from rag_core.text.tables import tables_of
 
 FLOWING = """Words before.
@@ -45,3 +45,19 @@ def test_a_caption_may_stand_below_and_pages_without_tables_have_none() -> None:
 def test_tables_of_markdown_have_their_cells_between_strokes_and_a_rule_is_no_row() -> None:
     (table,) = tables_of(Page(1, "| Line | Fare 2020 |\n|---|:--|\n| Marn | 8 crowns |\n\n|---|\n|---|\n\n| One row |"))
     assert (table.rows, table.heads) == ((("Line", "Fare 2020"), ("Marn", "8 crowns")), 1)
+
+
+def test_cells_of_a_pdf_stand_in_their_columns_where_others_are_empty() -> None:
+    head = (("Text", 0.1, 0.2), ("Debit", 0.5, 0.6), ("Credit", 0.65, 0.75), ("Balance", 0.85, 0.95))
+    rent = (("Rent", 0.1, 0.2), ("85.00", 0.52, 0.6), ("65.00", 0.87, 0.95))
+    pay = (("Pay", 0.1, 0.15), ("40.00", 0.7, 0.75))
+    text, lines = "", []
+    for row in (head, rent, pay):
+        cells, begun = [], len(text)
+        for word, left, right in row:
+            cells.append(Line(len(text), len(text) + len(word), Box(left, 0, right, 1)))
+            text += f"{word}\t"
+        text = f"{text[:-1]}\n"
+        lines.append(Line(begun, len(text) - 1, Box(0, 0, 1, 1), tuple(cells)))
+    (table,) = tables_of(Page(1, text, lines=tuple(lines)))
+    assert table.rows[1:] == (("Rent", "85.00", "", "65.00"), ("Pay", "", "40.00"))
