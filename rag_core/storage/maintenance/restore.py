@@ -19,7 +19,7 @@ from rag_core.storage.maintenance.archive import Archive, Manifest, damaged
 from rag_core.storage.maintenance.backup import PASSING, TABLES, copy_command
 from rag_core.storage.originals.files import ID, FileStore
 from rag_core.storage.originals.notes import Note
-from rag_core.storage.postgres.database import Database, migrate, migrations
+from rag_core.storage.postgres.database import MARK, Database, migrate, migrations
 
 _FILE = re.compile(rf"files/{ID.pattern}")
 _NOTE = "restore"
@@ -81,6 +81,7 @@ class Restore:
             with self._database.transaction() as connection:
                 connection.execute("SET LOCAL statement_timeout = 0")
                 _check_empty(connection)
+                paired = connection.execute("SELECT value FROM preferences WHERE name = %s", (MARK,)).fetchone()
                 _go_back(connection, manifest)
                 for table in (name for name in TABLES if name in manifest.tables):
                     _copy_in(connection, archive, table)
@@ -88,6 +89,7 @@ class Restore:
                     if name not in manifest.migrations:
                         migrate(connection, name, script)
                 _begin(connection, manifest)
+                _mark(connection, paired)
                 reach("restore.uncommitted")
             reach("restore.committed")
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
@@ -142,6 +144,13 @@ def _copy_in(connection: Connection[TupleRow], archive: Archive, name: str) -> N
                 copy.write(block)
         if cursor.rowcount != table.rows:
             raise damaged(archive.path, f"{name} has {cursor.rowcount} rows instead of {table.rows}")
+
+
+def _mark(connection: Connection[TupleRow], paired: TupleRow | None) -> None:
+    """The mark of this data directory in the place of that of the one that was backed up. See `pairing.py`."""
+    connection.execute("DELETE FROM preferences WHERE name = %s", (MARK,))
+    if paired is not None:
+        connection.execute("INSERT INTO preferences (name, value) VALUES (%s, %s)", (MARK, *paired))
 
 
 def _begin(connection: Connection[TupleRow], manifest: Manifest) -> None:

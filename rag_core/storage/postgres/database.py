@@ -38,6 +38,8 @@ _OTHERS = """
 _TRIES = 3
 _POLL_S = 0.2
 _PATIENCE_S = 1.0
+# A connection that answered so lately is used without being asked whether it lives: each time is a round trip.
+_TRUSTED_S = 1.0
 # admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, and class 08: the connection itself.
 _LOSSES = ("57P01", "57P02", "57P03", "40P01")
 # The preference that says which data directory follows the database.

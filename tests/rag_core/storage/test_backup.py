@@ -27,6 +27,7 @@ from rag_core.storage.maintenance.archive import Archive, ArchiveWriter, Manifes
 from rag_core.storage.maintenance.backup import PASSING, TABLES
 from rag_core.storage.maintenance.restore import Restore
 from rag_core.storage.originals.files import FileStore
+from rag_core.storage.postgres.database import MARK
 from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
 
@@ -96,6 +97,8 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
         assert_same(filled, library)
         assert library.preferences.get("model") == "extractive"
         assert library.preferences.get("allow_remote") is None
+        # The mark is this library's own, so that nothing is made anew and a lost connection is taken up again.
+        assert library.storage.conversations.preference(MARK) == (other.data_dir / MARK).read_text()
         library.storage.settle()  # the index of words is rebuilt after opening
         again = library.search("How does the bishop move?", k=3)
         assert [(hit.chunk_id, hit.score) for hit in again] == [(hit.chunk_id, hit.score) for hit in hits]
