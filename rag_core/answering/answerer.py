@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rag_core.answering.citations import CitationWriter, Passages
-from rag_core.answering.conversation import earlier_turns, wordings
+from rag_core.answering.conversation import wordings
 from rag_core.answering.courtesy import Courtesy
-from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encode, Encoder
 from rag_core.answering.questions import check_question
-from rag_core.answering.quoted import quoted
-from rag_core.answering.strategies.extractive import Extraction, believed, extract
+from rag_core.answering.strategies.base import Stop, Strategy
+from rag_core.answering.strategies.extractive import Extractive, extract
 from rag_core.answering.strategies.summary import Summarist
-from rag_core.answering.strategies.units import stands_alone
+from rag_core.answering.strategies.written import Written
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.subject import is_request
 from rag_core.domain import COURTESY, Answer, Hit, Message, Sentence, Step, StreamEvent
 from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
 from rag_core.models.opened import OpenModels
-from rag_core.models.prompts import WORKED
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Contents
 from rag_core.settings import Settings
@@ -32,12 +29,9 @@ from rag_core.text.terms import coverage, terms
 if TYPE_CHECKING:  # LangChain takes a second to import, which the first page should not wait for
     from langchain_core.retrievers import BaseRetriever
 
-Stop = Callable[[], bool]
 Event = str | tuple[Hit, ...] | Step
 """What the chain's thread hands over: an agent's steps, then the hits, once more where the prompt widened them, and
 text."""
-
-_EARLIER_SHARE = 32  # of the context, for turns before the last two: each word of them delays the answer's first
 
 Search = Callable[[Draft, Callable[[Step], None], Stop], None]
 
@@ -62,7 +56,8 @@ class Answerer:
         self._encoder = encoder
         self._courtesy = Courtesy(encode)
         self._models = OpenModels()
-        self._dialogues = Dialogues()
+        self._written = Written(encoder, self._models)
+        self._strategies: Mapping[str, Strategy] = {EXTRACTIVE: Extractive(encoder)}  # any other model writes
         self._summarist = Summarist(encoder.tokens, self._models.get)
 
     def warm(self) -> None:
@@ -82,7 +77,7 @@ class Answerer:
 
     def forget_dialogues(self) -> None:
         """Forget what models were told: documents are gone."""
-        self._dialogues.forget()
+        self._written.dialogues.forget()
 
     def close(self) -> None:
         """Free the language models that were opened; waits for the request in progress."""
@@ -136,6 +131,7 @@ class Answerer:
         yield StreamEvent(stage="searching")
         writer: CitationWriter | None = None
         shown, stopped = "", False
+        strategy = self._strategy(draft)
         worker: Worker[Event] = Worker(lambda emit, stopping: self._answer(draft, search, emit, stopping))
         with worker:
             try:
@@ -146,7 +142,7 @@ class Answerer:
                         if writer is None:
                             yield StreamEvent(stage="answering")
                         writer = CitationWriter(Passages(event))
-                    elif text := event if draft.model == EXTRACTIVE or writer is None else writer.feed(event):
+                    elif text := event if strategy.cites or writer is None else writer.feed(event):
                         shown += text
                         yield StreamEvent(text=text)
             except Cancelled:
@@ -154,26 +150,17 @@ class Answerer:
         if writer is not None and (rest := writer.finish()):
             shown += rest
             yield StreamEvent(text=rest)
-        answer = self._answer_of(draft, writer, stopped or cancelled())
+        stopped = stopped or cancelled()
+        if writer is not None and draft.hits:
+            answer = strategy.answer(draft, writer, stopped)
+        else:
+            answer = draft.abstention(0.0, stopped=stopped)
         if answer.text.startswith(shown) and (rest := answer.text[len(shown) :]):
             yield StreamEvent(text=rest)
         yield StreamEvent(answer=answer)
 
-    def _answer_of(self, draft: Draft, writer: CitationWriter | None, stopped: bool) -> Answer:
-        if writer is None or not draft.hits:
-            return draft.abstention(0.0, stopped=stopped)
-        if draft.model == EXTRACTIVE:
-            return draft.quoted(stopped)
-        found = believed(draft.query, draft.hits, self._encoder, draft.aim).answerable
-        answer = draft.written(writer, self._encoder.tokens, found, stopped)
-        return self._with_closest(answer, draft) if answer.abstained else answer
-
-    def _with_closest(self, answer: Answer, draft: Draft) -> Answer:
-        """A model's abstention with what the extractive one would offer from the same passages."""
-        near = extract(draft.query, draft.hits, self._encoder, aim=draft.aim).quotes
-        offered = tuple(filter(stands_alone, near))
-        text, sentences, citations = quoted(Extraction(offered, answer.confidence, True))
-        return replace(answer, text=text, sentences=sentences, citations=citations)
+    def _strategy(self, draft: Draft) -> Strategy:
+        return self._strategies.get(draft.model, self._written)
 
     def _answer(self, draft: Draft, search: Search | None, emit: Callable[[Event], None], stopping: Stop) -> None:
         """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""
@@ -201,12 +188,13 @@ class Answerer:
         if search is not None:
             search(draft, hand_over, stopping)
             since = draft.lap("agent", since)
-        chain = self._chain(draft, stopping, hand_over)
+        strategy = self._strategy(draft)
+        chain = strategy.chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain
         since = draft.lap("prepare", draft.began)
         text = chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
         draft.lap("generate", since)
-        self._keep_dialogue(draft, text)
+        strategy.keep(draft, text)
 
     def _better_query(self, draft: Draft, stopping: Stop) -> str:
         """Of the wordings of a question, the one whose passages answer it the most surely.
@@ -232,27 +220,6 @@ class Answerer:
                 break
         return max(sure, key=lambda query: sure[query])
 
-    def _chain(self, draft: Draft, stopping: Stop, on_widened: Callable[[tuple[Hit, ...]], None]) -> Any:
-        """RetrievalQA around the model that was asked for."""
-        from rag_core.answering import chain as chains
-
-        settings = draft.settings
-        if draft.model == EXTRACTIVE:
-            return chains.extractive_chain(
-                draft.retriever, self._encoder, settings.answering.max_sentences, lambda: draft.aim, draft.parts
-            )
-        model = self._models.get(draft.model, settings)
-        # An answer may take at most half of the context, or there is no room for passages.
-        longest = min(settings.generation.max_tokens, model.context_tokens // 2)
-        draft.earlier = earlier_turns(draft.history, model.count_tokens, model.context_tokens // _EARLIER_SHARE)
-        history = draft.earlier.text
-        if draft.worked:
-            history += WORKED.fill(sums="; ".join(draft.worked))
-        return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
-            template=settings.answering.prompt, on_widened=on_widened, before=self._before(draft, model),
-            follows=draft.query != draft.question, mark=draft.mark,
-        )  # fmt: skip
-
     def _agent(self, contents: Contents | None) -> Search:
         """A search of several rounds; see `rag_core.answering.strategies.agent`."""
 
@@ -263,16 +230,6 @@ class Answerer:
             Agent(draft, self._encoder, model, contents, on_step, stopping).run()
 
         return search
-
-    def _before(self, draft: Draft, model: ChatModel) -> Dialogue:
-        """What the model was told and said last in this conversation, where it keeps what it read."""
-        last = draft.history[-1].id if draft.history and draft.goes_on else ""
-        return self._dialogues.after(draft.model, last) if last and model.keeps_prefix else NOTHING_SAID
-
-    def _keep_dialogue(self, draft: Draft, text: str) -> None:
-        told: Dialogue = getattr(draft.combine, "told", NOTHING_SAID)
-        if draft.message_id is not None and told.messages and not draft.settings.answering.prompt:
-            self._dialogues.keep(draft.model, draft.message_id(), told.said(text))
 
 
 def _said(question: str, reply: str) -> list[StreamEvent]:

@@ -30,7 +30,7 @@ from rag_core.answering.dialogues import NOTHING_SAID, Dialogue
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.aim import Aim
-from rag_core.answering.strategies.extractive import Extraction, extract, extract_parts
+from rag_core.answering.strategies.extractive import NOTHING_EXTRACTED, Extraction, extract, extract_parts
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.models import ChatModel, Usage, prompts
@@ -75,7 +75,7 @@ class ExtractiveChain(BaseCombineDocumentsChain):
     aim: Callable[[], Aim]
     parts: Mapping[str, Sequence[Hit]] = {}
     _missing: tuple[str, ...] = PrivateAttr(default=())
-    _extraction: Extraction = PrivateAttr(default=Extraction((), 0.0, True))
+    _extraction: Extraction = PrivateAttr(default=NOTHING_EXTRACTED)
 
     @property
     def extraction(self) -> Extraction:

@@ -9,20 +9,15 @@ from types import MappingProxyType
 from typing import Any
 
 from rag_core.answering import confidence
-from rag_core.answering.citations import CitationWriter, is_not_found, renumbered, sentences_of
+from rag_core.answering.citations import CitationWriter
 from rag_core.answering.conversation import NOTHING_EARLIER, Earlier
 from rag_core.answering.dialogues import NOTHING_SAID
-from rag_core.answering.encoding import EncodeTokens
-from rag_core.answering.grounding import Grounding
-from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.aim import Aim
-from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Answer, Citation, Hit, Message, Searched, Sentence, Step, Trace
 from rag_core.models.base import ChatModel
 from rag_core.models.prompts import NOT_FOUND, new_mark
 from rag_core.settings import Settings
 
-NOTHING_EXTRACTED = Extraction((), 0.0, True)
 _MOST_NAMED = 3
 
 
@@ -107,64 +102,10 @@ class Draft:
         sentences = () if stopped else (Sentence(NOT_FOUND),)
         return Answer(
             self.question, text, sentences, (), self.hits, found, not stopped, self.model,
-            stopped=stopped, trace=self.trace(self._notes(writer) if writer is not None else (), writer),
+            stopped=stopped, trace=self.trace(self.notes(writer) if writer is not None else (), writer),
         )  # fmt: skip
 
-    def quoted(self, stopped: bool) -> Answer:
-        """The answer of the extractive model."""
-        extraction: Extraction = getattr(self.combine, "extraction", NOTHING_EXTRACTED)
-        if stopped and extraction.abstained:
-            return self.abstention(extraction.confidence, stopped=True)
-        text, sentences, citations = quoted(extraction)
-        missing = [f"Not found: {part}" for part in getattr(self.combine, "missing", ())]
-        return Answer(
-            question=self.question,
-            text=text,
-            sentences=sentences,
-            citations=citations,
-            hits=self.hits,
-            confidence=extraction.confidence,
-            abstained=extraction.abstained,
-            model=self.model,
-            stopped=stopped,
-            trace=self.trace(missing, None, citations, extraction.told),
-        )
-
-    def written(
-        self,
-        writer: CitationWriter,
-        encode_tokens: EncodeTokens,
-        found: float,
-        stopped: bool,
-        notes: Sequence[str] = (),
-    ) -> Answer:
-        """The answer of a language model, its sentences checked against the passages.
-
-        `found` is the probability that the passages hold an answer.
-        """
-        since = time.perf_counter()
-        if is_not_found(writer.text) or not writer.text.strip():
-            self.lap("cite", since)
-            return self.abstention(found, stopped=stopped and not is_not_found(writer.text), writer=writer)
-        written = sentences_of(writer.text)
-        checked = Grounding(writer.passages, encode_tokens).check(written, writer.register)
-        text, sentences, citations = renumbered(writer.text, written, checked, writer.register)
-        told = {"answerable": found, "supported": confidence.support(sentences)}
-        self.lap("cite", since)
-        return Answer(
-            question=self.question,
-            text=text,
-            sentences=sentences,
-            citations=citations,
-            hits=self.hits,
-            confidence=confidence.written(found, sentences),
-            abstained=False,
-            model=self.model,
-            stopped=stopped,
-            trace=self.trace([*notes, *self._notes(writer)], writer, citations, told),
-        )
-
-    def _notes(self, writer: CitationWriter) -> list[str]:
+    def notes(self, writer: CitationWriter) -> list[str]:
         """What the reader should know about how the text was made."""
         notes = []
         left_out: Sequence[Hit] = getattr(self.combine, "left_out", ())

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rag_core.answering.citations import Register
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.composing import Row, says_otherwise
-from rag_core.answering.strategies.extractive import Extraction
 from rag_core.domain import Citation, Sentence
 from rag_core.models.prompts import NOT_FOUND
+
+if TYPE_CHECKING:  # the strategy that extracts quotes with this
+    from rag_core.answering.strategies.extractive import Extraction
 
 CLOSEST = "Closest:"
 """What stands before each of the nearest passages where nothing answers."""

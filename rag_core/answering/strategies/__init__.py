@@ -1,1 +1,1 @@
-"""Ways from passages to an answer's text. Each is one module that the chain calls."""
+"""Ways from passages to an answer's text; `base` says how one is added."""

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from rag_core.answering.citations import CitationWriter
+from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
+from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.aim import Aim
+from rag_core.answering.strategies.base import OnHits, Stop, Strategy
 from rag_core.answering.strategies.comparing import asked_of_each, difference
 from rag_core.answering.strategies.composing import (
     MOST_WORDS,
@@ -30,7 +35,7 @@ from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.tables import Cell
-from rag_core.domain import Hit
+from rag_core.domain import Answer, Hit
 from rag_core.retrieval.understanding import topic_of
 
 NO_AIM = Aim()
@@ -58,6 +63,9 @@ class Extraction:
     told: Mapping[str, float] = field(default_factory=dict)
 
 
+NOTHING_EXTRACTED = Extraction((), 0.0, True)
+
+
 def extract(
     question: str,
     hits: Sequence[Hit],
@@ -76,7 +84,7 @@ def extract(
         return _side_by_side(question, told)
     read = _read(question, hits, encoder, aim, max_sentences)
     if read is None:
-        return Extraction((), 0.0, True)
+        return NOTHING_EXTRACTED
     made, sure = _shortened(read), read.trust
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
@@ -178,3 +186,39 @@ def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim = NO
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
     read = _read(question, hits, encoder, aim, 1)
     return Trust(0.0, 0.0, False) if read is None else read.trust
+
+
+class Extractive(Strategy):
+    """Quotes. What its answers are made of is the chain's `extraction`."""
+
+    cites = True
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def chain(self, draft: Draft, stopping: Stop, on_widened: OnHits) -> Any:
+        """RetrievalQA that quotes."""
+        from rag_core.answering import chain as chains
+
+        most = draft.settings.answering.max_sentences
+        return chains.extractive_chain(draft.retriever, self._encoder, most, lambda: draft.aim, draft.parts)
+
+    def answer(self, draft: Draft, writer: CitationWriter, stopped: bool) -> Answer:
+        """What was quoted, each sentence with its citation."""
+        extraction: Extraction = getattr(draft.combine, "extraction", NOTHING_EXTRACTED)
+        if stopped and extraction.abstained:
+            return draft.abstention(extraction.confidence, stopped=True)
+        text, sentences, citations = quoted(extraction)
+        missing = [f"Not found: {part}" for part in getattr(draft.combine, "missing", ())]
+        return Answer(
+            question=draft.question,
+            text=text,
+            sentences=sentences,
+            citations=citations,
+            hits=draft.hits,
+            confidence=extraction.confidence,
+            abstained=extraction.abstained,
+            model=draft.model,
+            stopped=stopped,
+            trace=draft.trace(missing, None, citations, extraction.told),
+        )

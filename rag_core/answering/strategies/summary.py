@@ -16,6 +16,7 @@ from rag_core.answering.citations import CitationWriter, Register
 from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Quote, merge_hits, quotes
+from rag_core.answering.strategies.written import checked
 from rag_core.answering.streaming import Worker
 from rag_core.answering.summaries.condensing import Condensing
 from rag_core.answering.summaries.subject import Subject, extent_of, is_brief, narrowed, subject_of
@@ -110,7 +111,7 @@ class Summarist:
             return
         draft.hits = writer.passages.hits
         notes = [*_notes(subject), *condensing.notes]
-        yield StreamEvent(answer=draft.written(writer, self._encode_tokens, 1.0, stopped, notes))
+        yield StreamEvent(answer=checked(draft, writer, self._encode_tokens, 1.0, stopped, notes))
 
 
 def _found(draft: Draft) -> list[Document]:

@@ -11,6 +11,7 @@ from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import Earlier
 from rag_core.answering.dialogues import Dialogue
 from rag_core.answering.draft import Draft
+from rag_core.answering.strategies.written import checked
 from rag_core.domain import Considered, Searched, Trace
 from rag_core.models import ChatMessage
 from rag_core.settings import Settings
@@ -31,7 +32,7 @@ def draft_of(**combine: Any) -> Draft:
 def test_passages_without_room_are_named_and_marked(text: str) -> None:
     writer = CitationWriter(Passages(HITS))
     writer.feed(text)
-    trace = draft_of(left_out=HITS[2:]).written(writer, encode_tokens, 0.5, stopped=False).trace
+    trace = checked(draft_of(left_out=HITS[2:]), writer, encode_tokens, 0.5, stopped=False).trace
     assert trace.notes == (
         "5 of 7 passages did not fit into the prompt and were left out: "
         "Report, p. 3; Report, p. 4; Report, p. 5; and 2 more.",
@@ -47,4 +48,4 @@ def test_what_of_the_conversation_is_not_in_the_prompt_is_told(prompt: str, note
     draft.earlier = Earlier("Three?", left_out=2)
     writer = CitationWriter(Passages(HITS))
     writer.feed("Tea is grown on hill 1 [1].")
-    assert len(draft.written(writer, encode_tokens, 0.5, stopped=False).trace.notes) == notes
+    assert len(checked(draft, writer, encode_tokens, 0.5, stopped=False).trace.notes) == notes

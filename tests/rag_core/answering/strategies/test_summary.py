@@ -13,6 +13,7 @@ from rag_core import Answer, Cancellation, Library, Settings
 from rag_core.answering.citations import without_markers
 from rag_core.answering.draft import Draft
 from rag_core.answering.strategies.summary import Summarist
+from rag_core.answering.strategies.written import checked
 from rag_core.answering.summaries.condensing import Condensing
 from rag_core.answering.summaries.subject import is_request, subject_of
 from rag_core.domain import Scope, StreamEvent
@@ -234,7 +235,7 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     assert len(writer.register.citations) >= 3
     assert writer.removed == 0
     assert all(f"\n</passage-{draft.mark}>" in prompt for prompt in model.prompts)
-    answer = draft.written(writer, encode_tokens, 1.0, False)
+    answer = checked(draft, writer, encode_tokens, 1.0, False)
     assert all(sentence.supported for sentence in answer.sentences)
 
 
