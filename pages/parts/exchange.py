@@ -23,6 +23,7 @@ CONFIDENCE = {
     "right": "probability that this answers the question",
     "answerable": "probability that the passages hold an answer",
     "supported": "of the sentences are supported by the passages",
+    "most": "at most, since a sentence with a number was not found in the passages",
     "words": "of the question's words found, rare ones counting for more",
     "share": "share of the best sentence among all that were read",
     "read": "probability by the reader alone",
@@ -186,7 +187,8 @@ def _facts(answer: Answer) -> list[dict[str, Any]]:
     if answer.abstained or answer.stopped or answer.model == COURTESY:
         return []
     known = answer.trace.confidence
-    lines = [] if "right" in known else [f"{answer.confidence:.2f} of 1"]
+    estimate = ", an estimate: it was not calibrated for answers by a language model" if "supported" in known else ""
+    lines = [] if "right" in known else [f"{answer.confidence:.2f} of 1{estimate}"]
     lines += [f"{known[name]:.2f} {said}" for name, said in CONFIDENCE.items() if name in known]
     return [{"words": confidence_words(answer.confidence), "lines": lines}]
 

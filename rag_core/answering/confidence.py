@@ -1,32 +1,45 @@
 """How far an answer can be trusted, 0..1: never a bare cosine, whose scale changes with the question.
 
 Extractive answers: the probability that the quotes answer the question (rag_core.answering.strategies.trust). Written
-answers: the geometric mean of the probability that the passages hold an answer and the share of the answer's sentences
-that the passages support. An abstention carries the probability that the passages hold an answer after all.
+answers: `written`. An abstention carries the probability that the passages hold an answer after all.
 
 With it goes what it comes from, each 0..1. "right": the probability that the quotes answer the question; "answerable":
 that the passages hold an answer; "words": the question's words found in the quotes, by their rarity; "share": of the
 first quote in the softmax of all sentences' scores; "read": the reader's probability that it answers; "supported": the
-share of sentences that the passages support; "citations": `cited`.
+share of sentences that the passages support; "most": what it is at most, where a number was not found; "citations":
+`cited`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from statistics import fmean
 
 from rag_core.domain import Citation, Hit, Sentence
+from rag_core.text.numbers import numbers
+
+_WITH_A_MARKED_NUMBER = 0.6  # below what the pages call high
 
 
 def support(sentences: Sequence[Sentence]) -> float:
-    """Share of sentences that the passages support; 0 for an empty answer."""
-    return sum(sentence.supported for sentence in sentences) / len(sentences) if sentences else 0.0
+    """Share of the sentences that the passages support, of those that claim something; 0 where none does.
+
+    A sentence that is neither cited nor marked ("In summary:") claims nothing.
+    """
+    claims = [one for one in sentences if one.citations or not one.supported]
+    return sum(one.supported for one in claims) / max(len(claims), 1)
 
 
-def written(found: float, sentences: Sequence[Sentence]) -> float:
-    """Confidence in a written answer: sqrt(evidence * support)."""
-    return math.sqrt(found * support(sentences))
+def written(found: float, sentences: Sequence[Sentence]) -> tuple[float, dict[str, float]]:
+    """Confidence in what a language model wrote, and what it comes from; `found` is how answerable the question is.
+
+    The product of that and of the share that is supported, and no more than "most" where a sentence with a number is
+    marked. It is an estimate that was not calibrated against any language model's answers.
+    """
+    told = {"answerable": found, "supported": support(sentences)}
+    if any(not one.supported and numbers(one.text) for one in sentences):
+        told["most"] = _WITH_A_MARKED_NUMBER
+    return min(found * told["supported"], told.get("most", 1.0)), told
 
 
 def cited(citations: Sequence[Citation], hits: Sequence[Hit], *, all_valid: bool) -> dict[str, float]:

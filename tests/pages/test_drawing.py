@@ -131,11 +131,14 @@ def test_a_passage_that_instructs_is_marked_on_its_citation(library: FakeLibrary
 
 
 def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
-    trace = Trace(notes=("pgvector answered.",), left_out=2, confidence={"supported": 0.75})
-    data = exchange.whole("Why?", an_answer(trace=trace), active=1)
+    trace = Trace(notes=("pgvector answered.",), left_out=2, confidence={"supported": 0.75, "most": 0.6})
+    data = exchange.whole("Why?", an_answer(trace=trace, confidence=0.6), active=1)
     (sure,) = data["facts"]
-    assert (sure["words"], sure["lines"][0]) == ("High confidence", "0.82 of 1")
-    assert sure["lines"][1].startswith("0.75 of the sentences")
+    assert sure["words"] == "Fair confidence"
+    first, supported, most = sure["lines"]
+    assert first.startswith("0.60 of 1, an estimate")
+    assert supported.startswith("0.75 of the sentences")
+    assert most.startswith("0.60 at most")
     assert len(data["notes"]) == 2
     assert data["sources"] == [
         {"number": 1, "title": "Bridges", "page": "p. 2 (printed ii)", "score": "cosine 0.71", "warning": ""}

@@ -95,7 +95,7 @@ def checked(
     written = sentences_of(writer.text)
     grounded = Grounding(writer.passages, encode_tokens).check(written, writer.register)
     text, sentences, citations = renumbered(writer.text, written, grounded, writer.register)
-    told = {"answerable": found, "supported": confidence.support(sentences)}
+    sure, told = confidence.written(found, sentences)
     draft.lap("cite", since)
     return Answer(
         question=draft.question,
@@ -103,7 +103,7 @@ def checked(
         sentences=sentences,
         citations=citations,
         hits=draft.hits,
-        confidence=confidence.written(found, sentences),
+        confidence=sure,
         abstained=False,
         model=draft.model,
         stopped=stopped,

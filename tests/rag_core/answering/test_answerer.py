@@ -157,7 +157,9 @@ def test_written_answer_is_cited_checked_and_renumbered(script: Script) -> None:
     assert answer.citations[1].text == "Sales rose by 12 percent to 480 million euros in 2018."
     assert [sentence.supported for sentence in answer.sentences] == [True, True, False]
     told = answer.trace.confidence
-    assert answer.confidence == pytest.approx((told["answerable"] * told["supported"]) ** 0.5)
+    assert told["supported"] == pytest.approx(2 / 3)
+    assert answer.confidence == pytest.approx(told["answerable"] * 2 / 3)
+    assert told["most"] == 0.6, "a number was not found"
     assert told["citations"] == pytest.approx(0.4 * 0.6 + 0.3 * 2 / 3), "two passages of three, a number that is none"
     assert any("pointed at no passage" in note for note in answer.trace.notes)
     assert {"cite", "generate", "search"} <= set(answer.trace.latency_ms)
@@ -170,6 +172,7 @@ def test_an_uncited_sentence_gets_the_citation_that_holds_it(script: Script) -> 
     assert answer.text == "The company employed 2,310 people at the end of 2018. [1] The moon is made of cheese."
     assert [sentence.supported for sentence in answer.sentences] == [True, False]
     assert answer.citations[0].page == 2
+    assert answer.trace.confidence["supported"] == 0.5
 
 
 def test_a_written_abstention_offers_the_closest(script: Script) -> None:

@@ -64,9 +64,29 @@ def test_nothing_to_compare_with(real_encoder: Encoder) -> None:
     ] == [False]
 
 
-def test_confidence_is_between_evidence_and_support() -> None:
-    good, bad = Sentence("a"), Sentence("b", (), False)
-    assert confidence.support([]) == 0
-    assert confidence.written(0.81, [good, good]) == pytest.approx(0.9)
-    assert confidence.written(0.81, [good, bad]) < 0.9
-    assert confidence.written(0.9, [bad]) == 0
+@pytest.mark.parametrize(
+    ("marks", "sure"),
+    [
+        ("", 0.0),
+        ("++", 0.9),
+        ("i++", 0.9),  # what claims nothing does not count
+        ("i", 0.0),
+        ("i-", 0.0),
+        ("+-", 0.45),
+        ("+++-", 0.675),
+        ("+++++++++-", 0.81),
+        ("+++++++++n", 0.6),  # a number that was not found
+        ("--n", 0.0),
+    ],
+)
+def test_confidence_follows_what_was_found(marks: str, sure: float) -> None:
+    kinds = {
+        "+": Sentence("Sales rose by 12 percent.", (1,)),
+        "-": Sentence("The staff sang.", (1,), False),
+        "n": Sentence("It cost twelve euros.", (), False),
+        "i": Sentence("In summary:"),
+    }
+    found, told = confidence.written(0.9, [kinds[mark] for mark in marks])
+    assert found == pytest.approx(sure)
+    assert found == min(told["answerable"] * told["supported"], told.get("most", 1.0))
+    assert found < 0.7 or marks.count("+") > len(marks) / 2
