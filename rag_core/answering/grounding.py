@@ -40,7 +40,8 @@ class Grounding:
     def check(self, written: Sequence[Written], register: Register) -> list[Sentence]:
         """Mark each sentence as supported or not.
 
-        A sentence that cites nothing is compared with every passage and gets the citation that holds it, if any.
+        A sentence that cites nothing is compared with the passages that have most of its figures, and gets the citation
+        that holds it, if any.
         """
         if not written or not any(self.passages.parts):
             return [Sentence(one.text, one.cited, bool(_NO_CLAIM.fullmatch(one.text.strip()))) for one in written]
@@ -64,7 +65,9 @@ class Grounding:
             return Sentence(one.text, one.cited, self._judged(claim, self._held(claim, places)))
         if not _claims(one):
             return Sentence(one.text)
-        tried = [self._held(claim, [place]) for place, parts in enumerate(self.passages.parts) if parts]
+        every = [self._held(claim, [place]) for place, parts in enumerate(self.passages.parts) if parts]
+        fewest = min(len(held.unheld()) for held in every)
+        tried = [held for held in every if len(held.unheld()) == fewest]
         furthest = max(held.matched for held in tried) - _AS_GOOD
         for held in sorted((held for held in tried if held.matched >= furthest), key=lambda held: -held.matched):
             if self._judged(claim, held):

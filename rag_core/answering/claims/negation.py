@@ -11,7 +11,7 @@ from pathlib import Path
 import regex
 
 _PATH = Path(__file__).with_name("negation.json")
-_BEHIND, _BEFORE = 4, 3  # how many words on either side a negation can deny
+_BEHIND = 4  # how many words behind it a negation can deny
 _WORD = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'’]*|[.;:!?]")
 _LIMIT = regex.compile(r"\b(?:no|not)\s+(?:\p{L}+er|more|less|fewer)\s+than\b", regex.IGNORECASE)  # "no less than six"
 _SHORTEST = 3  # letters left of a word without its prefix
@@ -45,9 +45,8 @@ def negations(text: str, opposite: Collection[str]) -> list[Negation]:
         if any(start <= match.start() < end for start, end in skipped):
             continue
         if plain in words or plain.endswith("n't"):
-            near = (*range(place - _BEFORE, place), *range(place + 1, place + _BEHIND + 1))
-            spans = [found[at].span() for at in near if 0 <= at < len(found) and found[at][0][0] not in ".;:!?"]
-            every.append(Negation(match.span(), tuple(spans)))
+            near = found[place + 1 : place + _BEHIND + 1]
+            every.append(Negation(match.span(), tuple(one.span() for one in near if one[0] not in ".;:!?")))
         elif any(_without(plain, prefix) in opposite for prefix in prefixes):
             every.append(Negation(match.span(), (match.span(),)))
     return every

@@ -26,12 +26,9 @@ Floats = NDArray[np.float64]
 Place = tuple[int, int]
 """A sentence of a source: the numbers of both."""
 
-_QUOTES, _LEAST_GAIN, _CLEAR_GAIN = (
-    3,
-    0.04,
-    0.1,
-)  # sentences that a claim may lean on, and what one must add to its match
+_QUOTES, _LEAST_GAIN, _CLEAR_GAIN = 3, 0.04, 0.1  # sentences to lean on, and what one must add to a claim's match
 _ALIGNED = 0.5  # a match from which a word is taken to be said
+_DENIED = 0.1  # a match from which a claim has something of what is denied
 _FURTHEST = 3.0  # words by which surroundings can match better
 _COMMON, _LONG = 4, 0.55  # letters, and share of the shorter word, that names of one root share: Korea, Korean
 _NOWHERE = -9.0
@@ -303,7 +300,7 @@ def _others(held: Held, figure: Mention, found: Sequence[tuple[int, Occurrence]]
     """The rivals of one figure: other cells of its row and column, or other figures of its kind in sentences."""
     cells = [(at, one) for at, one in found if one.row]
     if cells:
-        return {} if figure.is_year else {"other_cell": _other_cell(held, figure, cells, found)}
+        return {} if figure.is_year else {"other_cell": _other_cell(held, cells, found)}
     alike = [(at, one) for at, one in _unsaid(held) if not one.row and _alike(figure, one.mention)]
     near = [(at, one.near) for at, one in alike], [(at, one.near) for at, one in found]
     if figure.is_year:
@@ -333,21 +330,24 @@ def _alike(said: Mention, other: Mention) -> bool:
     )
 
 
-def _other_cell(
-    held: Held, figure: Mention, cells: Sequence[tuple[int, Occurrence]], found: Sequence[tuple[int, Occurrence]]
-) -> float:
-    """By how many words and years the label and heads of another cell match better, in the same row or column."""
+def _other_cell(held: Held, cells: Sequence[tuple[int, Occurrence]], found: Sequence[tuple[int, Occurrence]]) -> float:
+    """By how many words and years the label and heads of another cell match better, in the same row or column.
+
+    A year that the claim does not give speaks against a cell.
+    """
     plain = ~held.claim.is_figure
     years = {one.value for one in held.claim.figures if one.is_year}
+    shares = {one.mention.percent for _, one in cells}
     lines = {(at, line) for at, one in cells for line in (one.row, one.column)}
 
     def worth(at: int, one: Occurrence) -> float:
-        return float(held.context(at, one.wide)[plain].sum()) + len(years & one.years)
+        agreeing = len(years & one.years) - bool(years and one.years - years)
+        return float(held.context(at, one.wide)[plain].sum()) + agreeing
 
     rivals = [
         worth(at, one)
         for at, one in _unsaid(held)
-        if one.row and one.mention.percent == figure.percent and lines & {(at, one.row), (at, one.column)}
+        if one.row and one.mention.percent in shares and lines & {(at, one.row), (at, one.column)}
     ]
     return max(rivals, default=_NOWHERE) - max(worth(at, one) for at, one in found)
 
@@ -359,10 +359,11 @@ def _of_negation(held: Held) -> dict[str, float]:
     every, best = _denials(held, places), _denials(held, places[:1])
     said = len(negations(held.claim.text, frozenset().union(*(held.sources[at].words[n] for at, n in places))))
     odd = (said - sum(share >= _ALIGNED for share in every)) % 2 and (said - sum(s >= _ALIGNED for s in best)) % 2
+    gone = max(best, default=0.0) if not said else 0.0
     return {
         "denied_alone": float(said > 0 and not every), "denied_not_best": float(said > 0 and not best),
-        "denial_gone": max(best, default=0.0) if not said else 0.0,
-        "denials_gone": float(not said and bool(best)), "odd": float(odd), "odd_said": float(odd and said > 0),
+        "denial_gone": gone, "denials_gone": float(gone > _DENIED),
+        "odd": float(odd), "odd_said": float(odd and said > 0),
     }  # fmt: skip
 
 

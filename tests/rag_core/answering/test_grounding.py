@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from rag_core.answering import confidence
 from rag_core.answering.citations import CitationWriter, Passages, sentences_of
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.grounding import Grounding
-from rag_core.domain import Sentence
-from tests.rag_core.answering.parts import HITS
+from rag_core.domain import Hit, Sentence
+from tests.rag_core.answering.parts import HITS, hit
+
+# A head that is over all columns, and signs of a share in the first row alone.
+GOODWILL = hit(
+    "Goodwill in 2019\t2019 Europe\t2019 Total\tIncrease\tIn local currency\n"
+    "Balance at January 1, 2018\t49,786\t333,626\t4 %\t8 %\n"
+    "Balance at December 31, 2019\t142,081\t578,097\t63\t69",
+    document="goodwill",
+)
+GROWTH = hit("The total balance of goodwill rose until December 2019, when it stood higher than before.", document="x")
 
 
-def check(text: str, real_encoder: Encoder) -> list[Sentence]:
-    writer = CitationWriter(Passages(HITS))
+def check(text: str, real_encoder: Encoder, hits: Sequence[Hit] = HITS) -> list[Sentence]:
+    writer = CitationWriter(Passages(hits))
     writer.feed(text)
     writer.finish()
     return Grounding(writer.passages, real_encoder.tokens).check(sentences_of(writer.text), writer.register)
@@ -47,6 +58,21 @@ def check(text: str, real_encoder: Encoder) -> list[Sentence]:
 )
 def test_one_sentence(text: str, supported: bool, real_encoder: Encoder) -> None:
     assert [sentence.supported for sentence in check(text, real_encoder)] == [supported]
+
+
+@pytest.mark.parametrize(
+    ("text", "supported"),
+    [
+        ("The total balance stood at 578,097 on December 31, 2019 [1].", True),
+        ("The total balance stood at 333,626 on December 31, 2019 [1].", False),
+        ("The increase of the balance at December 31, 2019 was 63% [1].", True),
+        ("The increase of the balance at December 31, 2019 was 69% [1].", False),
+        ("The total balance of goodwill stood at 578,097 in December 2019.", True),
+    ],
+)
+def test_a_figure_of_a_table(text: str, supported: bool, real_encoder: Encoder) -> None:
+    found = check(text, real_encoder, (GOODWILL, GROWTH))
+    assert [sentence.supported for sentence in found] == [supported]
 
 
 def test_an_uncited_sentence_is_looked_for_everywhere(real_encoder: Encoder) -> None:

@@ -10,7 +10,7 @@ from rag_core.answering.claims.negation import negations
 @pytest.mark.parametrize(
     ("text", "denied"),
     [
-        ("The ship does not sail today.", ["ship", "does", "sail", "today", "The"]),
+        ("The ship does not sail today.", ["sail", "today"]),
         ("It takes no less than six tonnes.", []),
         ("Data include, without limitation, your address.", []),
         ("The patents are invalid.", ["invalid"]),
