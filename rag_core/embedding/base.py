@@ -23,6 +23,8 @@ from rag_core.errors import Cancelled, ModelUnavailable
 # Texts tokenised and sorted at a time: enough to find company of the same length, and few enough that a short document
 # does not wait long between those of a long one.
 _TOGETHER = 256
+USUAL_BATCH = 8
+"""Texts in one pass."""
 _KEPT_TOKENS = 20_000  # of some eighty passages: 30 MB
 Forward = tuple[NDArray[np.float32], NDArray[np.float32]]
 
@@ -41,13 +43,14 @@ class Embedder(ABC):
         source: ModelSource,
         precision: str,
         *,
-        batch_size: int = 8,
+        batch_size: int = USUAL_BATCH,
         workers: int = 1,
         notes: Sequence[str] = (),
     ) -> None:
         self.profile: Profile = source.profile(precision)
         self.model = source.model
         self.runtime = f"{self.kind} {precision}"
+        self.how = f"on {self.kind}"
         self.notes = tuple(notes)
         self._source = source
         self._batch_size = batch_size

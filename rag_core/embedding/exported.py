@@ -65,26 +65,32 @@ def publish(work: Path, target: Path) -> bool:
     return publish_folder(work, target)
 
 
-def _export(source: ModelSource, precision: str, target: Path) -> None:
-    command = [sys.executable, "-m", "rag_core.embedding.export", str(source.folder), str(target), precision]
+def in_child(program: str, *arguments: str, timeout_s: float = EXPORT_TIMEOUT_S) -> str:
+    """What a program of ours writes in a process of its own. Raises ModelUnavailable with its last words."""
     path = os.pathsep.join(filter(None, (str(PROJECT_DIR), os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, "PYTHONPATH": path}
     try:
         result = subprocess.run(
-            command,
+            [sys.executable, "-m", program, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             errors="replace",
-            env=environment,
-            timeout=EXPORT_TIMEOUT_S,
+            env={**os.environ, "PYTHONPATH": path},
+            timeout=timeout_s,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ModelUnavailable(f"The embedding model could not be exported to OpenVINO: {error}") from error
+        raise ModelUnavailable(str(error)) from error
     if result.returncode:
-        reason = (result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1]
-        raise ModelUnavailable(f"The embedding model could not be exported to OpenVINO: {reason}")
+        raise ModelUnavailable((result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1])
+    return result.stdout
+
+
+def _export(source: ModelSource, precision: str, target: Path) -> None:
+    try:
+        in_child("rag_core.embedding.export", str(source.folder), str(target), precision)
+    except ModelUnavailable as error:
+        raise ModelUnavailable(f"The embedding model could not be exported to OpenVINO: {error}") from error
 
 
 def clear(target: Path) -> None:

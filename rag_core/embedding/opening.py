@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rag_core.domain import Profile
-from rag_core.embedding.base import Embedder
+from rag_core.embedding.base import USUAL_BATCH, Embedder
 from rag_core.embedding.exported import exported_model
 from rag_core.embedding.processor import has_fast_int8
 from rag_core.embedding.quiet import keep_quiet
@@ -92,12 +92,17 @@ def _open(
 
         if precision == "int8" and "INT8" not in capabilities():
             raise ModelUnavailable("OpenVINO has no 8-bit runtime for this processor")
+        from rag_core.embedding.race import fastest
+
         folder = exported_model(source, precision, models_dir)
-        return OpenVinoEmbedder(source, precision, folder, batch_size=settings.batch_size, notes=notes)
+        way, why = fastest(source, precision, folder)
+        if settings.batch_size:
+            way, why = replace(way, batch_size=settings.batch_size), "as set"
+        return OpenVinoEmbedder(source, precision, folder, way, why=why, notes=notes)
     if kind == "onnx":
         from rag_core.embedding.onnx_runtime import OnnxEmbedder
 
-        return OnnxEmbedder(source, precision, batch_size=settings.batch_size, notes=notes)
+        return OnnxEmbedder(source, precision, batch_size=settings.batch_size or USUAL_BATCH, notes=notes)
     from rag_core.embedding.torch_runtime import TorchEmbedder
 
-    return TorchEmbedder(source, precision, batch_size=settings.batch_size, notes=notes)
+    return TorchEmbedder(source, precision, batch_size=settings.batch_size or USUAL_BATCH, notes=notes)

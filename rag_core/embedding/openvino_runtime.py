@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.embedding.base import Embedder, Forward
+from rag_core.embedding.base import USUAL_BATCH, Embedder, Forward
 from rag_core.embedding.processor import usable_cores
 from rag_core.embedding.source import ModelSource
 from rag_core.errors import ModelUnavailable
@@ -22,18 +23,36 @@ _MOST_STREAMS = 16  # each has memory of its own
 _WARM_TEXT = "What were the total net sales in the fiscal year?"
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a model is computed: texts in one pass, passes side by side (streams), and threads for all of them."""
+
+    batch_size: int
+    streams: int
+    threads: int
+
+    def __post_init__(self) -> None:
+        if min(self.batch_size, self.streams, self.threads) < 1:
+            raise ValueError(f"{self} computes nothing")
+
+    @classmethod
+    def usual(cls, cores: int = 0) -> Self:
+        """One stream for each core: for models of this size cores work best apart."""
+        cores = cores or usable_cores()
+        return cls(USUAL_BATCH, min(cores, _MOST_STREAMS), cores)
+
+
 class OpenVinoEmbedder(Embedder):
-    """An exported model, one stream for each core: for models of this size cores work best apart."""
+    """An exported model."""
 
     kind = "openvino"
 
     def __init__(
-        self, source: ModelSource, precision: str, exported: Path, *, batch_size: int = 8, notes: Sequence[str] = ()
+        self, source: ModelSource, precision: str, exported: Path, way: Way, *, why: str = "", notes: Sequence[str] = ()
     ) -> None:
-        cores = usable_cores()
-        streams = min(cores, _MOST_STREAMS)
-        super().__init__(source, precision, batch_size=batch_size, workers=streams, notes=notes)
-        self._model = _compile(exported / MODEL_FILE, precision, cores, streams)
+        super().__init__(source, precision, batch_size=way.batch_size, workers=way.streams, notes=notes)
+        self.how = f"on {self.kind}, {way.streams} at a time in batches of {way.batch_size}; {why}"
+        self._model = _compile(exported / MODEL_FILE, precision, way.threads, way.streams)
         self._free: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.encode_query(_WARM_TEXT)  # the first pass lays out the weights: 40 ms that no question should wait for
 
@@ -56,6 +75,13 @@ def capabilities() -> frozenset[str]:
     return frozenset(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"))
 
 
+def machine() -> str:
+    """The processor, the cores that may be used, and OpenVINO's version. Raises ModelUnavailable."""
+    core = _core()
+    version = core.get_versions("CPU")["CPU"].build_number
+    return f"{core.get_property('CPU', 'FULL_DEVICE_NAME')} | {usable_cores()} cores | OpenVINO {version}"
+
+
 def _core() -> Any:
     try:
         import openvino
@@ -65,14 +91,14 @@ def _core() -> Any:
         raise ModelUnavailable(f"OpenVINO does not start: {error}", help="Run: pip install openvino") from error
 
 
-def _compile(path: Path, precision: str, cores: int, streams: int) -> Any:
+def _compile(path: Path, precision: str, threads: int, streams: int) -> Any:
     core = _core()
     # What is not 8-bit in an int8 model is computed as bfloat16 where the processor has it.
     half = precision != "float32" and "BF16" in capabilities()
     settings = {
         "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
         "NUM_STREAMS": str(streams),
-        "INFERENCE_NUM_THREADS": cores,
+        "INFERENCE_NUM_THREADS": threads,
     }
     try:
         return core.compile_model(str(path), "CPU", settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from rag_core.domain import Profile
 from rag_core.embedding import Embedder, Reader, open_embedder, open_reader
 from rag_core.services.preferences import Preferences
 from rag_core.services.reembedding import open_for
@@ -59,6 +60,12 @@ class EmbeddingInUse:
         with self._lock:
             self.embedder = embedder
         self._preferences.embed_with(embedder.model, embedder.profile)
+
+    def describe(self, profile: Profile | None) -> str:
+        """The profile of a library and what computes it here, in a few words."""
+        told = f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet"
+        embedder = self.embedder
+        return told if embedder is None else f"{told}; {embedder.how}"
 
     def close(self) -> None:
         """Let the models go."""

@@ -53,7 +53,7 @@ class Maintenance:
         target = self._target()
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
-            profile=f"{profile.name}, {profile.dimensions} dimensions, {profile.precision}" if profile else "none yet",
+            profile=self._embedding.describe(profile),
             engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"],
             lexical=told["lexical"], models=self._language_models.statuses(),
             notes=self._told(target), target=target,

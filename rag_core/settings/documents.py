@@ -118,5 +118,5 @@ class EmbeddingSettings(Group):
         default="auto", description="auto takes int8 where the processor computes it fast"
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="runtime of the model")
-    batch_size: int = Field(default=8, ge=1, le=1024, description="texts in one pass")
+    batch_size: int = Field(default=0, ge=0, le=1024, description="texts in one pass, 0 for what is fastest here")
     context: bool = Field(default=True, description="embed title and section before each chunk's text")

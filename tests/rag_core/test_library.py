@@ -301,5 +301,6 @@ def test_status_says_how_the_library_is(filled: Library) -> None:
     status = filled.maintenance.status()
     assert (status.documents, status.pending, status.failed) == (len(TEXTS), 0, 0)
     assert "MiniLM" in status.profile
+    assert filled.embedding.get().how in status.profile
     assert "PostgreSQL" in status.postgresql
     assert status.models[0].ready
