@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
-from rag_core.domain import AddEvent, Hit, Job
+from rag_core.domain import AddEvent, Hit, Job, Scope
 
-NOT_SHOWN = frozenset({"boxes", "png", "sections"})
+_NOT_SHOWN = frozenset({"boxes", "png", "sections"})
 
 
 def plain(value: Any, without: Collection[str] = ()) -> Any:
-    """A domain object as what JSON can say."""
-    if dataclasses.is_dataclass(value):
-        names = [
-            item.name for item in dataclasses.fields(value) if item.name not in NOT_SHOWN and item.name not in without
-        ]
-        return {name: plain(getattr(value, name)) for name in names}
+    """A domain object as what JSON can say; a number that is none, or without end, is null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(getattr(value, name)) for name in shown_fields(type(value)) if name not in without}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple | set | frozenset):
@@ -26,6 +26,11 @@ def plain(value: Any, without: Collection[str] = ()) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     return value
+
+
+def shown_fields(kind: Any) -> list[str]:
+    """The fields of a domain object that are told of. The sections of a scope are titles, those of a document more."""
+    return [item.name for item in dataclasses.fields(kind) if item.name not in _NOT_SHOWN or kind is Scope]
 
 
 def plain_hit(hit: Hit) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 from pydantic import BaseModel, create_model
 
-from rag_core.plain import NOT_SHOWN
+from rag_core.plain import shown_fields
 
 Shown = type[BaseModel]
 
@@ -40,9 +40,7 @@ def shown(kind: type, *, without: tuple[str, ...] = (), name: str = "", **more: 
     """
     hints = typing.get_type_hints(kind, localns={kind.__name__: Any})
     fields: dict[str, Any] = {
-        item.name: (_shown_type(hints[item.name]), ...)
-        for item in dataclasses.fields(kind)
-        if item.name not in NOT_SHOWN and item.name not in without
+        field: (_shown_type(hints[field]), ...) for field in shown_fields(kind) if field not in without
     }
     fields |= {field: (_shown_type(hint), ...) for field, hint in more.items()}
     doc = (kind.__doc__ or "").strip()

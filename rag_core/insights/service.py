@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rag_core.domain import CorpusMap, Drawing, Insights, NotFound, QuestionGroup, Scope
 from rag_core.insights.grouping import grouped
 from rag_core.insights.mapping import laid_out
+from rag_core.plain import plain
 from rag_core.retrieval.scope import documents_within
 from rag_core.storage import Storage
 
@@ -72,7 +73,5 @@ class InsightsService:
 
     def as_json(self, insights: Insights, groups: Sequence[QuestionGroup] = ()) -> bytes:
         """All numbers as one JSON object, UTF-8."""
-        from rag_core.evaluation.files.exporting import plain
-
         whole = {"insights": plain(insights), "not_found_groups": plain(groups)}
         return json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8", errors="replace")

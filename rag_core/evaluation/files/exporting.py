@@ -6,12 +6,11 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from datetime import datetime
+from collections.abc import Sequence
 
 from rag_core.domain import Gold, Question, Result, Run
 from rag_core.evaluation.files.cells import SEPARATOR, defused, joined
+from rag_core.plain import plain
 
 FORMAT = 1
 """The version of the JSON file's form."""
@@ -46,7 +45,7 @@ def as_csv(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
 
 def as_json(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
     """Runs with all their settings, versions and results as one JSON object, UTF-8. What is no number is null."""
-    whole = {"format": FORMAT, "runs": [{**_fields(run), "results": plain(several)} for run, several in runs]}
+    whole = {"format": FORMAT, "runs": [{**plain(run), "results": plain(several)} for run, several in runs]}
     return json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8", errors="replace")
 
 
@@ -80,28 +79,9 @@ def questions_as_jsonl(questions: Sequence[Question]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", errors="replace")
 
 
-def plain(value: object) -> object:
-    """A value of the house as JSON has them: dataclasses as objects, times in ISO 8601, no NaN and no infinity."""
-    if is_dataclass(value):
-        return _fields(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int):
-        return value
-    return value.isoformat() if isinstance(value, datetime) else str(value)
-
-
-def _fields(value: object) -> dict[str, object]:
-    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]
-
-
 def _question(question: Question) -> dict[str, object]:
     """A question as an object without what says nothing."""
-    gold = [{key: value for key, value in _fields(place).items() if value not in (None, "")} for place in question.gold]
+    gold = [{key: value for key, value in plain(place).items() if value not in (None, "")} for place in question.gold]
     return {
         "id": question.id,
         "question": question.text,
