@@ -19,8 +19,8 @@ Scores = NDArray[np.float32]
 class Candidates:
     """Candidates of a question, best first by `score`, which is of the kind `kind`.
 
-    vectors: float32 (n, d), None where nothing needs them. scores: of each ranker, float32 (n,), NaN where it did not
-    find one. rows, documents: texts and documents, once they are fetched.
+    vectors: float32 (n, d), None where nothing needs them. scores: of each ranker and of what else moved them, float32
+    (n,), NaN where it did not find one. rows, documents: texts and documents, once they are fetched.
     """
 
     refs: list[Ref]
@@ -46,6 +46,10 @@ class Candidates:
             vectors=None if self.vectors is None else self.vectors[places],
             rows=[self.rows[place] for place in places] if self.rows else [],
         )
+
+    def told(self, name: str, score: Scores) -> Candidates:
+        """In the same order, with a score kept under a name; without it where it is NaN for all."""
+        return self if np.isnan(score).all() else replace(self, scores={**self.scores, name: score})
 
     def scored(self, score: Scores, kind: ScoreKind, name: str) -> Candidates:
         """With another score, kept under a name beside the others, best first by it."""

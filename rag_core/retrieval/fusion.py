@@ -30,7 +30,9 @@ def fused(query: Query, ranked: Mapping[str, Ranked], index: DenseIndex, how: st
     columns = {name: _column(refs, some) for name, some in ranked.items()}
     known = _with_cosines(query, refs, columns, ranked.get("dense"), index)
     low = {name: some.low for name, some in ranked.items()}
-    return known.scored(FUSIONS[how](query, known.scores, low) + identity(query, refs), "fused", "fused")
+    meant = identity(query, refs)
+    score = FUSIONS[how](query, known.scores, low) + meant
+    return known.told("document", np.where(meant > 0, meant, np.float32(np.nan))).scored(score, "fused", "fused")
 
 
 def convex(query: Query, scores: Mapping[str, Scores], low: Mapping[str, float]) -> Scores:

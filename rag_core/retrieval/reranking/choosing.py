@@ -17,7 +17,7 @@ from rag_core.retrieval.query import Query
 from rag_core.retrieval.reranking.base import Reranker
 from rag_core.retrieval.reranking.cross_encoder import CrossEncoderReranker, cross_encoders
 from rag_core.retrieval.reranking.feedback import FeedbackReranker
-from rag_core.retrieval.reranking.pieces import PiecesReranker
+from rag_core.retrieval.reranking.pieces import PiecesReranker, with_pieces
 from rag_core.retrieval.reranking.rows import RowsReranker
 
 RERANKERS: dict[str, type[Reranker]] = {
@@ -66,6 +66,7 @@ class Rerankers:
             note = f"{error}. The automatic re-rankers took its place."
             if note not in notes:  # many questions of one search share them
                 notes.append(note)
+        candidates = with_pieces(query, candidates)
         for name in AUTOMATIC:
             scores = RERANKERS[name]().scores(query, candidates)
             if scores is not None:

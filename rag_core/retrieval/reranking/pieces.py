@@ -15,6 +15,8 @@ from rag_core.retrieval.reranking.base import Reranker
 from rag_core.retrieval.weights import weights
 from rag_core.storage.postgres.pieces import pieces_of
 
+PIECE = "piece"
+
 
 class PiecesReranker(Reranker):
     """Fuses again, a chunk's cosine mixed with that of its best piece."""
@@ -22,17 +24,20 @@ class PiecesReranker(Reranker):
     name = "pieces"
 
     def scores(self, query: Query, candidates: Candidates) -> Scores | None:
-        """See the base class; None where the question has no vector, or no candidate has pieces."""
-        if query.vector is None or not {"dense", "lexical"} <= set(candidates.scores):
+        """See the base class; None where no candidate is told with its best piece: see `with_pieces`."""
+        if not {"dense", "lexical", PIECE} <= set(candidates.scores):
             return None
-        best = best_pieces(query, candidates)
-        if np.isnan(best).all():
-            return None
+        best = candidates.scores[PIECE]
         own = np.float32(weights()["pieces"]["own"])
         dense = candidates.scores["dense"]
         mixed = np.where(np.isnan(best), dense, own * dense + (1 - own) * best)
         scores = {"dense": mixed, "lexical": candidates.scores["lexical"]}
         return convex(query, scores, dict.fromkeys(scores, 0.0)) + identity(query, candidates.refs)
+
+
+def with_pieces(query: Query, candidates: Candidates) -> Candidates:
+    """Told with the score of each one's best piece, where the question has a vector and any has pieces."""
+    return candidates.told(PIECE, best_pieces(query, candidates))
 
 
 def best_pieces(query: Query, candidates: Candidates) -> Scores:

@@ -50,7 +50,7 @@ def test_each_mode_has_its_scores(library: Library) -> None:
         "dense": "cosine", "lexical": "bm25", "hybrid": "rerank",
     }  # fmt: skip
     assert all("dense" in hit.scores for hit in kinds.values())
-    assert {"dense", "lexical", "fused", "rerank"} == set(kinds["hybrid"].scores)
+    assert {"dense", "piece", "lexical", "document", "fused", "rerank"} == set(kinds["hybrid"].scores)
     assert library.search("fares to Tolsund", mode="hybrid")[0].scores["fused"] == kinds["hybrid"].scores["fused"]
     plain = library.retrieve("fares to Tolsund", rerank="none").hits[0]
     assert (plain.score_kind, plain.score) == ("fused", plain.scores["fused"])

@@ -10,7 +10,7 @@ from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.reranking import AUTOMATIC, RERANKERS
 from rag_core.retrieval.reranking.feedback import FeedbackReranker
-from rag_core.retrieval.reranking.pieces import PiecesReranker, best_pieces
+from rag_core.retrieval.reranking.pieces import PiecesReranker, best_pieces, with_pieces
 from rag_core.retrieval.reranking.rows import RowsReranker
 from rag_core.storage.postgres.passages import PassageRow
 
@@ -65,14 +65,16 @@ def test_a_chunk_is_as_near_as_its_best_piece() -> None:
 
 
 def test_the_best_piece_decides_between_equals() -> None:
-    chunks = in_pieces([[127, 0]], [[1, -127], [90, 90]])
+    chunks = with_pieces(query("words"), in_pieces([[127, 0]], [[1, -127], [90, 90]]))
     scores = PiecesReranker().scores(query("words"), chunks)
     assert scores is not None
     assert [index for _, index in chunks.scored(scores, "rerank", "rerank").refs] == [1, 0]
 
 
 def test_chunks_of_older_libraries_have_no_pieces() -> None:
-    assert PiecesReranker().scores(query("words"), in_pieces(None, None)) is None
+    without = with_pieces(query("words"), in_pieces(None, None))
+    assert "piece" not in without.scores
+    assert PiecesReranker().scores(query("words"), without) is None
 
 
 def in_rows(*texts: str) -> Candidates:
