@@ -85,7 +85,7 @@ def what_was_searched(library: Library, conversation: str | None) -> None:
         _searched_dialog(answer.trace, library.documents())
 
 
-@st.dialog("What was searched", width="medium", icon=":material/manage_search:")
+@st.dialog("What was searched", width="large", icon=":material/manage_search:")
 def _searched_dialog(trace: Trace, documents: Sequence[Document]) -> None:
     searched.draw(trace, documents, "chat")
 
