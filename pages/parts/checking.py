@@ -25,7 +25,7 @@ BUTTONS: tuple[tuple[Kind, str, str, str], ...] = (
     ("repair", "Repair", ":material/build:", "Rebuilds what differs, from PostgreSQL. Nothing is embedded."),
 )
 PURPOSE = (
-    "Every document is kept in PostgreSQL; the search index, the dump files and Chroma are made from it. "
+    "Every document is kept in PostgreSQL; the dump files, the lexical index and Chroma are made from it. "
     "Verify compares them all, Repair rebuilds what differs."
 )
 
