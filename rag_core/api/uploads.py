@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from starlette.requests import Request
 from rag_core.api.doors import Doors
 from rag_core.api.limits import too_large
 from rag_core.api.problems import Refused
+from rag_core.domain import Upload
 from rag_core.library import Library
 
 FOLDER = "uploads"
@@ -35,6 +36,10 @@ class Received:
     paths: tuple[Path, ...]
     digest: str
     password: str | None = None
+
+    def uploads(self) -> Iterator[Upload]:
+        """Each read when its turn comes. Added by their paths, which end with the request, they would be looked for."""
+        return (Upload(path.name, path.read_bytes()) for path in self.paths)
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -127,10 +127,10 @@ async def add(
             request, lambda token: steps(library.add(sources, password=given.password, cancellation=token))
         )
     async with received(request, library) as files:
-        if answer := await _answered(request, library, files.paths, files.password, files.digest, wait=wait):
+        if answer := await _answered(request, library, files.uploads(), files.password, files.digest, wait=wait):
             return answer
         # The files are gone once this returns: what is kept of them is the library's own.
-        waiting = await to_thread.run_sync(_accepted, library, files.paths)
+        waiting = await to_thread.run_sync(_accepted, library, files.uploads())
     return streamed(request, lambda token: _resumed(library, waiting, files.password, token))
 
 
@@ -261,7 +261,7 @@ def allowed(request: Request, path: Path) -> Path:
 
 
 async def _answered(
-    request: Request, library: Library, sources: Sequence[Source], password: str | None, digest: str, *, wait: bool
+    request: Request, library: Library, sources: Iterable[Source], password: str | None, digest: str, *, wait: bool
 ) -> Response | None:
     """Add sources, once for all requests under one idempotency key. None where each step is to be an event."""
     who, key, answer = caller_of(request).name, request.headers.get("idempotency-key", ""), None
@@ -276,7 +276,7 @@ async def _answered(
     return None if answer is None else told(request, answer, 201 if wait else 202)
 
 
-def added(library: Library, sources: Sequence[Source], password: str | None) -> dict[str, Any]:
+def added(library: Library, sources: Iterable[Source], password: str | None) -> dict[str, Any]:
     """Add files and addresses; returns how each ended."""
     return ended(library.add(sources, password=password))
 
@@ -286,11 +286,11 @@ def ended(events: Iterable[AddEvent]) -> dict[str, Any]:
     return {"results": [plain_event(event) for event in events if event.stage in _ENDS]}
 
 
-def _accepted(library: Library, sources: Sequence[Source]) -> list[AddEvent]:
+def _accepted(library: Library, sources: Iterable[Source]) -> list[AddEvent]:
     return [event for event in library.accept(sources) if event.stage in _ENDS]
 
 
-def _queued(library: Library, sources: Sequence[Source]) -> dict[str, Any]:
+def _queued(library: Library, sources: Iterable[Source]) -> dict[str, Any]:
     """Keep the bytes of sources, and leave the rest to jobs; what ended at once is told."""
     accepted = _accepted(library, sources)
     waiting = [event for event in accepted if event.stage == "waiting" and event.document]

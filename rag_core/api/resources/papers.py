@@ -34,7 +34,7 @@ class Query(Closed):
 async def upload(request: Request, library: Opened) -> Response:
     """Add one file."""
     async with received(request, library) as files:
-        results = await to_thread.run_sync(added, library, files.paths, files.password)
+        results = await to_thread.run_sync(added, library, files.uploads(), files.password)
     last = results["results"][-1]
     if last["stage"] == "failed":
         raise Refused(422, last["error"]["message"], last["error"]["help"])

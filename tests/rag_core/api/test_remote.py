@@ -52,6 +52,8 @@ def test_a_document_from_adding_to_removal(any_library: Library, tmp_path: Path)
     }  # fmt: skip
     assert isinstance(ends["none.txt"].error, UnreadableDocument)
     assert ends["none.txt"].error.help
+    # What came as bytes has no place where it would be looked for again.
+    assert not [event for event in any_library.sources.update() if event.source == "letter.txt"]
     document = ends["lamp.txt"].document
     assert document in any_library.documents()
     any_library.catalogue.tag([document.id], add=["light"])
