@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ EXPORT_TIMEOUT_S = 900.0
 # What the graph takes and gives. Raise it with every change: other versions of the program go on with their own files.
 _FORM = 2
 _LEFTOVER_AGE_S = 2 * EXPORT_TIMEOUT_S
+_log = logging.getLogger(__name__)
 
 
 def exported_model(source: ModelSource, precision: str, models_dir: Path) -> Path:
@@ -42,6 +44,8 @@ def exported_model(source: ModelSource, precision: str, models_dir: Path) -> Pat
         raise ModelUnavailable(
             f"The models folder cannot be written: {error}", help="Choose another models_dir in the settings."
         ) from error
+    # At a terminal warnings alone are shown, and somebody waits there.
+    _log.warning("Preparing an embedding model for this machine (half a minute, once) ...")
     _export(source, stored, target)
     if not is_whole(target):
         raise ModelUnavailable(f"The exported model at {target} is not whole", help="Remove that folder and try again.")

@@ -48,8 +48,9 @@ def test_what_is_whole_is_taken(target: Path, source: ModelSource, tmp_path: Pat
 
 @pytest.mark.parametrize("damage", ["truncated", "missing", "no manifest", "bad manifest"])
 def test_what_is_damaged_is_exported_anew(
-    target: Path, source: ModelSource, tmp_path: Path, exports: list[Path], damage: str
-) -> None:
+    target: Path, source: ModelSource, tmp_path: Path, exports: list[Path], damage: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
     if damage == "truncated":
         os.truncate(target / "model.bin", 1000)
     elif damage == "missing":
@@ -61,6 +62,7 @@ def test_what_is_damaged_is_exported_anew(
     assert not is_whole(target)
     assert exported_model(source, "float32", tmp_path) == target
     assert exports == [target]
+    assert "Preparing" in caplog.text
     assert is_whole(target)
     assert [path.name for path in target.parent.iterdir()] == [target.name]
 
