@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
     from rag_core.settings import Settings
 
+__version__ = "1.0.0"
 __all__ = [
     "AddEvent",
     "Answer",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rag_core import __version__
 from tests.conftest import PROJECT
 
 MADE_OF = ("README.md", "app.py", "face.py", "pyproject.toml", "requirements.txt", "setup.py")
@@ -30,10 +31,14 @@ def test_what_is_installed_is_whole(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(installed), "XDG_DATA_HOME": str(tmp_path / "data")}
     environment.pop("LECTERN_DATA_DIR", None)
     ask = "from rag_core.settings import APP_DIR, DATA_DIR; print((APP_DIR / 'app.py').exists(), DATA_DIR)"
+    ask += "; from rag_core.models.gguf_files import INSTALL_LLAMA; print(INSTALL_LLAMA)"
     said = subprocess.run([sys.executable, "-c", ask], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    exists, folder = said.stdout.split(maxsplit=1)
+    told, llama = said.stdout.splitlines()
+    exists, folder = told.split(maxsplit=1)
     assert exists == "True"
     assert Path(folder.strip()).name == "lectern"
     assert not folder.startswith(str(installed))
+    assert "pip install '.[llama]'" in llama
+    assert (installed / f"lectern-{__version__}.dist-info").exists()
     helped = subprocess.run([installed / "bin" / "lectern", "--help"], env=environment, capture_output=True, text=True)
     assert (helped.returncode, helped.stdout.split()[:2]) == (0, ["Usage:", "lectern"])

@@ -17,6 +17,7 @@ from types import FrameType
 
 import click
 
+from rag_core import __version__
 from rag_core.cli.output import complain
 from rag_core.errors import LecternError
 
@@ -53,6 +54,7 @@ class _Commands(click.Group):
 
 
 commands = _Commands("lectern", help="Ask questions of your own documents.")
+commands = click.version_option(__version__, message="%(prog)s %(version)s")(commands)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

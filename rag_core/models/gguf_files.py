@@ -11,11 +11,14 @@ import psutil
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import ModelUnavailable
+from rag_core.places import IS_CHECKOUT
 
 GGUF_PREFIX = "gguf:"
 GGUF_MAGIC = b"GGUF"
+_COMMAND = "make llama" if IS_CHECKOUT else "pip install '.[llama]'"
 INSTALL_LLAMA = (
-    "Install it with a C++ compiler at hand: make llama, in the folder of Lectern (it compiles for some minutes)."
+    f"Install it with a C++ compiler at hand: {_COMMAND}, in the folder of Lectern's source (it compiles for some"
+    " minutes)."
 )
 
 
