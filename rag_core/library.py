@@ -199,13 +199,16 @@ class Library:
         """
         return self.ingest.run(sources, password=password, cancellation=cancellation)
 
-    def accept(self, sources: Iterable[Source], *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
+    def accept(
+        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
         """Keep the bytes of sources, so that they outlive this process, and leave the rest to `resume`.
 
         A source ends with the stage waiting (its event has the pending document, or none where another call is adding
-        the same bytes), ready (it is in the library), failed or cancelled.
+        the same bytes), ready (it is in the library), failed or cancelled. `password` is kept with encrypted documents,
+        which open with it then.
         """
-        return self.ingest.accept(sources, cancellation=cancellation)
+        return self.ingest.accept(sources, password=password, cancellation=cancellation)
 
     def resume(
         self, documents: Mapping[str, str] | None = None, *, cancellation: Cancellation | None = None

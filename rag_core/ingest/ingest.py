@@ -66,9 +66,11 @@ class Ingest:
         # Whatever was accepted is resumed when this process ends early: so all is, however long reading takes.
         return self._carried(run, lambda: intake(run, found(self._looking(run, again))), room=math.inf)
 
-    def accept(self, sources: Iterable[Source], *, cancellation: Cancellation | None = None) -> Iterator[AddEvent]:
+    def accept(
+        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
+    ) -> Iterator[AddEvent]:
         """Keep the bytes of sources and note them as pending documents, for `resume` to take on."""
-        run = self._new(None, cancellation)
+        run = self._new(password, cancellation)
         return self._events(run, lambda: leave_pending(run, expand(sources, self._looking(run))))
 
     def resume(

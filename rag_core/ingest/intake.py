@@ -12,6 +12,7 @@ from rag_core.errors import Cancelled, LecternError, LimitExceeded, StoreUnavail
 from rag_core.ingest.context import RunContext
 from rag_core.ingest.work import BATCH_DOCUMENTS, Work
 from rag_core.reading import detect_bytes
+from rag_core.reading.base import PDF
 from rag_core.sources import Found, Item, Refused, Unchanged, read_item
 from rag_core.storage import Accepted, noted
 
@@ -44,6 +45,8 @@ def leave_pending(run: RunContext, found: Iterable[Found]) -> None:
     repeated: Repeated = []
     for works in take_in(run, found, repeated, reading=False):
         for work in works:
+            if run.password and work.document.media_type == PDF:
+                run.storage.documents.keep_password(work.document.id, run.password)
             run.release(work.document.id)
             run.tell(work.source, "waiting", document=work.document)
     for item, _ in repeated:

@@ -130,8 +130,8 @@ async def add(
         if answer := await _answered(request, library, files.uploads(), files.password, files.digest, wait=wait):
             return answer
         # The files are gone once this returns: what is kept of them is the library's own.
-        waiting = await to_thread.run_sync(_accepted, library, files.uploads())
-    return streamed(request, lambda token: _resumed(library, waiting, files.password, token))
+        waiting = await to_thread.run_sync(_accepted, library, files.uploads(), files.password)
+    return streamed(request, lambda token: _resumed(library, waiting, token))
 
 
 @router.get("/{document_id}", dependencies=[READ], **answers(_DOCUMENT))
@@ -269,7 +269,7 @@ async def _answered(
         if key:
             answer = await to_thread.run_sync(repeated, library, who, key, digest)
         if answer is None and not (wait and wants_events(request)):
-            work = partial(added, password=password) if wait else _queued
+            work = partial(added if wait else _queued, password=password)
             answer = await to_thread.run_sync(work, library, sources)
             if key:
                 await to_thread.run_sync(keep_answer, library, who, key, digest, answer)
@@ -286,13 +286,13 @@ def ended(events: Iterable[AddEvent]) -> dict[str, Any]:
     return {"results": [plain_event(event) for event in events if event.stage in _ENDS]}
 
 
-def _accepted(library: Library, sources: Iterable[Source]) -> list[AddEvent]:
-    return [event for event in library.accept(sources) if event.stage in _ENDS]
+def _accepted(library: Library, sources: Iterable[Source], password: str | None) -> list[AddEvent]:
+    return [event for event in library.accept(sources, password=password) if event.stage in _ENDS]
 
 
-def _queued(library: Library, sources: Iterable[Source]) -> dict[str, Any]:
+def _queued(library: Library, sources: Iterable[Source], password: str | None) -> dict[str, Any]:
     """Keep the bytes of sources, and leave the rest to jobs; what ended at once is told."""
-    accepted = _accepted(library, sources)
+    accepted = _accepted(library, sources, password)
     waiting = [event for event in accepted if event.stage == "waiting" and event.document]
     asked = [Asked(event.source, document_id=event.document.id if event.document else "") for event in waiting]
     jobs = library.jobs.submit_all("add", asked) if asked else []
@@ -300,14 +300,11 @@ def _queued(library: Library, sources: Iterable[Source]) -> dict[str, Any]:
     return {"jobs": [plain_job(job) for job in jobs], "results": results}
 
 
-def _resumed(library: Library, accepted: list[AddEvent], password: str | None, token: Cancellation) -> Iterator[Event]:
+def _resumed(library: Library, accepted: list[AddEvent], token: Cancellation) -> Iterator[Event]:
     """What became of accepted files: told at once of those that ended already."""
     waiting = {event.document.id: event.source for event in accepted if event.stage == "waiting" and event.document}
     yield from steps(event for event in accepted if event.stage != "waiting")
-    if password:
-        for document_id in waiting:
-            yield from steps(library.retry(document_id, password=password, cancellation=token))
-    elif waiting:
+    if waiting:
         yield from steps(library.resume(waiting, cancellation=token))
 
 

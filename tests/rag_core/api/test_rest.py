@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +13,7 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
+from reportlab.pdfgen.canvas import Canvas
 
 from rag_core import Library
 from rag_core.settings import DoorSettings
@@ -222,6 +224,21 @@ def test_uploads_go_on_as_jobs(rest: httpx.Client, served: Served) -> None:
     assert rest.get(f"/api/v1/jobs/{job['id']}").status_code == 404
     assert rest.post("/api/v1/jobs", json={"kind": "verify"}).json()["kind"] == "verify"
     assert rest.post("/api/v1/jobs", json={"kind": "backup", "params": {"path": "/tmp/x"}}).status_code == 422
+
+
+def test_a_password_goes_with_what_waits(rest: httpx.Client, served: Served) -> None:
+    canvas = Canvas(file := io.BytesIO(), encrypt="geheim")
+    canvas.drawString(30, 100, "The safe is behind the painting.")
+    canvas.save()
+    given = {"params": {"name": "locked.pdf", "wait": False}, "headers": {"X-Document-Password": "geheim"}}
+    (job,) = rest.post("/api/v1/documents", content=file.getvalue(), **given).json()["jobs"]
+    while served.library.document(job["document_id"]).state in ("pending", "stored"):
+        time.sleep(0.05)
+    assert served.library.document(job["document_id"]).state == "ready"
+    served.library.remove(job["document_id"])
+    given["params"], given["headers"]["Accept"] = {"name": "locked.pdf"}, "text/event-stream"
+    assert events(rest.post("/api/v1/documents", content=file.getvalue(), **given))[-1][1]["stage"] == "ready"
+    served.library.remove(job["document_id"])
 
 
 def test_what_prometheus_collects(rest: httpx.Client) -> None:
