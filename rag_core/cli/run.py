@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rag_core.api.addresses import is_own
+from rag_core.cli.output import report
 from rag_core.cli.session import Session, command
 from rag_core.errors import ConfigurationError, LecternError
 from rag_core.places import APP_DIR
@@ -36,18 +37,22 @@ def _listening(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--no-browser", is_flag=True, help="open no browser")
 def run(session: Session, port: int, address: str, no_browser: bool) -> None:
     """Become the application's server."""
-    _serve(session.settings, port, address, browser=not no_browser)
+    _serve(session, port, address, browser=not no_browser)
 
 
 @command("serve", help="The same without a browser.")
 @_listening
 def serve(session: Session, port: int, address: str) -> None:
     """Become the application's server."""
-    _serve(session.settings, port, address, browser=False)
+    _serve(session, port, address, browser=False)
 
 
-def _serve(settings: Settings, port: int, address: str, *, browser: bool) -> None:
-    """Raises UsageError for what is no port, LecternError for one in use."""
+def _serve(session: Session, port: int, address: str, *, browser: bool) -> None:
+    """Raises UsageError for what is no port, LecternError for one in use. A library that has a server gets no other."""
+    if session.wire is not None:
+        report(session.as_json, {"url": session.wire.url}, f"Lectern already runs on {session.wire.url}")
+        return
+    settings = session.settings
     check_port(port, address)
     if not is_own(address) and not _signs_in():
         _check_keys(settings)

@@ -29,7 +29,7 @@ from rag_core.domain import (
     Trace,
     WebAddress,
 )
-from rag_core.errors import LecternError, ModelUnavailable, UnreadableDocument
+from rag_core.errors import LecternError, ModelUnavailable
 from rag_core.plain import plain
 from rag_core.remote.calls import ROOT, Call, Remote
 from rag_core.remote.revived import revived
@@ -255,6 +255,8 @@ class RemoteLibrary(Remote):
                 return
 
     def _sent(self, name: str, data: bytes | Path, password: str | None) -> Iterator[AddEvent]:
+        from rag_core.sources import unreadable
+
         headers = {"Content-Type": "application/octet-stream"}
         if password is not None:
             headers["X-Document-Password"] = password
@@ -268,7 +270,7 @@ class RemoteLibrary(Remote):
                     steps = self._wire.events(path, file, query=query, **headers)
                     yield from (self._event(told) for _, told in steps)
         except OSError as error:
-            yield AddEvent(name, "failed", error=UnreadableDocument(f"The file cannot be read: {error.strerror}."))
+            yield AddEvent(name, "failed", error=unreadable(error.strerror))
         except LecternError as error:
             yield AddEvent(name, "failed", error=error)
 

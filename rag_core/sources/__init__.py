@@ -10,12 +10,12 @@ from rag_core.domain import Upload, WebAddress
 from rag_core.errors import UnreadableDocument
 from rag_core.settings import SourcesSettings
 from rag_core.sources.base import Fetching, Found, Item, Keyed, Looking, Refused, Source, Unchanged
-from rag_core.sources.files import file_item, location, location_of, path_of, read_item
+from rag_core.sources.files import file_item, location, location_of, path_of, read_item, unreadable
 from rag_core.sources.folders import Listing, folder_items, is_folder, list_folder
 
 __all__ = [
     "Fetching", "Found", "Item", "Keyed", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand",
-    "folder_items", "here", "list_folder", "location", "location_of", "path_of", "read_item",
+    "folder_items", "here", "list_folder", "location", "location_of", "path_of", "read_item", "unreadable",
 ]  # fmt: skip
 
 

@@ -53,9 +53,12 @@ def read_item(item: Item, max_bytes: int) -> tuple[bytes, Visit]:
     # ValueError: a name that no file system takes, as it holds NUL.
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UnreadableDocument(
-            f"The file cannot be read: {reason}.", help="Check its name and your right to read it."
-        ) from error
+        raise unreadable(reason) from error
+
+
+def unreadable(reason: object) -> UnreadableDocument:
+    """A file that the system does not give."""
+    return UnreadableDocument(f"The file cannot be read: {reason}.", help="Check its name and your right to read it.")
 
 
 def _check_size(size_bytes: int, max_bytes: int) -> None:

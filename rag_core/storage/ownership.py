@@ -11,6 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from accelerator.atomic import write_atomically
+from rag_core import serving
 from rag_core.errors import ConfigurationError, LibraryInUse
 
 # A new owner takes the lock a moment before it writes its note; until then there is none, or that of the one before.
@@ -32,7 +33,9 @@ class Ownership:
             self._lock.acquire(timeout=0)
             write_atomically(self._note, [json.dumps(_myself()).encode()])
         except Timeout as error:
-            raise LibraryInUse(f"The library in {self._folder} is open in {self._holder()}.") from error
+            raise LibraryInUse(
+                f"The library in {self._folder} is open in {self._holder()}.", help=self._help()
+            ) from error
         except OSError as error:
             self._lock.release()
             raise ConfigurationError(
@@ -43,6 +46,11 @@ class Ownership:
     def release(self) -> None:
         """Let the folder go."""
         self._lock.release()
+
+    def _help(self) -> str:
+        served = serving.find(self._folder)
+        connect = f' From Python use it where it is: Library.connect("{served.url}").' if served else ""
+        return LibraryInUse.default_help + connect
 
     def _holder(self) -> str:
         """Who has the lock, by a note of a process that lives; another's may be out of date and tells nothing."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core import Cancellation, Library, Settings, Upload
+from rag_core import Cancellation, Library, Settings, Upload, serving
 from rag_core.errors import (
     AddressRefused,
     ConfigurationError,
@@ -211,8 +211,9 @@ def test_folders_are_walked(library: Library, tmp_path: Path) -> None:
 
 
 def test_a_folder_has_one_owner(library: Library, settings: Settings) -> None:
-    with pytest.raises(LibraryInUse, match="process"):
+    with pytest.raises(LibraryInUse, match="process") as refused, serving.told(library.folder, "http://[::1]:1", "key"):
         Library.open(settings)
+    assert 'Library.connect("http://[::1]:1")' in refused.value.help
 
 
 def test_a_database_has_one_owner(library: Library, settings: Settings, tmp_path: Path) -> None:
