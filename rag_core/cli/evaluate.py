@@ -142,6 +142,8 @@ def _from_file(library: Library, path: Path, sets: Sequence[QuestionSet]) -> Que
     kept = {question.id for question in report.questions}
     for same in (item for item in sets if item.name == name):
         there = evaluation.questions(same.id)
+        if there == [*report.questions]:
+            return same
         if all(question.origin == "uploaded" for question in there):
             evaluation.drop(same.id, [question.id for question in there if question.id not in kept])
             evaluation.put(same.id, report.questions)
@@ -171,13 +173,16 @@ def _show(runs: Sequence[Run], differences: Sequence[Difference], metrics: dict[
         for difference in differences:
             emit({**plain(difference, without={"metric"}), "metric": difference.metric.key})
         return
+    width = max(len(metric.label) for metric in metrics.values())
     for run in runs:
         say(f"{run.configuration.name}: {run.done} of {run.total} questions")
         for key, metric in metrics.items():
             if key in run.metrics:
                 found = run.metrics[key]
                 shown = [_number(value, metric) for value in (found.mean, found.low, found.high)]
-                say(f"  {metric.label:28} {shown[0]:>9}  95 % interval {shown[1]} to {shown[2]}, n = {found.count}")
+                say(
+                    f"  {metric.label:{width}} {shown[0]:>9}  95 % interval {shown[1]} to {shown[2]}, n = {found.count}"
+                )
     for difference in differences:
         say(difference.sentence)
 

@@ -113,8 +113,11 @@ def test_a_bar_on_passages_fails_where_their_places_are_gone(evaluate: Evaluate,
     code, _, err = evaluate("--fail-under", "hit_rate=0.5", of="gone.csv")
     assert code == 1
     assert "“gone.csv”: 1 of the places that its questions name are not in the library, so the bars" in err
-    code, _, err = evaluate("--answers", "--fail-under", "correct=0.1", of="gone.csv")
+    code, out, err = evaluate("--answers", "--fail-under", "correct=0.1", of="gone.csv")
     assert code == 0
+    shares = [line for line in out.splitlines() if "interval 0." in line or "interval 1." in line]
+    assert "not found" in "".join(shares)
+    assert len({line.index("  95 %") for line in shares}) == 1
     assert "they are left out" in err
 
 
@@ -220,6 +223,11 @@ def test_a_file_is_one_set_however_often_and_never_one_that_was_made_otherwise(
     with Library.open(Settings.load()) as library:
         assert library.evaluation.questions(made) == [own]
     assert evaluate(of=made)[0] == 0
+    (folder / "samples.jsonl").write_text('{"question": "What does rye bread cost?", "origin": "sample"}')
+    for _ in range(2):
+        assert evaluate(of="samples.jsonl")[0] == 0
+    with Library.open(Settings.load()) as library:
+        assert [item.name for item in library.evaluation.sets()].count("samples.jsonl") == 1
     (folder / "hand.csv").unlink()
     code, _, err = evaluate(of="hand.csv")
     assert code == 1
