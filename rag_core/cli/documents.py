@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import click
@@ -35,7 +36,7 @@ def documents(session: Session, tags: tuple[str, ...]) -> None:
     else:
         columns = {"id": False, "state": False, "pages": True, "chunks": True, "size": True, "title": False}
         table(columns, (
-            (d.id[:10], d.state, d.page_count, d.chunk_count, f"{d.byte_size / 1024:,.0f} KB",
+            (d.id[:10], d.state, d.page_count, d.chunk_count, f"{max(d.byte_size / 1024, 1):,.0f} KB",
              d.title + "".join(f"  #{tag}" for tag in d.tags))
             for d in found))  # fmt: skip
 
@@ -92,12 +93,13 @@ def tag(session: Session, documents: tuple[str, ...], add: tuple[str, ...], remo
 
 
 def _named(session: Session, names: Sequence[str]) -> list[Document]:
-    """Documents by id, its beginning, title or source; names that are not one document's are told of."""
+    """Documents by id, its beginning, title, source, or file name without its ending; names that are not one
+    document's are told of."""
     documents, named = session.library.documents(), []
     for wanted in names:
         found = [
             d for d in documents if wanted in (d.title, *d.sources) or (len(wanted) >= 4 and d.id.startswith(wanted))
-        ]
+        ] or [d for d in documents if wanted in (PurePath(source).stem for source in d.sources)]
         if len(found) == 1:
             named += found
         else:

@@ -54,6 +54,11 @@ def say(text: str = "", *, end: str = "\n") -> None:
     sys.stdout.flush()
 
 
+def counts(**numbers: int) -> str:
+    """`1 page, 12 chunks` for `page=1, chunk=12`."""
+    return ", ".join(f"{number} {word if number == 1 else word + 's'}" for word, number in numbers.items())
+
+
 def link(text: str, address: str) -> str:
     """A text that opens an address when it is clicked (OSC 8), where a terminal shows it."""
     text, address = clean(text), clean(address)
@@ -172,5 +177,5 @@ def _ended(event: AddEvent) -> str:
         return f"{event.source}: failed. {event.error} {getattr(event.error, 'help', '')}".rstrip()
     if event.stage == "ready" and event.document is not None:
         one = event.document
-        return f"{event.source}: {event.note or 'ready'}, {one.page_count} pages, {one.chunk_count} chunks"
+        return f"{event.source}: {event.note or 'ready'}, {counts(page=one.page_count, chunk=one.chunk_count)}"
     return f"{event.source}: {event.note or event.stage}"

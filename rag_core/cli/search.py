@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_core.cli.output import emit, say, table
+from rag_core.cli.output import counts, emit, say, table
 from rag_core.cli.scoping import narrowed, scoped
 from rag_core.cli.session import Session, command, scope_of
 from rag_core.text.pages import counted
@@ -49,7 +49,8 @@ def search(
 def _explain(searched: Searched, notes: tuple[str, ...]) -> None:
     """What was searched as a table: one line for each candidate, then milliseconds by stage."""
     names = sorted({name for one in searched.candidates for name in one.scores})
-    say(f"{searched.mode or 'nothing'} search of {searched.documents} documents, {searched.chunks} chunks")
+    there = counts(document=searched.documents, chunk=searched.chunks)
+    say(f"{searched.mode or 'nothing'} search of {there}")
     for note in notes:
         say(f"note: {note}")
     columns = {"outcome": False, **dict.fromkeys(names, True), "page": True, "title": False}

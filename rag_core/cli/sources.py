@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_core.cli.output import adding, report, steps
+from rag_core.cli.output import adding, counts, report, say, steps
 from rag_core.cli.session import Session, command
 from rag_core.errors import EncryptedDocument
 
@@ -74,9 +74,11 @@ def watch(
     """Watch a folder, leave it, or list those that are watched."""
     library = session.library
     if folder is None:
-        for one in library.sources.followed():
-            if one.kind == "folder":
-                _tell(session, one)
+        folders = [one for one in library.sources.followed() if one.kind == "folder"]
+        for one in folders:
+            _tell(session, one)
+        if not folders and not session.as_json:
+            say("No folder is watched. Watch one: lectern watch FOLDER")
         return 0
     session.changes("watch", *(["--stop"] * stop), *(["--remove"] * remove), folder)
     if stop:
@@ -122,5 +124,5 @@ def _tell(session: Session, one: FollowedSource) -> None:
     from rag_core.plain import plain
 
     tags = "".join(f"  #{tag}" for tag in one.tags)
-    line = f"{one.documents:7} documents  {one.location}{tags}{'  ' + one.problem if one.problem else ''}"
+    line = f"{counts(document=one.documents):>17}  {one.location}{tags}{'  ' + one.problem if one.problem else ''}"
     report(session.as_json, plain(one), line)

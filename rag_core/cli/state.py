@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_core.cli.output import emit, say, steps
+from rag_core.cli.output import counts, emit, say, steps
 from rag_core.cli.session import Session, command
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def status(session: Session) -> None:
     if session.as_json:
         emit(plain(now))
         return
-    say(f"{now.documents} documents, {now.chunks} chunks, {now.pending} pending, {now.failed} failed")
+    say(f"{counts(document=now.documents, chunk=now.chunks)}, {now.pending} pending, {now.failed} failed")
     for name in ("data_dir", "profile", "engine", "postgresql", "chroma", "lexical"):
         say(f"{name.replace('_', ' '):12} {getattr(now, name)}")
     for model in now.models:
@@ -74,7 +74,7 @@ def _show_report(session: Session, found: Report) -> int:
         say(f"{_line(finding)} {'`repair` rebuilds it.' if finding.repairable else finding.help}")
     differ = len({finding.document_id for finding in found.findings})
     say(
-        f"{found.documents} documents, {found.chunks} chunks compared in {found.took_s:.1f} s:"
+        f"{counts(document=found.documents, chunk=found.chunks)} compared in {found.took_s:.1f} s:"
         f" {f'{differ} differ' if differ else 'no difference'}"
     )
     return code

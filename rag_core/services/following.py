@@ -133,7 +133,10 @@ class FollowedSources:
         known = self._storage.sources.below("") if places is None else self._storage.sources.at(list(places))
         files = [one for one in known.values() if one.visit.kind == "file" and not one.visit.root]
         for place in (places or set()) - {one.location for one in chosen} - {one.visit.location for one in files}:
-            error = SourceUnavailable("This was not added by itself.", help="Add it, or name what led to it.")
+            error = SourceUnavailable(
+                "It is none of the files, folders and addresses that are looked at again.",
+                help="Add it again, or update the folder or address that it came with.",
+            )
             yield AddEvent(place, "failed", error=error)
         for one in chosen:
             if one.kind == "folder":

@@ -12,6 +12,9 @@ from rag_core.retrieval.mentions import either, named, read
 from rag_core.storage import Storage
 from rag_core.text.tokens import words
 
+_NONE_YET = "There are no documents to search yet. Add some on the Library page, or by `lectern add`."
+_NONE_WITHIN = "No document is within what the question is narrowed to."
+
 
 @dataclass(frozen=True, slots=True)
 class Scoped:
@@ -30,8 +33,8 @@ class Scoped:
     def told(self, answer: Answer, question: str) -> Answer:
         """The answer to the question as it was written, with what is worth knowing of its scope and its query."""
         notes = self.notes
-        if self.scope and answer.trace.searched is not None and not answer.trace.searched.documents:
-            notes += ("No document is within what this conversation is narrowed to.",)
+        if answer.trace.searched is not None and not answer.trace.searched.documents:
+            notes += (_NONE_WITHIN if self.scope else _NONE_YET,)
         trace, restated = answer.trace, words(answer.trace.query) not in ([], words(self.text))
         return replace(
             answer, question=question, trace=replace(trace, notes=(*trace.notes, *notes), restated=restated)

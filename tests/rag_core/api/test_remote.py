@@ -313,14 +313,17 @@ def test_folders_are_followed_by_the_server_that_runs(
     assert cli.main(["watch", "notes", "--tag", "#", *note]) == 2
     told = capsys.readouterr()
     assert "well.txt: ready" in told.out
-    assert f"1 documents  {tmp_path / 'notes'}  #water" in told.out
+    assert f"1 document  {tmp_path / 'notes'}  #water" in told.out
     assert "well.txt: removed, as its file is gone" in told.out
     assert "There is no folder" in told.err
 
 
 def test_commands_use_the_server_that_runs(
-    note: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], served: Served
+    note: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("os.execve", lambda *_: pytest.fail("a second server"))
+    assert cli.main(["run", *note]) == 0
+    assert cli.main(["add", str(tmp_path / "none.txt"), *note]) == 1
     (tmp_path / "shed.txt").write_text("The shed is behind the house.")
     assert cli.main(["add", str(tmp_path / "shed.txt"), *note]) == 0
     assert cli.main(["search", "Where is the shed?", "-k", "1", "--explain", *note]) == 0
@@ -332,6 +335,8 @@ def test_commands_use_the_server_that_runs(
     assert cli.main(["evaluate", str(tmp_path / "leave.csv"), "--fail-under", "hit_rate=1", *note]) == 0
     assert cli.main(["keys", "--create", "shell", "--role", "write", *note]) == 0
     told = capsys.readouterr()
+    assert f"Lectern already runs on {served.url}\n" in told.out
+    assert "Check its name" in told.out
     assert "behind the house" in told.out
     assert "close the application" in told.err.lower()
     assert "shell" in {key.name for key in served.library.access.all()}
