@@ -26,7 +26,20 @@ Floats = NDArray[np.float64]
 _OTHER_NUMBER = 0.5  # the most that one figure is a match for another
 _MATCH, _STEEPNESS = 0.6, 0.06  # a cosine of token vectors from which a word counts as matched, and how sharply
 _OPERATIONS = frozenset(
-    {"together", "altogether", "combined", "sum", "plus", "versus", "vs", "compare", "compared", "comparing"}
+    {
+        "together",
+        "altogether",
+        "combined",
+        "sum",
+        "plus",
+        "versus",
+        "vs",
+        "compare",
+        "compared",
+        "comparing",
+        "cheaper",
+        "dearer",
+    }
     | {"difference", "fraction", "proportion", "ratio"}
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from rag_core.answering.claims.measures import Mention, mentions, units_of
-from rag_core.answering.matching import Floats
+from rag_core.answering.matching import Floats, content_words
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.evidence import Evidence
 from rag_core.answering.tables.computing import set_apart, sets_side_by_side
@@ -61,6 +61,11 @@ def told_together(sides: Mapping[str, int], evidence: Evidence) -> bool:
     read, names = evidence.column("read"), set(terms(" ".join(sides)))
     of_all = (read[place] for place, unit in enumerate(evidence.units) if names <= set(terms(unit.quote.text)))
     return bool(max(of_all, default=-np.inf) > max(read[place] for place in sides.values()))
+
+
+def asks_nothing_else(question: str, names: Sequence[str]) -> bool:
+    """Whether a question names the things that it compares and nothing of them that is to be compared."""
+    return {term for word in content_words(question) for term in terms(word.text)} <= set(terms(" ".join(names)))
 
 
 def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str, list[Hit]]]:

@@ -11,7 +11,7 @@ import numpy as np
 from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.comparing import compared, difference, told_together, with_figures
+from rag_core.answering.strategies.comparing import asks_nothing_else, compared, difference, told_together, with_figures
 from rag_core.answering.strategies.evidence import FEATURES, Evidence
 from rag_core.answering.strategies.listing import whole_list
 from rag_core.answering.strategies.units import stands_alone
@@ -85,7 +85,7 @@ def compose(
     if sides := compared(question, evidence, scores):
         beside = _side_by_side(question, evidence, scores, sides)
         apart = beside.sets_sentences_apart or _of_several(evidence, sides)
-        if apart or not (result or told_together(sides, evidence)):
+        if apart or asks_nothing_else(question, list(sides)) or not (result or told_together(sides, evidence)):
             return beside
     chosen = _rows_of(evidence, result) if result else []
     chosen = chosen or choose(evidence, scores, most)

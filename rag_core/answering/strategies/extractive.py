@@ -20,7 +20,7 @@ from rag_core.answering.passages import Quote
 from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.base import OnHits, Stop, Strategy
-from rag_core.answering.strategies.comparing import asked_of_each, difference
+from rag_core.answering.strategies.comparing import asked_of_each, asks_nothing_else, difference
 from rag_core.answering.strategies.composing import (
     MOST_WORDS,
     Composition,
@@ -31,6 +31,7 @@ from rag_core.answering.strategies.composing import (
     scored,
 )
 from rag_core.answering.strategies.evidence import Evidence, gather
+from rag_core.answering.strategies.rows import cell_said, row_said
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.strategies.weights import reader
@@ -88,9 +89,16 @@ def extract(
     made, sure = _shortened(read), read.trust
     if not sure.enough:
         near = sure.answerable >= reader().closest_from
-        return Extraction(closest(read.evidence, made) if near else (), sure.answerable, True)
-    quotes = _worth_saying(read, made.quotes)
-    return Extraction(quotes, sure.right, False, made.lead, made.lead_quotes, made.rows, told=sure.told)
+        nearest = closest(read.evidence, made) if near else ()
+        return Extraction(_with_heads(read, nearest), sure.answerable, True)
+    quotes, lead, lead_quotes = _worth_saying(read, made.quotes), made.lead, made.lead_quotes
+    if not made.is_computed and not made.rows and (cell := cell_said(read.evidence, quotes[0], bool(lead))):
+        quotes, lead, lead_quotes = quotes[:1], cell[0], (cell[1],)
+    return Extraction(_with_heads(read, quotes), sure.right, False, lead, lead_quotes, made.rows, told=sure.told)
+
+
+def _with_heads(read: _Reading, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+    return tuple(row_said(read.evidence, quote) for quote in quotes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,8 @@ def _read(
     if evidence is None:
         return None
     made = compose(topic, evidence, scored(evidence), most, with_computing=with_computing)
-    return _Reading(evidence, made, trust(evidence, made, aim.narrowed or topic != question))
+    anything = topic != question or (made.rows and asks_nothing_else(topic, [row.name for row in made.rows]))
+    return _Reading(evidence, made, trust(evidence, made, aim.narrowed or bool(anything)))
 
 
 def _shortened(read: _Reading) -> Composition:

@@ -56,8 +56,11 @@ class Cell:
 
     @property
     def head(self) -> str:
-        """The heads as read from above."""
-        return " ".join(part.text for part in reversed(self.heads))
+        """The heads as read from above; a unit that stands below what has it already is said once."""
+        said = ""
+        for part in reversed(self.heads):
+            said = said if said.endswith(part.text) else f"{said} {part.text}".lstrip()
+        return said
 
     @property
     def has_own_year(self) -> bool:

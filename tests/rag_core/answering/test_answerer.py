@@ -320,8 +320,11 @@ def test_a_reader_who_leaves_stops_the_thread(tmp_path: Path) -> None:
         if event.text:
             break
     assert threads_running() == 1
-    events.close()
-    assert threads_running() == 0
+    events.close()  # which waits half a second for it
+    deadline = time.monotonic() + 20
+    while threads_running():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     answerer.close()
 
 

@@ -1,0 +1,112 @@
+"""Rows of tables as answers say them: each cell behind its head, "Tern, Mean wind: 14; Gusts: 19", and the cell alone
+that is asked for where a head says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rag_core.answering.matching import Floats, counted
+from rag_core.answering.passages import Quote
+from rag_core.answering.strategies.evidence import Evidence
+from rag_core.answering.tables.figures import figure, is_year
+from rag_core.answering.tables.saying import value
+from rag_core.text.sentences import tidy
+
+_MOST_WORDS = 24  # of a row with its heads; a longer one is quoted as it stands
+_AHEAD = 0.1  # of the weight of the question's words, by which a head must be ahead of the others
+_CELL = re.compile(r"(?:[^|\t\n]|\n(?![\d$€£¥(]))+|(?<=[|\t])(?=[|\t])")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A cell of a row, its span on the page, and what stands above it. heads: where that stands."""
+
+    text: str
+    start: int
+    end: int
+    head: str
+    heads: tuple[tuple[int, int], ...]
+
+
+def row_said(evidence: Evidence, quote: Quote) -> Quote:
+    """A row with its heads between its cells; any other quote, and a row without heads, as it is."""
+    label, columns = _columns(evidence, quote)
+    text = f"{label}, " + "; ".join(f"{one.head}: {one.text}" for one in columns)
+    return replace(quote, text=text) if columns and len(text.split()) <= _MOST_WORDS else quote
+
+
+def cell_said(evidence: Evidence, quote: Quote, is_told: bool) -> tuple[str, Quote] | None:
+    """What the cell of a row says whose head has more of the question's words than others, and the cell.
+
+    None where none is clearly ahead. is_told: whether one of its figures is said already, which was weighed by more
+    than its head; a cell that is no figure then may be what is asked for.
+    """
+    label, columns = _columns(evidence, quote)
+    if len(columns) < 2 or (is_told and all(figure(one.text) for one in columns)):
+        return None
+    asked = [_asked(evidence, quote, one) for one in columns]
+    second, first = np.argsort(asked)[-2:]
+    if asked[first] < asked[second] + _AHEAD:
+        return None
+    one = columns[int(first)]
+    cell = replace(quote, text=one.text, start=one.start, end=one.end, kind="row")
+    return f"{label}, {one.head}: {one.text}", cell
+
+
+def _asked(evidence: Evidence, quote: Quote, column: Column) -> float:
+    """The weight of the question's words that a column's head matches and the row's label does not."""
+    matched = evidence.matches.between
+    heads = np.max([counted(matched(quote.passage, *span)[0]) for span in column.heads], axis=0)
+    label: Floats = counted(matched(quote.passage, quote.start, _cells(quote)[0][2])[0])
+    return float(np.maximum(heads - label, 0) @ evidence.weights)
+
+
+def _columns(evidence: Evidence, quote: Quote) -> tuple[str, list[Column]]:
+    """A row's label and its other cells; none where it is not known what stands above each."""
+    (label, _, _), *cells = _cells(quote) if quote.kind == "row" else [("", 0, 0)]
+    figures = [cell for cell in (evidence.asked.cells if evidence.asked else ()) if cell.passage == quote.passage]
+    top = _cells(_first_row(evidence, quote))
+    found = []
+    for place, (text, start, end) in enumerate(cells):
+        alike = [cell for cell in figures if (cell.column, cell.columns) == (place, len(cells)) and cell.heads]
+        near = min(alike, key=lambda cell: abs(cell.part.start - start), default=None)
+        if text and near is not None:
+            spans = tuple((part.start, part.end) for part in near.heads)
+            found.append(Column(value(near) if near.part.start == start else text, start, end, near.head, spans))
+        elif text and len(top) == len(cells) + 1 and (head := top[place + 1])[0]:
+            found.append(Column(text, start, end, head[0], (head[1:],)))
+        elif text:
+            return "", []
+    return (label, found) if label and _are_clear(found) else ("", [])
+
+
+def _are_clear(columns: Sequence[Column]) -> bool:
+    """Whether heads tell columns apart: one each, and none is a figure, or the row itself."""
+    doubtful = (figure(one.head) and not is_year(one.head) or one.head == one.text for one in columns)
+    return len({one.head for one in columns}) == len(columns) and not any(doubtful)
+
+
+def _first_row(evidence: Evidence, quote: Quote) -> Quote:
+    """The first of the rows without another line between them that a row is the last of, which has a table's heads."""
+    rows = [quote]
+    while before := next((one for one in evidence.every if _is_right_before(one, rows[-1])), None):
+        rows.append(before)
+    return rows[-1]
+
+
+def _is_right_before(one: Quote, row: Quote) -> bool:
+    return one.kind == "row" and (one.passage, one.position + 1) == (row.passage, row.position)
+
+
+def _cells(row: Quote) -> list[tuple[str, int, int]]:
+    """The text of each cell of a row with its span on the page, empty ones too; its label may have lines of its own."""
+    found = []
+    for match in _CELL.finditer(row.exact):
+        text = match[0].strip()
+        start = row.start + match.start() + len(match[0]) - len(match[0].lstrip())
+        found.append((tidy(text), start, start + len(text)))
+    return found
