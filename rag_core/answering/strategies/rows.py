@@ -86,7 +86,7 @@ def _columns(evidence: Evidence, quote: Quote) -> tuple[str, list[Column]]:
 
 def _are_clear(columns: Sequence[Column]) -> bool:
     """Whether heads tell columns apart: one each, and none is a figure, or the row itself."""
-    doubtful = (figure(one.head) and not is_year(one.head) or one.head == one.text for one in columns)
+    doubtful = ((figure(one.head) and not is_year(one.head)) or one.head == one.text for one in columns)
     return len({one.head for one in columns}) == len(columns) and not any(doubtful)
 
 
