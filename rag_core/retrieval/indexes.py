@@ -129,6 +129,16 @@ class LibraryIndexes(Indexes):
         except StoreUnavailable:
             return []
 
+    def unknown(self, words: Sequence[Collection[str]]) -> list[bool]:
+        """Whether each word, given as its terms, is in no document; no while documents wait for the index of words."""
+        lexical = self._storage.lexical
+        try:
+            if self._storage.log.waiting_ids(lexical.name):
+                return [False] * len(words)
+            return [not any(map(lexical.knows, forms)) for forms in words]
+        except StoreUnavailable:
+            return [False] * len(words)
+
     def size(self) -> tuple[int, int]:
         """See the base class; as of the last question, so that a search asks PostgreSQL once."""
         counts = self._cards.counts or self._cards.refresh()

@@ -85,7 +85,10 @@ class Asking:
         asked = self._checked(question)
         understood = self.library.understood(asked, scope)
         found = self.find(understood, scope, **wanted)
-        return found if understood == asked else replace(found, trace=replace(found.trace, query=understood))
+        unknown = self.library.unknown(understood)
+        lacking = (f"No document holds {' or '.join(f'“{word}”' for word in unknown)}.",) if unknown else ()
+        trace = replace(found.trace, query=understood, notes=(*lacking, *found.trace.notes))
+        return replace(found, trace=trace)
 
     def find(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """Search with the settings for retrieval, save for what is `wanted` and not None."""

@@ -46,6 +46,8 @@ from rag_core.storage.postgres.passages import PassageRow
 from rag_core.storage.postgres.pieces import kept_form
 from rag_core.text.context import context_of
 from rag_core.text.languages import language_of
+from rag_core.text.terms import terms
+from rag_core.text.tokens import tokens
 
 FOLDER = "evaluation"
 # Chunkings that stay on the disk for good; another is embedded again when it is tried again.
@@ -104,6 +106,17 @@ class LibraryCorpus:
         language = language_of(question, next(iter(languages), "en"), languages)
         put_right = corrected(question, self._indexes.holds, self._indexes.like, is_word, language)
         return written_out(put_right, near, cosine)
+
+    def unknown(self, question: str) -> list[str]:
+        """The words that a question looks for and no document holds, in no language of the documents."""
+        wanted = looked_for(question, understand(question))
+        languages = self._indexes.languages()
+        own = language_of(question, next(iter(languages), "en"), languages)
+        words = dict.fromkeys(wanted[token.start : token.end] for token in tokens(wanted))
+        forms = {word: {term for one in (own, *languages) for term in terms(word, one)} for word in words}
+        asked = [word for word in words if languages and terms(word, own) and not is_asking(word)]
+        lacking = self._indexes.unknown([forms[word] for word in asked])
+        return [word for word, lacks in zip(asked, lacking, strict=True) if lacks]
 
     def contents(self, scope: Scope) -> Contents:
         """Whole documents within a scope."""

@@ -25,6 +25,7 @@ from rag_core.storage.indexes.base import DerivedIndex, IndexUnavailable, Surrou
 from rag_core.storage.indexes.comparison import Comparison
 from rag_core.storage.indexes.lexical_files import STAMP, files_fault, stamp, stamp_fault
 from rag_core.storage.indexes.lexical_query import (
+    FIELDS,
     Terms,
     alike,
     any_of,
@@ -108,6 +109,12 @@ class LexicalIndex(DerivedIndex):
         """Whether the body of any chunk holds a term. Raises IndexUnavailable."""
         with self._guarded():
             return bool(self._opened().searcher().doc_freq("body", token(term)))
+
+    def knows(self, term: str) -> bool:
+        """Whether any chunk holds a term, or its section or title does. Raises IndexUnavailable."""
+        with self._guarded():
+            searcher = self._opened().searcher()
+            return any(searcher.doc_freq(field, token(term)) for field in FIELDS)
 
     # Following
 

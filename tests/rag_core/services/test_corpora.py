@@ -217,8 +217,17 @@ def test_other_chunks_are_not_made_on_a_disk_that_is_nearly_full(library: Librar
     assert "pgvector" in found.trace.notes[0]
 
 
+def test_words_that_no_document_holds_are_said(library: Library) -> None:
+    library.storage.settle()
+    first, *_ = library.retrieve("Which ferries carry a zeppelin and its quetzals?").trace.notes
+    assert first == "No document holds “zeppelin” or “quetzals”."
+    assert library.retrieve("Which ferry goes to Tolsund -zeppelin").trace.notes == ()
+    assert library.retrieve("What does the handbook of the Veyra Ferry say?").trace.notes == ()
+
+
 def test_an_empty_library_has_nothing_to_find(settings: Settings) -> None:
     with Library.open(settings) as library:
+        assert library.asking.library.unknown("zeppelin") == []
         for corpus in (prepared(library), LibraryCorpus(library.storage, library.embedding.get)):
             assert [found.hits for found in corpus.search(QUESTIONS, ALL)] == [()] * 5
             assert corpus.spans(["gone"]) == {}
