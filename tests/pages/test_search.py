@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
 from typing import Any
@@ -187,6 +188,19 @@ def test_a_snippet_stands_where_most_words_are() -> None:
     assert shown.startswith("… ")
     assert shown.endswith(" …")
     assert snippets.snippet("short", [(0, 5)], 100) == ("short", [(0, 5)])
+
+
+def test_an_excerpt_is_running_text_with_its_marks_at_their_words() -> None:
+    text = "## Steel\n\nOf **steel**\nand stone.\n\n# Fares\n\n| Line | Fare |\n|---|---|\n| Marn | 8 |\n\nAll."
+    sections = (Section("Steel", 2, 2, 100), Section("Fares", 1, 2, 100 + text.index("# Fares")))
+    document = a_document(media_type="text/markdown", sections=sections)
+    at = text.index("**steel") + 2
+    hit = a_hit(document, text=text, start=100, end=100 + len(text), matches=((3, 8), (at, at + 5)))
+    shown, marks = snippets.plain(hit)
+    assert shown == "Of steel and stone.\nFares\nLine · Fare\nMarn · 8\nAll."
+    assert [shown[start:end] for start, end in marks] == ["steel"]
+    alone = replace(hit, text="## Steel", matches=((3, 8),))
+    assert snippets.plain(alone) == ("## Steel", [(3, 8)])
 
 
 def test_scopes_in_words() -> None:

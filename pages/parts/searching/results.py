@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts import resources, searched, words
 from pages.parts.components import component
 from pages.parts.searching.line import Wanted, narrow
-from pages.parts.searching.snippets import snippet
+from pages.parts.searching.snippets import plain, snippet
 from rag_core.domain import Document, Hit, Scope
 from rag_core.library import Library
 from rag_core.text.pages import counted
@@ -27,11 +27,12 @@ def draw(library: Library, documents: Sequence[Document], wanted: Wanted) -> Non
     hits = _sorted(found.hits, wanted.sort)
     if hits:
         _heading(hits, found.trace.latency_ms)
-        _list(hits)
     else:
         _nothing(wanted)
     for note in found.trace.notes:
         st.caption(f":material/info: {words.plain(note)}")
+    if hits:
+        _list(hits)
     if found.trace.searched is not None:
         with st.expander("What was searched", icon=":material/manage_search:", key="search_searched"):
             searched.draw(found.trace, documents, "search")
@@ -42,7 +43,7 @@ def rows(hits: Sequence[Hit], pictures: Sequence[bytes | None] = (), *, compact:
     opened = st.session_state.get("search_opened")
     shown = []
     for number, hit in enumerate(hits):
-        text, marks = snippet(hit.text, hit.matches, 180 if compact else 320)
+        text, marks = snippet(*plain(hit), 180 if compact else 320)
         png = pictures[number] if number < len(pictures) else None
         shown.append({
             "id": hit.chunk_id, "number": number + 1, "title": hit.document.title,
