@@ -114,7 +114,7 @@ def cluster_documents(store: HierarchyStore, plan: Plan, run: Run = here) -> Non
 
 def _grouped(held: Summaries, plan: Plan) -> list[Group]:
     clusters = cluster(held.vectors, plan)
-    return _groups(clusters, name([together(held.words[row] for row in rows) for rows in clusters.members]))
+    return _groups(clusters, name([together([held.words[row] for row in rows]) for rows in clusters.members]))
 
 
 def _of_documents(plan: Plan, documents: int) -> Plan:

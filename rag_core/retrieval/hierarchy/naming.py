@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from rag_core.text.stems import stem
@@ -25,13 +25,20 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
     return Counter({word: count for word, count in counts.items() if _says_something(word)})
 
 
-def together(documents: Iterable[Mapping[str, int]]) -> Counter[str]:
-    """The words of some documents, each with as much to say as another, however long: in ten thousand words of each."""
-    counts: Counter[str] = Counter()
+def together(documents: Sequence[Mapping[str, int]]) -> Counter[str]:
+    """The words that most of some documents share, in ten thousand words: the lower median of how often each has them.
+
+    So a long document says no more than a short one, and one that fits least does not name the others. Where they
+    share no word: the mean.
+    """
+    held: defaultdict[str, list[int]] = defaultdict(list)
     for words in documents:
         length = max(1, sum(words.values()))
-        counts.update({word: math.ceil(_SHARE * count / length) for word, count in words.items()})
-    return counts
+        for word, count in words.items():
+            held[word].append(math.ceil(_SHARE * count / length))
+    most = len(documents) // 2 + 1
+    shared = {word: sorted(counts)[len(counts) - most] for word, counts in held.items() if len(counts) >= most}
+    return Counter(shared or {word: math.ceil(sum(counts) / len(documents)) for word, counts in held.items()})
 
 
 def weigh(classes: Sequence[Mapping[str, int]]) -> list[dict[str, float]]:

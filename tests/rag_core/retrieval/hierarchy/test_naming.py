@@ -37,6 +37,12 @@ def test_a_long_document_says_no_more_than_a_short_one() -> None:
     assert together([{}]) == {}
 
 
+def test_the_document_that_fits_least_does_not_name_the_others() -> None:
+    ferries, others = count_words(["ferry harbour crew"]), count_words(["ferry harbour mast"])
+    assert together([ferries, others, count_words(["tax tax tax ferry"])]).keys() == {"ferry", "harbour"}
+    assert together([ferries, count_words(TAX)]), "no word is shared"
+
+
 def test_one_class_is_named_by_what_is_frequent() -> None:
     assert name([count_words(SEA)])[0][0] == "harbour"
 
