@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from dataclasses import replace
+from itertools import chain, groupby, pairwise
 from typing import Any
 
 from rag_core.domain import Page, Section
 from rag_core.text.blocks import Row, TextBlock, blocks_of
 from rag_core.text.invisible import visible
+from rag_core.text.tables import lines_of
 
 Span = tuple[int, int]
 _TAGS = 0xE0000
+# How many characters lines have that end where there is no more room.
+_NARROWEST, _WIDEST = 56, 132
+_KEPT_ENDS = ("-", ":", ";", "{", "}", "(", ")", "[", "]", "=", "\\")  # of words cut in two, and of code
+_NO_WIDTH = "\u200b"  # which components leave out
 
 
 def blocks(page: Page, sections: Sequence[Section], marked: Span | None) -> list[dict[str, Any]]:
     """A page block by block. A table's head that is said again is shown where it is marked alone."""
-    return [
-        {"level": block.level, "kind": block.kind, **_content(page, block, marked)}
-        for block in blocks_of(page, sections)
-    ]
+    found = list(blocks_of(page, sections))
+    page = replace(page, text=_unwrapped(page.text, found))
+    return [{"level": block.level, "kind": block.kind, **_content(page, block, marked)} for block in found]
 
 
 def parts(page: Page, start: int, end: int, marked: Span | None = None) -> Iterator[tuple[str, str, bool]]:
@@ -37,6 +42,23 @@ def shown(hidden: str) -> str:
     dots."""
     letters = (chr(ord(one) - _TAGS) if _TAGS + 32 <= ord(one) < _TAGS + 127 else one for one in hidden)
     return "".join("·" if one not in "\n\t" and not visible(one) else one for one in letters)
+
+
+def _unwrapped(text: str, blocks: Sequence[TextBlock]) -> str:
+    """A text of the same length, its paragraphs and items without the line ends that a typist's or mailer's width made.
+
+    Such a line has no room for the next one's first word, where the longest of all is as wide as lines can be: verse
+    and addresses are shorter. A blank takes the place of its end, and what has no width that of the next one's indent.
+    """
+    running = [[*lines_of(text[one.start : one.end], one.start)] for one in blocks if one.kind in ("paragraph", "item")]
+    width = max((len(line) for lines in running for _, line in lines if len(line) <= _WIDEST), default=0)
+    shown = list(text)
+    for (_, line), (start, following) in chain.from_iterable(map(pairwise, running)) if width >= _NARROWEST else ():
+        needed = len(line) + 1 + len(following.split()[0])
+        if len(line) <= width < needed and not line.endswith(_KEPT_ENDS):
+            indent = len(following) - len(following.lstrip())
+            shown[start - 1 : start + indent] = " " + _NO_WIDTH * indent
+    return "".join(shown)
 
 
 def _content(page: Page, block: TextBlock, marked: Span | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from pages.parts import adding, exchange, page_text, passage, prose, question_li
 from pages.parts.asking import Asking
 from rag_core.domain import COURTESY, HiddenText, Job, Message, Page, Progress, Section, Sentence, Trace
 from rag_core.errors import ModelUnavailable
+from rag_core.text.invisible import visible
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
 
 
@@ -237,6 +239,35 @@ def test_a_page_of_text_is_drawn_block_by_block() -> None:
     drawn = page_text.blocks(page, (), (again, halm + 1))[1]
     said_again = drawn["rows"][4]
     assert said_again["head"] and said_again["cells"][0]["parts"] == [("Fare", "", True)]
+
+
+WRAPPED = """The committee met on the fourth of March in the village hall of Lower
+Hatherby. All were there, and nobody spoke against the well-
+known plan.
+
+- The old pear trees along the mill brook will be felled before the end
+  of the month.
+
+Roses are red,
+violets are blue."""
+
+
+def test_lines_that_only_a_width_ended_are_joined_and_what_is_marked_stays_so() -> None:
+    def drawn(text: str) -> list[dict[str, Any]]:
+        span = (text.find("Lower"), text.find(" All"))
+        return page_text.blocks(Page(1, text), (), span if span[0] >= 0 else None)
+
+    def shown(block: dict[str, Any], *, marked: bool = False) -> str:
+        return visible("".join(part for part, _, on in block["parts"] if on or not marked))
+
+    first, item, verse = drawn(WRAPPED)
+    assert shown(first) == (
+        "The committee met on the fourth of March in the village hall of Lower Hatherby. All were there, and nobody"
+        " spoke against the well-\nknown plan."
+    )
+    assert shown(first, marked=True) == "Lower Hatherby."
+    assert shown(item).endswith("felled before the end of the month.")
+    assert shown(verse) == shown(drawn(shown(verse))[0]) == "Roses are red,\nviolets are blue."
 
 
 def test_a_passage_outlives_its_document(library: FakeLibrary) -> None:
