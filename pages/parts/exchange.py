@@ -183,14 +183,21 @@ def _sources(answer: Answer) -> list[dict[str, Any]]:
 
 
 def _facts(answer: Answer) -> list[dict[str, Any]]:
-    """How sure the answer is, in a word; then its number and what that comes from, where that was kept."""
+    """How sure the answer is, in a word, and what that means; then its number and what that comes from."""
     if answer.abstained or answer.stopped or answer.model == COURTESY:
         return []
     known = answer.trace.confidence
-    estimate = ", an estimate: it was not calibrated for answers by a language model" if "supported" in known else ""
-    lines = [] if "right" in known else [f"{answer.confidence:.2f} of 1{estimate}"]
+    lines = [] if "right" in known else [f"{answer.confidence:.2f} of 1"]
     lines += [f"{known[name]:.2f} {said}" for name, said in CONFIDENCE.items() if name in known]
-    return [{"words": confidence_words(answer.confidence), "lines": lines}]
+    return [{"words": confidence_words(answer.confidence), "meaning": _meaning(answer), "lines": lines}]
+
+
+def _meaning(answer: Answer) -> str:
+    """What the word for an answer's confidence means for its reader. Where a number was fitted, it is a frequency."""
+    if "supported" in answer.trace.confidence:
+        return "An estimate: how often a language model's answers like this one are right was not measured."
+    often = min(max(round(10 * answer.confidence), 1), 9)
+    return f"About {often} in 10 answers like this one are right. The passages tell whether this one is."
 
 
 def _notes(answer: Answer) -> list[str]:

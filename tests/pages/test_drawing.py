@@ -137,8 +137,9 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     data = exchange.whole("Why?", an_answer(trace=trace, confidence=0.6), active=1)
     (sure,) = data["facts"]
     assert sure["words"] == "Fair confidence"
+    assert "was not measured" in sure["meaning"]
     first, supported, most = sure["lines"]
-    assert first.startswith("0.60 of 1, an estimate")
+    assert first == "0.60 of 1"
     assert supported.startswith("0.75 of the sentences")
     assert most.startswith("0.60 at most")
     assert len(data["notes"]) == 2
@@ -146,6 +147,12 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
         {"number": 1, "title": "Bridges", "page": "p. 2 (printed ii)", "score": "cosine 0.71", "warning": ""}
     ]
     assert data["active"] == 1
+
+
+@pytest.mark.parametrize(("confidence", "said"), [(0.99, "About 9 in 10"), (0.42, "About 4 in"), (0.01, "About 1 in")])
+def test_a_fitted_confidence_is_told_as_how_often_it_is_right(confidence: float, said: str) -> None:
+    answer = an_answer(trace=Trace(confidence={"right": confidence}), confidence=confidence)
+    assert exchange.whole("Why?", answer)["facts"][0]["meaning"].startswith(said)
 
 
 def test_what_was_understood_is_shown_where_it_is_another_thing() -> None:

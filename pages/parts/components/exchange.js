@@ -129,13 +129,16 @@ const drawLines = (lines, kind = "") => {
   return list;
 };
 
-const drawOpening = (words, lines, kind = "") => {
+const drawOpening = (words, parts, kind = "") => {
   const details = make("details", "notes");
-  details.append(make("summary", kind, words), drawLines(lines));
+  details.append(make("summary", kind, words), ...parts);
   return details;
 };
 
-const drawNotes = (notes, name) => drawOpening(notes.length === 1 ? `1 ${name}` : `${notes.length} ${name}s`, notes);
+const drawNotes = (notes, name) => drawOpening(notes.length === 1 ? `1 ${name}` : `${notes.length} ${name}s`, [drawLines(notes)]);
+
+const drawFact = ({ words, meaning, lines }) =>
+  drawOpening(words, [make("p", "meaning", meaning), drawOpening("Details", [drawLines(lines)])], "fact");
 
 const drawRating = (rating) => {
   const group = make("span", "rating");
@@ -152,7 +155,7 @@ const drawRating = (rating) => {
 
 const drawMeta = (data) => {
   const meta = make("div", "meta quiet");
-  data.facts.forEach((fact) => meta.append(drawOpening(fact.words, fact.lines, "fact")));
+  data.facts.forEach((fact) => meta.append(drawFact(fact)));
   if (data.steps.length) meta.append(drawNotes(data.steps, "step"));
   if (data.notes.length) meta.append(drawNotes(data.notes, "note"));
   if (data.searched) {
