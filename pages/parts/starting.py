@@ -61,6 +61,9 @@ def _buttons(documents: Sequence[Document], scope: Scope, settled: bool, looking
             on_click=_ask,
             args=(question,),
         )
+    if looking and found is None:
+        for _ in range(len(questions), SHOWN):  # hold the place, so that nothing jumps
+            st.html('<div class="lectern-to-come"></div>')
     if st.session_state.pop("chat_whole_page", False) or (looking and found is not None):
         st.rerun()
 

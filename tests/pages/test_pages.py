@@ -93,7 +93,12 @@ def test_a_suggestion_is_asked_in_a_new_conversation(library: FakeLibrary) -> No
 
 def test_nothing_is_suggested_but_what_is_answered(library: FakeLibrary) -> None:
     library.held = [a_document()]
-    assert not [button for button in suggesting().button if "suggestion" in str(button.key)]
+    library.gate.clear()
+    assert len(held_places(draw("chat"))) == 4
+    library.gate.set()
+    test = suggesting()
+    assert not [button for button in test.button if "suggestion" in str(button.key)]
+    assert not held_places(test)
     library.held += [a_document("roads.txt", state="pending")]
     library.calls.clear()
     assert "1 document can be searched, 1 more is coming in" in said(draw("chat"))
@@ -105,6 +110,10 @@ def test_documents_on_their_way_are_said_where_none_can_be_asked_yet(library: Fa
     test = draw("chat")
     assert "Your documents are coming in" in said(test)
     assert "No document can be searched yet, 1 is coming in" in said(test)
+
+
+def held_places(test: AppTest) -> list[str]:
+    return [found for one in test.get("html") if "lectern-to-come" in (found := str(one.proto))]
 
 
 def suggesting() -> AppTest:
