@@ -16,10 +16,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run test test-all test-faults fuzz lint bench format setup setup-dev llama clean
 
-# llama.cpp is compiled beside the application, which tells when local models can be used.
+# llama.cpp is compiled beside the application; both tell when local models can be used.
 run: $(VENV)/.product $(VENV)/.model
-	@test -e $(VENV)/.llama || { echo "llama.cpp is compiled in the background (about five minutes, once)."; \
-		nice $(MAKE) --no-print-directory $(VENV)/.llama > /dev/null 2>&1 & }
+	@test -e $(VENV)/.llama || nice $(MAKE) --no-print-directory $(VENV)/.llama 2> /dev/null &
 	$(BIN)/python -m rag_core run --port $(PORT)
 
 # Two processes that each compute on two threads would wait for each other. The files with the longest tests come early.

@@ -12,7 +12,11 @@ from rag_core.library import Library
 
 
 def machine(library: Library) -> None:
-    """What models have to run on, in one line."""
+    """What models have to run on, in one line; looked at again, for llama.cpp may still be compiled."""
+    watched(lambda: _machine(library))
+
+
+def _machine(library: Library) -> None:
     st.caption(told(library.language_models.machine()))
 
 
@@ -22,7 +26,7 @@ def told(found: Machine) -> str:
     if not found.device:
         return f"{memory} {found.missing}"
     where = "the graphics card" if found.device == "GPU" else "the processor"
-    return f"{memory} Local models run on {where}."
+    return f"{memory} llama.cpp is ready: local models run on {where}."
 
 
 def section(library: Library) -> None:
