@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -14,7 +15,7 @@ from rag_core.errors import EncryptedDocument, LecternError
 from rag_core.jobs import Jobs, Request
 
 KIND = "add"
-SHOWN, READY_SHOWN = 40, 8  # more files that are ready would push the table away: they are one line
+SHOWN = 40
 BUSY_S = 0.5
 IDLE_S = 3.0
 
@@ -61,6 +62,7 @@ def sample_button(jobs: Jobs) -> None:
         if st.button("Add the sample library", icon=":material/auto_stories:", key="upload_samples"):
             add(jobs, files)
             st.rerun()
+        st.caption(samples.TOLD)
 
 
 def progress(jobs: Jobs) -> None:
@@ -97,15 +99,15 @@ def _lines(jobs: Jobs) -> None:
         if told := resumed(files):
             st.caption(f":material/history: {told}")
         ready = [job for job in files if job.state == "done" and not job.progress.note]
-        folded = ready if len(ready) > READY_SHOWN else []
+        folded = ready if len(ready) > 1 else []  # a line for each would push the table away
         lines = [job for job in files if job not in folded]
         for job in lines[:SHOWN]:
             _line(jobs, job)
         if len(lines) > SHOWN:
             st.caption(f"and {words.count(len(lines) - SHOWN, 'more file')}")
         if folded:
-            st.markdown(f":green[:material/check_circle:] {len(folded):,} files :gray[ready]")
-        if sum(job.finished for job in files) > 1:
+            _added(jobs, len(folded))
+        if sum(job.finished for job in lines) > 1:
             st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
 
 
@@ -152,7 +154,8 @@ def measure(job: Job) -> tuple[float, str]:
     if step.stage == "reading" and part == 1:
         return 0.4, "read"
     if step.stage == "reading":
-        return 0.4 * part, f"reading page {step.done} of {step.total}" if step.total else "reading"
+        pages = f"reading page {step.done} of {step.total}" if step.done else "opening"
+        return 0.4 * part, pages if step.total else "reading"
     if step.stage == "embedding":
         return 0.4 + 0.55 * part, f"embedding {step.done} of {step.total}" if step.total else "embedding"
     return (0.97, "storing") if step.stage == "storing" else (0.0, "waiting")
@@ -161,6 +164,13 @@ def measure(job: Job) -> tuple[float, str]:
 def _ready(jobs: Jobs, job: Job) -> None:
     note = f" :gray[{words.plain(job.progress.note or 'ready')}]"
     _ended(jobs, job, f":green[:material/check_circle:] {words.plain(words.shorten(job.name, 90))}{note}")
+
+
+def _added(jobs: Jobs, count: int) -> None:
+    with st.container(key="upload_added", horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown(f":green[:material/check_circle:] {words.count(count, 'document')} :gray[added]")
+        clear = partial(jobs.clear, KIND, states=("done",))
+        st.button("Dismiss", key="upload_dismiss_added", type="tertiary", on_click=clear)
 
 
 def _ended(jobs: Jobs, job: Job, line: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from rag_core.domain import Document, Gold, Question
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "samples"
+TOLD = "Three invented documents of an island: a ferry's handbook, a guide to its water works, a storm report."
 SUFFIXES = (".pdf", ".md", ".txt")
 
 

@@ -294,6 +294,7 @@ def test_rows_of_the_table() -> None:
 def test_progress_in_words() -> None:
     job = Job("1", "add", "a.pdf", state="running", progress=Progress("reading", 12, 82))
     assert adding.measure(job)[1] == "reading page 12 of 82"
+    assert adding.measure(replace(job, progress=Progress("reading", 0, 82)))[1] == "opening"
     assert adding.measure(replace(job, progress=Progress("embedding", 120, 338)))[1] == "embedding 120 of 338"
     stages = [
         adding.measure(replace(job, progress=Progress(stage, 1, 1)))[0] for stage in ("waiting", "reading", "storing")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import backup, resources
+from pages.parts import backup, resources, samples
 from rag_core.domain import Finding, Message, ModelStatus, Progress, Report, StreamEvent, TargetProfile
 from rag_core.errors import LimitExceeded, StoreUnavailable
 from rag_core.jobs import Jobs
@@ -38,6 +38,8 @@ def test_an_empty_library_says_what_lectern_does(library: FakeLibrary) -> None:
     assert "shows you the page and the passage" in said(test)
     assert "up to 512 MB each" in said(test)
     assert "Add the sample library" in [button.label for button in test.button]
+    assert "Three invented documents" in said(test)
+    assert len(samples.files()) == 3
 
 
 def test_the_samples_are_added_by_one_click(library: FakeLibrary) -> None:
@@ -46,6 +48,10 @@ def test_the_samples_are_added_by_one_click(library: FakeLibrary) -> None:
     while resources.library().jobs.busy() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert "veyra-ferry-handbook.pdf" in library.calls[0][1]
+    test = draw("upload")
+    assert "3 documents :gray[added]" in said(test)
+    assert [button.label for button in test.button if "dismiss" in str(button.key)] == ["Dismiss"]
+    assert "added" not in said(test.button(key="upload_dismiss_added").click().run())
 
 
 def test_a_filled_library_counts_and_offers_a_filter(library: FakeLibrary) -> None:
