@@ -250,9 +250,9 @@ class Library:
 
     def tables(self, document_id: str) -> list[Table]:
         """The tables of a document's pages, in order, with their captions."""
-        from rag_core.text.tables import tables_of
+        from rag_core.services.tables import tables
 
-        return [table for page in self.pages(document_id) for table in tables_of(page)]
+        return tables(self.pages(document_id), self.chunks(document_id))
 
     def page_image(
         self, document_id: str, page: int, *, span: tuple[int, int] | None = None, width_px: int = 1000

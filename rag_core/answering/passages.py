@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from rag_core.domain import Box, Citation, Hit
+from rag_core.domain import Box, Chunk, Citation, Hit
 from rag_core.text.context import context_of
 from rag_core.text.sentences import Kind, split_sentences
 from rag_core.text.tables import begins_in_table
@@ -157,8 +157,8 @@ def boxes_within(hit: Hit, start: int, end: int) -> tuple[Box, ...]:
     return tuple(box for box, (first, last) in zip(hit.boxes, parts, strict=True) if first < end and last > start)
 
 
-def boxed_parts(hit: Hit) -> list[tuple[int, int]]:
-    """The spans on the page that the hit's boxes are of, one each; none where they do not match one to one."""
+def boxed_parts(hit: Hit | Chunk) -> list[tuple[int, int]]:
+    """The spans on the page that the boxes are of, one each; none where they do not match one to one."""
     found = [
         (
             hit.start + part.start() + len(part[0]) - len(part[0].lstrip()),

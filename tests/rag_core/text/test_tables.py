@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rag_core.domain import Box, Line, Page
+from rag_core.chunking import chunk_document
+from rag_core.domain import Box, Line, Page, ParsedDocument
+from rag_core.services.tables import tables
+from rag_core.settings import ChunkingSettings
 from rag_core.text.tables import tables_of
 
 FLOWING = """Words before.
@@ -59,5 +62,8 @@ def test_cells_of_a_pdf_stand_in_their_columns_where_others_are_empty() -> None:
             text += f"{word}\t"
         text = f"{text[:-1]}\n"
         lines.append(Line(begun, len(text) - 1, Box(0, 0, 1, 1), tuple(cells)))
-    (table,) = tables_of(Page(1, text, lines=tuple(lines)))
+    page = Page(1, text, lines=tuple(lines))
+    (table,) = tables_of(page)
     assert table.rows[1:] == (("Rent", "85.00", "", "65.00"), ("Pay", "", "40.00"))
+    chunks = chunk_document("d", ParsedDocument("application/pdf", (page,)), ChunkingSettings(), lambda texts: [1] * len(texts))
+    assert tables([Page(1, text)], chunks) == [table]
