@@ -24,6 +24,8 @@ BLANK_BETWEEN, MAX_LINES = 0.9, 4
 # Of the text's width: a heading in the body's size that is narrower does not go on in the next line.
 FULL = 0.6
 MAX_LEVELS = 3
+# Of a page's characters: where so many are bold, bold sets nothing apart.
+ALL_BOLD = 0.9
 # A heading that returns more often than this is a running title.
 MAX_REPEATS = 3
 # More headings than this for each page are tables or posters, not chapters.
@@ -88,7 +90,7 @@ class _Item:
 def guess_sections(pages: Sequence[RawPage]) -> tuple[Section, ...]:
     """Return sections in reading order; none where the type tells no headings from the body."""
     body = _body_size(pages)
-    found = [item for raw in pages for item in _on_page(raw, body)] if body else []
+    found = [item for raw in pages for item in _on_page(_set_apart(raw), body)] if body else []
     counts = Counter(bare_words(item.title) for item in found)
     found = [item for item in found if counts[bare_words(item.title)] <= MAX_REPEATS]
     spread = len({item.page for item in found})
@@ -112,6 +114,15 @@ def _body_size(pages: Sequence[RawPage]) -> float:
         for line, face in zip(raw.page.lines, raw.faces, strict=True):
             weights[face.size] += line.end - line.start
     return weights.most_common(1)[0][0] if weights else 0.0
+
+
+def _set_apart(raw: RawPage) -> RawPage:
+    """The page; of one that is bold throughout, as notices are, without its bold."""
+    lengths = [line.end - line.start for line in raw.page.lines]
+    bold = sum(length for length, face in zip(lengths, raw.faces, strict=True) if face.bold)
+    if len(lengths) <= MAX_LINES or bold < ALL_BOLD * sum(lengths):
+        return raw
+    return replace(raw, faces=tuple(face._replace(bold=False) for face in raw.faces))
 
 
 def _on_page(raw: RawPage, body: float) -> Iterator[_Found]:

@@ -49,6 +49,12 @@ def test_sections_come_in_reading_order() -> None:
     assert [(item.title, item.page) for item in found] == [("Library Notes", 1), ("End", 1), ("Late", 2)]
 
 
+def test_a_page_that_is_all_bold_has_no_heading_by_its_bold() -> None:
+    bold, large = Face(10, True), Face(14, True)
+    assert guess_sections([RawPage(page(), (bold,) * 5)]) == ()
+    assert [item.title for item in guess_sections([RawPage(page(), (large, *(bold,) * 4))])] == [LINES[0]]
+
+
 def test_running_titles_and_posters_give_no_sections() -> None:
     body, large = Face(10, False), Face(14, False)
     faces = (large, body, body, body, body)
