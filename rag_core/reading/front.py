@@ -19,6 +19,7 @@ _TEXT_CHARS = 20_000
 # Rules drawn with characters, and the marks of headings in plain text, Markdown and wikis.
 _DECORATION = re.compile(r"^[\s#=*_~\-–—|+.]*(?=\w|[(\"“‘'«¿¡])|[\s#=*_~\-–—|+]+$|_{3,}|\.{4,}")
 _TALL = re.compile(r"[A-Z0-9bdfhijklt(\[/'\"]")
+_NARROW, _WIDE = frozenset("fijlrtI .,:;!|'()[]"), frozenset("mwMW@%")
 _DEEP = re.compile(r"[gjpqy(),;\[/]")
 
 
@@ -75,9 +76,20 @@ def _lines(page: Page, usual: float) -> Iterator[FrontLine]:
 
 
 def _height(page: Page, line: Line) -> float:
-    """The size of a line's type, about: its box fits its letters, which reach up or down as they do."""
+    """The size of a line's type, about: its box fits its letters, which reach up or down as they do.
+
+    Boxes of text recognition are as high as may be, by half: there the width that the letters take tells it.
+    """
+    if page.recogniser:
+        part = line.cells[0] if line.cells else line
+        return (part.box.right - part.box.left) * (page.width_pt or 1.0) / _ems(page.text[part.start : part.end])
     ink = ink_share(page.text[line.start : line.end])
     return (line.box.bottom - line.box.top) * (page.height_pt or 1.0) / ink
+
+
+def _ems(text: str) -> float:
+    """How wide a text is in usual type, in its size."""
+    return sum(0.3 if one in _NARROW else 0.85 if one in _WIDE else 0.67 if one.isupper() else 0.52 for one in text) or 1.0
 
 
 def ink_share(text: str) -> float:

@@ -53,6 +53,20 @@ def test_the_largest_lines_are_the_title_wherever_they_stand() -> None:
     assert make_card(ParsedDocument("application/pdf", (page,)), ["x.pdf"]).title == "A History of the Ferries of Veyra"
 
 
+def test_recognised_lines_are_as_large_as_their_letters_are_wide() -> None:
+    """Of pages that were drawn and read: the boxes of short lines come out too high."""
+    title, rest, head = "Handbook of the Brackenby Allotment", "Society", "Origins"
+    body = ("It meets twice a week, in all weathers, and welcomes new people", 0.0864, 0.80, 0.018)
+    rows = [(title, 0.0884, 0.8895, 0.0274), (rest, 0.0862, 0.2453, 0.0336), (head, 0.0862, 0.1980, 0.0266)]
+    rows += [body] * 6
+    text, lines, top = "", [], 0.06
+    for row, left, right, height in rows:
+        lines.append(Line(len(text), len(text) + len(row), Box(left, top, right, top + height)))
+        text, top = text + row + "\n", top + height + 0.003
+    page = Page(1, text, width_pt=595, height_pt=842, lines=tuple(lines), recogniser="rapidocr")
+    assert make_card(ParsedDocument("image/png", (page,)), ["scan0001.png"]).title == f"{title} {rest}"
+
+
 def test_markdown_is_called_by_its_first_heading() -> None:
     text = "---\nauthor: x\n---\n\nsome badges\n\n# Keeping bees\n\nText.\n"
     parsed = ParsedDocument(
