@@ -11,14 +11,17 @@ from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Row
 from rag_core.reading.flowing.workbook import tables
+from rag_core.reading.headings import reads_as_heading
 
 _SPACES = "urn:oasis:names:tc:opendocument:xmlns:{}:1.0"
-_TEXT, _TABLE, _DRAW, _OFFICE, _SVG, _PRESENTATION = (
-    f"{{{_SPACES.format(name)}}}" for name in ("text", "table", "drawing", "office", "svg-compatible", "presentation")
+_TEXT, _TABLE, _DRAW, _OFFICE, _SVG, _PRESENTATION, _STYLE, _FO = (
+    f"{{{_SPACES.format(name)}}}"
+    for name in ("text", "table", "drawing", "office", "svg-compatible", "presentation", "style", "xsl-fo-compatible")
 )
 _UNSEEN = {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content", f"{_OFFICE}forms"}
 _UNSEEN |= {f"{_TABLE}shapes", f"{_TEXT}sequence-decls"}
 _MARKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
+_STYLE_NAME = f"{_TEXT}style-name"
 _LIST, _LOCKED = "META-INF/manifest.xml", b"encryption-data"
 _MOST_COLUMNS, _MOST_ROWS = 256, 1000
 
@@ -36,8 +39,7 @@ def read(path: Path, max_chars: int) -> Flow:
     notes = () if is_sound else ("The file is damaged: what stands behind the damage was not read.",)
 
     def named(*names: str) -> str:
-        around = content if said is None else said
-        found = (around.xpath(f"string(//*[local-name()='{name}'])").strip() for name in names)
+        found = (said.xpath(f"string(//*[local-name()='{name}'])").strip() for name in names if said is not None)
         return next(filter(None, found), "")
 
     details = Details(named("title"), named("initial-creator", "creator"), language=named("language"), notes=notes)
@@ -48,6 +50,9 @@ class _Content:
     def __init__(self, root: Any) -> None:
         self._body = root.find(f"{_OFFICE}body")
         self._begun = False
+        self._bold = _styles(root, f"{_FO}font-weight", "bold")
+        self._breaking = _styles(root, f"{_FO}break-before", "page")
+        self._bold_are_headings = self._bold_lead()
 
     def blocks(self) -> Iterator[Block]:
         """The blocks in order, without recursion."""
@@ -80,17 +85,44 @@ class _Content:
             yield Block("heading", name, level=2)
 
     def _paragraph(self, element: Any) -> Iterator[Block]:
+        before = element.getprevious()
+        if element.get(_STYLE_NAME) in self._breaking and before is not None and before.tag not in _UNSEEN:
+            yield Block("page")
         if element.tag == f"{_TEXT}h":
             level = archive.number(element.get(f"{_TEXT}outline-level"), 1)
             yield Block("heading", _words(element), level)
         else:
             listed = next(element.iterancestors(f"{_TEXT}list-item"), None) is not None
-            yield Block("item" if listed else "paragraph", _words(element))
+            is_heading = self._bold_are_headings and self._looks_like_heading(element)
+            yield Block("item" if listed else "heading" if is_heading else "paragraph", _words(element))
         for note in element.iter(f"{_TEXT}note"):
             mark = note.findtext(f"{_TEXT}note-citation") or "*"
             yield Block("note", f"[{mark}] {' '.join(_words(one) for one in note.iter(f'{_TEXT}p'))}")
         for _ in element.iter(f"{_TEXT}soft-page-break"):
             yield Block("page")
+
+
+    def _bold_lead(self) -> bool:
+        """Whether bold lines are the headings of a text without others: where most lines are bold, they are not."""
+        texts = [one for one in self._body.iterfind(f"{_OFFICE}text/{_TEXT}p") if _words(one).strip()]
+        has_headings = next(self._body.iter(f"{_TEXT}h"), None) is not None
+        return not has_headings and 2 * sum(map(self._looks_like_heading, texts)) <= len(texts)
+
+    def _looks_like_heading(self, element: Any) -> bool:
+        """Whether a paragraph of the text is bold from its beginning to its end and reads as a heading."""
+        if element.getparent().tag != f"{_OFFICE}text" or not reads_as_heading(_words(element)):
+            return False
+        if element.get(_STYLE_NAME) in self._bold:
+            return True
+        plain = [element.text, *(part.tail for part in element)]
+        plain += [_words(part) for part in element if part.get(_STYLE_NAME) not in self._bold]
+        return not any(text and text.strip() for text in plain)
+
+
+def _styles(root: Any, name: str, value: str) -> set[str]:
+    """The names of the text's own styles that set something so."""
+    styles = root.iter(f"{_STYLE}style")
+    return {style.get(f"{_STYLE}name") for style in styles if any(part.get(name) == value for part in style)}
 
 
 def _rows(table: Any) -> Iterator[Row]:

@@ -113,6 +113,21 @@ def test_rich_text_with_a_table(reader: Reader, tmp_path: Path) -> None:
     assert figures(text)["8.00"] == "Marn, 2020: 8.00"
 
 
+def test_rich_text_has_its_bold_lines_for_headings_and_its_pages(reader: Reader, tmp_path: Path) -> None:
+    source = (
+        r"{\rtf1\uc0{\info{\title The \u322? boats}}{\stylesheet{\s1\b Heading;}}{\b Fares}\par All \b lines\b0  are"
+        r" here.\par\page\pard\plain\b\fs28 Dogs\par\pard\plain They pay \{half\}.\par Cats do not.\par}"
+    )
+    parsed = written(reader, tmp_path, source.encode("ascii"), "a.rtf")
+    assert [page.text for page in parsed.pages] == [
+        "Fares\n\nAll lines are here.", "Dogs\n\nThey pay {half}.\n\nCats do not.",
+    ]  # fmt: skip
+    assert [(item.title, item.page) for item in parsed.sections] == [("Fares", 1), ("Dogs", 2)]
+    assert parsed.title == "The ł boats"
+    bold = written(reader, tmp_path, rb"{\rtf1\b Fares\par All lines\par Are here.\par}", "a.rtf")
+    assert not bold.sections
+
+
 def test_opendocument_text(reader: Reader, tmp_path: Path) -> None:
     body = """<office:text><text:tracked-changes><text:p>taken back</text:p></text:tracked-changes>
 <text:h text:outline-level="2">Fares</text:h><text:p>All<text:s text:c="2"/>lines<text:note><text:note-citation>1
@@ -142,6 +157,25 @@ table:number-columns-repeated="2"><text:p>12.40</text:p></table:table-cell></tab
     locked = files | {"META-INF/manifest.xml": "<manifest:encryption-data/>", "content.xml": "\x07"}
     with pytest.raises(UnsupportedDocument, match="password"):
         reader.read(packed(tmp_path / "stored", locked), "fares.odt")
+
+
+def test_opendocument_text_has_its_bold_lines_for_headings_and_its_pages(reader: Reader, tmp_path: Path) -> None:
+    spaces = SPACES + "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{space}:1.0"'
+        for name, space in (("style", "style"), ("fo", "xsl-fo-compatible"), ("svg", "svg-compatible"))
+    )
+    styles = """<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>
+<style:style style:name="P"><style:paragraph-properties fo:break-before="page"/></style:style>"""
+    body = """<text:p text:style-name="P"><text:span text:style-name="B">Fares</text:span></text:p>
+<text:p>All <text:span text:style-name="B">lines</text:span>.<draw:frame><svg:title>A boat</svg:title></draw:frame>
+</text:p><text:p text:style-name="P">They pay half.</text:p><text:p text:style-name="B">Dogs</text:p>"""
+    content = f"""<office:document-content {spaces}><office:automatic-styles>{styles}</office:automatic-styles>
+<office:body><office:text>{body}</office:text></office:body></office:document-content>"""
+    files = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}
+    parsed = reader.read(packed(tmp_path / "stored", files), "fares.odt")
+    assert [page.text for page in parsed.pages] == ["Fares\n\nAll lines. [Picture: A boat]", "They pay half.\n\nDogs"]
+    assert [(item.title, item.page) for item in parsed.sections] == [("Fares", 1), ("Dogs", 2)]
+    assert parsed.title == "fares"
 
 
 def test_opendocument_sheets_and_slides(reader: Reader, tmp_path: Path) -> None:
