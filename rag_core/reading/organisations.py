@@ -88,8 +88,8 @@ def _by_form(front: Front, title: str, names: Sequence[str], authors: str) -> st
 
 
 def is_legal_name(text: str) -> bool:
-    """Whether a text is an organisation's full name and nothing else."""
-    return _name_pattern().fullmatch(text) is not None
+    """Whether a text is an organisation's full name and nothing else, as "Rules of the Garden Trust" are."""
+    return " of the " not in text and _name_pattern().fullmatch(text) is not None
 
 
 def main_word(name: str) -> str:

@@ -49,7 +49,7 @@ _FILE_NAME = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?]\s+\W*[A-ZÀ-Þ].*[.!?]$|(?:\d|[^.\s]{4})[.;]$|[,:]$")
-_CODE = re.compile(r"\"{3}|'{3}|[-=]>|[{}]")
+_CODE = re.compile(r"\"{3}|'{3}|[-=]>|[{}]|^(?:from [\w.]+ )?import\b")
 # What a template, or a file that was saved many times, leaves in a title.
 _LEFT_OVER = re.compile(r"\b(?:template|vorlage|draft|entwurf|v\d+|final|copy)\b", re.IGNORECASE)
 _PROGRAM = re.compile(r"^(?:microsoft (?:word|powerpoint|excel)|word|acrobat|adobe \w+|slide) ?[-–:]? ", re.IGNORECASE)

@@ -190,4 +190,16 @@ PAGES = [
         {"title": "2022年年度报告摘要", "kind": "annual report"},
     ),
     FrontPage("no text", "holiday-plan.pdf", "", {"title": "Holiday plan", "year": None}),
+    FrontPage(
+        "a title that ends in a body's name",
+        "inverlea.odt",
+        "Handbook of the Inverlea Garden Trust\n\nHouse rules\n\nDogs stay outside.",
+        {"title": "Handbook of the Inverlea Garden Trust"},
+    ),
+    FrontPage(
+        "source code",
+        "tides.py",
+        '"""The tides of Ravensea."""\n\nfrom __future__ import annotations\n\nimport math\n',
+        {"title": "tides"},
+    ),
 ]
