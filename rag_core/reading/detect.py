@@ -25,6 +25,7 @@ from rag_core.reading.base import (
     PNG,
     PPTX,
     RTF,
+    SUBTITLES,
     TEXT,
     TIFF,
     WEBP,
@@ -43,13 +44,14 @@ _TEXT_SUFFIXES = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
     **dict.fromkeys((".csv", ".tsv", ".tab"), CSV),
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MAIL),
+    **dict.fromkeys((".srt", ".vtt"), SUBTITLES),
     ".ipynb": NOTEBOOK,
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}
 _ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm": PPTX, ".ppsx": PPTX}
 # Texts that are read as they stand.
 _PLAIN_SUFFIXES = (
-    ".txt .text .rst .org .adoc .log .srt .vtt .tex .bib .py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc"
+    ".txt .text .rst .org .adoc .log .tex .bib .py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc"
     " .cpp .hpp .cs .rb .php .pl .lua .r .jl .scala .hs .ml .el .sql .sh .ps1 .vue .css"
 )
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif")

@@ -28,7 +28,7 @@ from rag_core.reading.text import TextDocument
 FLOWING = {
     base.DOCX: "word", base.XLSX: "workbook", base.PPTX: "slides", base.HTML: "web", base.CSV: "separated",
     base.EPUB: "book", base.MAIL: "mail", base.NOTEBOOK: "notebook", base.RTF: "rich_text",
-    base.ODT: "opendocument", base.ODS: "opendocument", base.ODP: "opendocument",
+    base.ODT: "opendocument", base.ODS: "opendocument", base.ODP: "opendocument", base.SUBTITLES: "subtitles",
 }  # fmt: skip
 FORMATS: dict[str, Opener] = {
     base.PDF: PdfDocument,

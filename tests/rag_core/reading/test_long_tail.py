@@ -200,6 +200,20 @@ def test_opendocument_sheets_and_slides(reader: Reader, tmp_path: Path) -> None:
         assert [page.text for page in parsed.pages] == expected
 
 
+def test_subtitles_are_what_is_said_under_their_minutes(reader: Reader, tmp_path: Path) -> None:
+    cues = (
+        ("00:57.000 --> 00:59.000", "<v Ada>The <i>boats</i>\nto Marn"), ("01:01.000 --> 01:03.000", "to Marn\ngo at four."),
+        ("01:04.000 --> 01:06.000", "Dogs pay half."), ("01:00:02.000 --> 01:00:03.000", "The end."),
+    )  # fmt: skip
+    expected = "0:00:00\n\nAda: The boats to Marn go at four.\n\n0:01:00\n\nDogs pay half.\n\n1:00:00\n\nThe end."
+    vtt = "WEBVTT\n\nNOTE not said\n\n" + "\n\n".join(f"{time} align:start\n{text}" for time, text in cues)
+    srt = "\n\n".join(f"{at}\n{time.replace('.', ',')}\n{text}" for at, (time, text) in enumerate(cues, 1))
+    for name, source in (("Boats.vtt", vtt), ("Boats.srt", srt.replace("\n", "\r\n"))):
+        parsed = written(reader, tmp_path, source.encode(), name)
+        assert (parsed.pages[0].text, parsed.title) == (expected, "Boats")
+    assert written(reader, tmp_path, b"No cue.\n\nNone.", "a.srt").pages[0].text.split() == ["No", "cue.", "None."]
+
+
 def test_source_code_and_latex_are_texts(reader: Reader, tmp_path: Path) -> None:
     assert written(reader, tmp_path, b"def f():\n    return 1\n", "f.py").media_type == "text/plain"
     assert "\\section" in written(reader, tmp_path, b"\\section{Fares}\nAll lines.", "a.tex").pages[0].text
