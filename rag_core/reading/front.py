@@ -20,6 +20,7 @@ _TEXT_CHARS = 20_000
 _DECORATION = re.compile(r"^[\s#=*_~\-–—|+.]*(?=\w|[(\"“‘'«¿¡])|[\s#=*_~\-–—|+]+$|_{3,}|\.{4,}")
 _TALL = re.compile(r"[A-Z0-9bdfhijklt(\[/'\"]")
 _NARROW, _WIDE = frozenset("fijlrtI .,:;!|'()[]"), frozenset("mwMW@%")
+_SQUARE = "\u2e80"  # from which on scripts have letters as wide as high
 _DEEP = re.compile(r"[gjpqy(),;\[/]")
 
 
@@ -82,14 +83,22 @@ def _height(page: Page, line: Line) -> float:
     """
     if page.recogniser:
         part = line.cells[0] if line.cells else line
-        return (part.box.right - part.box.left) * (page.width_pt or 1.0) / _ems(page.text[part.start : part.end])
+        return (part.box.right - part.box.left) * (page.width_pt or 1.0) / ems(page.text[part.start : part.end])
     ink = ink_share(page.text[line.start : line.end])
     return (line.box.bottom - line.box.top) * (page.height_pt or 1.0) / ink
 
 
-def _ems(text: str) -> float:
+def ems(text: str) -> float:
     """How wide a text is in usual type, in its size."""
-    return sum(0.3 if one in _NARROW else 0.85 if one in _WIDE else 0.67 if one.isupper() else 0.52 for one in text) or 1.0
+    return sum(_em(character) for character in text) or 1.0
+
+
+def _em(character: str) -> float:
+    if character in _NARROW:
+        return 0.3
+    if character >= _SQUARE:
+        return 1.0
+    return 0.85 if character in _WIDE else 0.67 if character.isupper() else 0.52
 
 
 def ink_share(text: str) -> float:

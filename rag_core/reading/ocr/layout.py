@@ -15,6 +15,7 @@ from statistics import median
 
 from rag_core.domain import Box, Line, Page
 from rag_core.reading.base import Face, RawPage
+from rag_core.reading.front import ems
 from rag_core.reading.ocr.base import Found, FoundLine, certainty
 
 SOFT_HYPHEN = "\u00ad"
@@ -48,6 +49,11 @@ class _Item:
     def height(self) -> float:
         return self.bottom - self.top
 
+    @property
+    def type(self) -> float:
+        """The size of its type, about: its box may be too high, by half where it is short."""
+        return (self.right - self.left) / ems(self.text)
+
 
 _Row = list[_Item]
 
@@ -58,7 +64,8 @@ def page_of(number: int, found: Found, size_pt: tuple[float, float], recogniser:
     items = list(_items(found))
     usual = median(item.height for item in items) if items else 1.0
     rows = [row for block in _blocks(items, usual) for row in _with_breaks(_rows(block))]
-    text, lines, faces = _set(rows, usual, usual / found.height * height / _BOX_SHARE)
+    usual_type = median(item.type for item in items) if items else 1.0
+    text, lines, faces = _set(rows, usual_type, usual / found.height * height / _BOX_SHARE)
     page = Page(
         number, text, width_pt=width, height_pt=height, lines=tuple(lines), recogniser=recogniser,
         certainty=certainty(found.lines), turned=found.turned,
@@ -167,8 +174,8 @@ def _begins(before: _Row, row: _Row, edge: float, gap: float) -> bool:
     return row[0].top - before[0].bottom > gap + _PARAGRAPH_GAP * height or sizes[1] > _SAME_SIZE * sizes[0] or indented
 
 
-def _set(rows: Sequence[tuple[_Row, bool]], usual: float, usual_pt: float) -> tuple[str, list[Line], list[Face]]:
-    """The text of all rows, its lines and their faces; usual_pt: the size of type of a line that is `usual` high."""
+def _set(rows: Sequence[tuple[_Row, bool]], usual_type: float, usual_pt: float) -> tuple[str, list[Line], list[Face]]:
+    """The text of all rows, its lines and their faces; usual_pt: the size of type of a line of the `usual_type`."""
     text, lines, faces = "", [], []
     for row, begins in rows:
         if text:
@@ -179,7 +186,7 @@ def _set(rows: Sequence[tuple[_Row, bool]], usual: float, usual_pt: float) -> tu
         text += shown
         parts = tuple(line for _, line in cells) if "\t" in shown else ()
         lines.append(Line(start, end, _around([item.box for item in row]), parts))
-        faces.append(Face(_size(row, usual, usual_pt), False))
+        faces.append(Face(_size(row, usual_type, usual_pt), False))
     return text, lines, faces
 
 
@@ -202,9 +209,9 @@ def _cells(row: _Row, start: int) -> Iterator[tuple[str, Line]]:
         before = item
 
 
-def _size(row: _Row, usual: float, usual_pt: float) -> float:
+def _size(row: _Row, usual_type: float, usual_pt: float) -> float:
     """The row's size of type in points; of most lines, whose boxes vary with their letters, the usual one."""
-    share = max(item.height for item in row) / usual
+    share = max(item.type for item in row) / usual_type
     return round(usual_pt * (share if share > _SAME_SIZE or share < 1 / _SAME_SIZE else 1.0), 1)
 
 

@@ -52,6 +52,14 @@ def test_paragraphs_are_set_apart_and_words_joined() -> None:
     assert found == "The first para\u00adgraph ends here.\n\nThe next one"
 
 
+def test_type_is_as_large_as_its_letters_are_wide_however_high_the_boxes_are() -> None:
+    lines = [line("Of usual type are these", 100, 200 + 30 * number, 280) for number in range(4)]
+    title, head = line("In twice the type is this", 100, 60, 560, 30), line("Origins", 100, 130, 85, 30)
+    raw = page_of(1, Found((title, head, *lines), 0, 1000, 1000), (595, 842), "test")
+    sizes = [face.size for face in raw.faces]
+    assert sizes[0] > 1.8 * sizes[2] and sizes[1:] == [sizes[2]] * 5
+
+
 def test_a_span_is_marked_within_its_line() -> None:
     found = page(line("mmmm mmmm", 100, 100, 400), line("other", 100, 130))
     (box,) = span_boxes(found, 5, 9)
