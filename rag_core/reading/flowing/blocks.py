@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,6 +12,7 @@ from rag_core.reading.flowing.hidden import Hidden
 
 Kind = Literal["heading", "paragraph", "item", "table", "note", "page"]
 Row = Sequence[str | None]
+_FILE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|webp|[ew]mf)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +41,9 @@ class Flow:
     details: Details = field(default_factory=Details)
     hidden: Iterable[Hidden] = ()
     notes: Iterable[str] = ()
+
+
+def picture(said: str | None) -> str:
+    """What stands for a picture that says something in words; nothing for one that gives the name of its file."""
+    words = " ".join((said or "").split())
+    return f"[Picture: {words}]" if words and not _FILE.fullmatch(words) else ""

@@ -12,7 +12,7 @@ from pptx.package import Package
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Row
+from rag_core.reading.flowing.blocks import Block, Flow, Row, picture
 
 _RUNNING = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 _DESCRIBED = ".//*[local-name()='cNvPr'][@descr]"
@@ -85,8 +85,7 @@ def _shape(shape: Any) -> Iterator[Block]:
         if relation is not None and not relation.is_external:
             yield from _diagram(relation.target_part.blob)
     for element in shape.element.xpath(_DESCRIBED)[:1]:
-        if told := element.get("descr").strip():
-            yield Block("paragraph", f"[Picture: {told}]")
+        yield Block("paragraph", picture(element.get("descr")))
 
 
 def _cell(cell: Any) -> str | None:

@@ -19,7 +19,7 @@ from lxml import etree, html
 from rag_core.errors import UnreadableDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Kind
+from rag_core.reading.flowing.blocks import Block, Flow, Kind, picture
 from rag_core.reading.flowing.hidden import Hidden
 from rag_core.reading.flowing.layout import is_figure
 from rag_core.reading.flowing.sheet import GONE, GROUND, PALE, SMALL, Sheet
@@ -151,8 +151,8 @@ class _Walk:
                 self._numbers[-1] = number + 1
         elif tag == "br":
             self._words.append("\n")
-        elif tag == "img" and (told := _alternative(element)):
-            self._words.append(f" [Picture: {told}] ")
+        elif tag == "img" and (told := picture(_alternative(element))):
+            self._words.append(f" {told} ")
         elif tag == "pre":
             self._kept += 1
         self._bold += _is_bold(element)

@@ -23,7 +23,7 @@ from lxml import etree
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row
+from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row, picture
 from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE, Hidden
 from rag_core.reading.flowing.numbering import Numbering
 from rag_core.reading.headings import reads_as_heading
@@ -335,8 +335,8 @@ def _text(element: Any) -> str:
         return "\n"
     if element.tag in _NOTES:
         return f"[{_number_of(element)}]"
-    if element.tag == _PICTURE and (told := element.get("descr")):
-        return f" [Picture: {' '.join(told.split())}] "
+    if element.tag == _PICTURE and (told := picture(element.get("descr"))):
+        return f" {told} "
     if element.tag == _PARAGRAPH:  # within another: of a text box
         return "\n"
     return _MARKS.get(element.tag, "")
