@@ -53,6 +53,8 @@ _REVISED = re.compile(
     rf"(?:{DATE})?{_YEAR}(?!\d)",
     re.IGNORECASE,
 )
+# What cameras call their pictures.
+_NUMBERED = re.compile(r"\b(?:IMG|DSC[FN]?|PICT?|P)[_ -]?\d{4}\b", re.IGNORECASE)
 # How far into the text dates are those of the document.
 _HEAD_CHARS = 1500
 # Lines at the top that are looked at, and the words of one that is no sentence.
@@ -73,7 +75,7 @@ def find_period(kind: PeriodKind, title: str, names: Sequence[str], pages: Front
 
     What is said of the period comes before dates that stand alone; the title and the names before the text.
     """
-    named = " ".join(name.replace("_", " ") for name in names)
+    named = " ".join(_NUMBERED.sub("", name).replace("_", " ") for name in names)
     front = pages.text
     loose = _loose(title, named, pages)
     if kind == "quarter":

@@ -24,8 +24,8 @@ _LEAST = 0.35
 # What a title in the file's information is worth less where the first pages have none of its words.
 _UNHEARD = 1.5
 _AGREES = 1.0
-# A line whose next one goes on in small letters is the beginning of a sentence.
-_RUNS_ON = 0.25
+# A line whose next one goes on in small letters is the beginning of a sentence; a long one is no title at all.
+_RUNS_ON, _MOST_RUNNING_WORDS = 0.25, 14
 _LARGE_SIZE = 1.25
 _MERGED = 4
 # What a large line is worth less for each one above it.
@@ -134,8 +134,11 @@ def _candidates(
     sheets = {bare(section.title) for section in parsed.sections} if parsed.media_type in (XLSX, ODS) else set()
     first = [line for line in front.first[:7] if not line.row and line.text not in sheets]
     for number, (line, below) in enumerate(zip(first[:6], (*first[1:], FrontLine("", 0)), strict=False)):
+        is_running = _is_running(below.text)
+        if is_running and len(line.text.split()) > _MOST_RUNNING_WORDS:
+            continue
         worth = _ALONE if line.alone and parsed.media_type != PDF else _LINE
-        yield line.text, (worth - 0.1 * number) * (_RUNS_ON if _is_running(below.text) else 1.0)
+        yield line.text, (worth - 0.1 * number) * (_RUNS_ON if is_running else 1.0)
     yield from ((readable(name), _NAME) for name in names)
 
 

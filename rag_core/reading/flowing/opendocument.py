@@ -9,7 +9,7 @@ from typing import Any
 from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Row
+from rag_core.reading.flowing.blocks import Block, Flow, Row, picture
 from rag_core.reading.flowing.workbook import tables
 from rag_core.reading.headings import reads_as_heading
 
@@ -104,7 +104,7 @@ class _Content:
 
     def _bold_lead(self) -> bool:
         """Whether bold lines are the headings of a text without others: where most lines are bold, they are not."""
-        texts = [one for one in self._body.iterfind(f"{_OFFICE}text/{_TEXT}p") if _words(one).strip()]
+        texts = [one for one in self._body.iter(f"{_TEXT}p") if _words(one).strip()]
         has_headings = next(self._body.iter(f"{_TEXT}h"), None) is not None
         return not has_headings and 2 * sum(map(self._looks_like_heading, texts)) <= len(texts)
 
@@ -156,7 +156,7 @@ def _words(element: Any) -> str:
         elif child.tag == f"{_TEXT}s":
             words.append(" " * min(archive.number(child.get(f"{_TEXT}c"), 1), 100))
         elif child.tag in (f"{_SVG}title", f"{_SVG}desc"):
-            words.append(f" [Picture: {child.text or ''}] ")
+            words.append(f" {picture(child.text)} ")
         elif child.tag not in _UNSEEN:
             words.append(_MARKS.get(child.tag, "") + (child.text or ""))
             waiting.extend((one, True) for one in reversed(child))

@@ -168,13 +168,14 @@ def test_opendocument_text_has_its_bold_lines_for_headings_and_its_pages(reader:
 <style:style style:name="P"><style:paragraph-properties fo:break-before="page"/></style:style>"""
     body = """<text:p text:style-name="P"><text:span text:style-name="B">Fares</text:span></text:p>
 <text:p>All <text:span text:style-name="B">lines</text:span>.<draw:frame><svg:title>A boat</svg:title></draw:frame>
-</text:p><text:p text:style-name="P">They pay half.</text:p><text:p text:style-name="B">Dogs</text:p>"""
+</text:p><text:p text:style-name="P">They pay half.</text:p><text:p text:style-name="B">Dogs</text:p>
+<text:p text:style-name="B">Cats</text:p><text:list><text:list-item><text:p>None.</text:p></text:list-item></text:list>"""
     content = f"""<office:document-content {spaces}><office:automatic-styles>{styles}</office:automatic-styles>
 <office:body><office:text>{body}</office:text></office:body></office:document-content>"""
     files = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}
     parsed = reader.read(packed(tmp_path / "stored", files), "fares.odt")
-    assert [page.text for page in parsed.pages] == ["Fares\n\nAll lines. [Picture: A boat]", "They pay half.\n\nDogs"]
-    assert [(item.title, item.page) for item in parsed.sections] == [("Fares", 1), ("Dogs", 2)]
+    assert [page.text for page in parsed.pages] == ["Fares\n\nAll lines. [Picture: A boat]", "They pay half.\n\nDogs\n\nCats\n\n• None."]
+    assert [(item.title, item.page) for item in parsed.sections] == [("Fares", 1), ("Dogs", 2), ("Cats", 2)]
     assert parsed.title == "fares"
 
 
