@@ -122,7 +122,7 @@ def _set_apart(raw: RawPage) -> RawPage:
     bold = sum(length for length, face in zip(lengths, raw.faces, strict=True) if face.bold)
     if len(lengths) <= MAX_LINES or bold < ALL_BOLD * sum(lengths):
         return raw
-    return replace(raw, faces=tuple(face._replace(bold=False) for face in raw.faces))
+    return replace(raw, faces=tuple(Face(face.size, False, face.italic) for face in raw.faces))
 
 
 def _on_page(raw: RawPage, body: float) -> Iterator[_Found]:

@@ -19,9 +19,7 @@ def tables(pages: Sequence[Page], chunks: Sequence[Chunk]) -> list[Table]:
             for (start, end), box in zip(boxed_parts(chunk), chunk.boxes, strict=False):
                 boxes[chunk.page][start] = Line(start, end, box)
     return [
-        table
-        for page in pages
-        for table in tables_of(replace(page, lines=tuple(_rows(page.text, boxes[page.number]))))
+        table for page in pages for table in tables_of(replace(page, lines=tuple(_rows(page.text, boxes[page.number]))))
     ]
 
 

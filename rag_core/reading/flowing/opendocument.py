@@ -101,7 +101,6 @@ class _Content:
         for _ in element.iter(f"{_TEXT}soft-page-break"):
             yield Block("page")
 
-
     def _bold_lead(self) -> bool:
         """Whether bold lines are the headings of a text without others: where most lines are bold, they are not."""
         texts = [one for one in self._body.iter(f"{_TEXT}p") if _words(one).strip()]

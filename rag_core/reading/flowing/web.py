@@ -299,8 +299,8 @@ def _plainer(root: Any) -> Any:
     for element in list(root.iter("code", "kbd", "samp", "tt")):
         if next(element.iterancestors("pre"), None) is None:
             element.drop_tag()
-    for picture in root.iter("img"):
-        picture.set("alt", _alternative(picture))
+    for image in root.iter("img"):
+        image.set("alt", _alternative(image))
     for part in list(_hidden_parts(root)):
         if part.getparent() is not None:
             part.drop_tree()

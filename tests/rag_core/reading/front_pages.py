@@ -199,8 +199,8 @@ PAGES = [
     FrontPage(
         "source code",
         "tides.py",
-        '"""When the water comes.\n\nThe tides of the town were first told of in the spring of 1974. It meets all who\nwait '
-        'there."""\n\nfrom __future__ import annotations\n\nimport math\n',
+        '"""When the water comes.\n\nThe tides of the town were first told of in the spring of 1974. It meets all who\n'
+        'wait there."""\n\nfrom __future__ import annotations\n\nimport math\n',
         {"title": "tides"},
     ),
     FrontPage("a camera's number", "IMG_2041.png", "Notice to all tenants\n", {"year": None}),

@@ -169,12 +169,16 @@ def test_opendocument_text_has_its_bold_lines_for_headings_and_its_pages(reader:
     body = """<text:p text:style-name="P"><text:span text:style-name="B">Fares</text:span></text:p>
 <text:p>All <text:span text:style-name="B">lines</text:span>.<draw:frame><svg:title>A boat</svg:title></draw:frame>
 </text:p><text:p text:style-name="P">They pay half.</text:p><text:p text:style-name="B">Dogs</text:p>
-<text:p text:style-name="B">Cats</text:p><text:list><text:list-item><text:p>None.</text:p></text:list-item></text:list>"""
+<text:p text:style-name="B">Cats</text:p>
+<text:list><text:list-item><text:p>None.</text:p></text:list-item></text:list>"""
     content = f"""<office:document-content {spaces}><office:automatic-styles>{styles}</office:automatic-styles>
 <office:body><office:text>{body}</office:text></office:body></office:document-content>"""
     files = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}
     parsed = reader.read(packed(tmp_path / "stored", files), "fares.odt")
-    assert [page.text for page in parsed.pages] == ["Fares\n\nAll lines. [Picture: A boat]", "They pay half.\n\nDogs\n\nCats\n\n• None."]
+    assert [page.text for page in parsed.pages] == [
+        "Fares\n\nAll lines. [Picture: A boat]",
+        "They pay half.\n\nDogs\n\nCats\n\n• None.",
+    ]
     assert [(item.title, item.page) for item in parsed.sections] == [("Fares", 1), ("Dogs", 2), ("Cats", 2)]
     assert parsed.title == "fares"
 
@@ -203,7 +207,8 @@ def test_opendocument_sheets_and_slides(reader: Reader, tmp_path: Path) -> None:
 
 def test_subtitles_are_what_is_said_under_their_minutes(reader: Reader, tmp_path: Path) -> None:
     cues = (
-        ("00:57.000 --> 00:59.000", "<v Ada>The <i>boats</i>\nto Marn"), ("01:01.000 --> 01:03.000", "to Marn\ngo at four."),
+        ("00:57.000 --> 00:59.000", "<v Ada>The <i>boats</i>\nto Marn"),
+        ("01:01.000 --> 01:03.000", "to Marn\ngo at four."),
         ("01:04.000 --> 01:06.000", "Dogs pay half."), ("01:00:02.000 --> 01:00:03.000", "The end."),
     )  # fmt: skip
     expected = "0:00:00\n\nAda: The boats to Marn go at four.\n\n0:01:00\n\nDogs pay half.\n\n1:00:00\n\nThe end."

@@ -65,5 +65,7 @@ def test_cells_of_a_pdf_stand_in_their_columns_where_others_are_empty() -> None:
     page = Page(1, text, lines=tuple(lines))
     (table,) = tables_of(page)
     assert table.rows[1:] == (("Rent", "85.00", "", "65.00"), ("Pay", "", "40.00"))
-    chunks = chunk_document("d", ParsedDocument("application/pdf", (page,)), ChunkingSettings(), lambda texts: [1] * len(texts))
+    chunks = chunk_document(
+        "d", ParsedDocument("application/pdf", (page,)), ChunkingSettings(), lambda texts: [1] * len(texts)
+    )
     assert tables([Page(1, text)], chunks) == [table]
