@@ -214,8 +214,8 @@ class LexicalIndex(DerivedIndex):
             return None
         waiting = self.waiting()
         if waiting:
-            return f"The lexical index was damaged and is being rebuilt: {waiting} documents to go."
-        return "The lexical index was damaged and has been rebuilt."
+            return f"The lexical index was damaged or of another version, and is being rebuilt: {waiting} documents to go."
+        return "The lexical index was damaged or of another version, and has been rebuilt."
 
     def describe(self) -> str:
         """What it is and how much it holds."""
