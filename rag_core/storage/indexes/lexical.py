@@ -212,10 +212,10 @@ class LexicalIndex(DerivedIndex):
         """What the user should know of a rebuild."""
         if not self._rebuilt:
             return None
-        waiting = self.waiting()
-        if waiting:
-            return f"The lexical index was damaged or of another version, and is being rebuilt: {waiting} documents to go."
-        return "The lexical index was damaged or of another version, and has been rebuilt."
+        fault = "The lexical index was damaged or of another version, and"
+        if waiting := self.waiting():
+            return f"{fault} is being rebuilt: {waiting} documents to go."
+        return f"{fault} has been rebuilt."
 
     def describe(self) -> str:
         """What it is and how much it holds."""
