@@ -159,13 +159,18 @@ class Scanner:
     def vectors(self, matches: Sequence[Match]) -> NDArray[np.float32]:
         """The rows of matches, float32 (n, d), as they stand in their dumps. Raises KeyError for a removed key."""
         rows = np.empty((len(matches), self.dimensions), dtype=np.float32)
+        of_segments: dict[Sealed, list[int]] = {}
         with self._lock:
             for number, match in enumerate(matches):
                 sealed = self._holder(match.key)
                 if sealed is None:
                     rows[number] = self._unsealed.row(match.key, match.row)
                 else:
-                    rows[number] = sealed.segment.rows[sealed.place(match.key, match.row)]
+                    of_segments.setdefault(sealed, []).append(number)
+            for sealed, numbers in of_segments.items():
+                rows[numbers] = sealed.segment.rows[
+                    sealed.places([(matches[number].key, matches[number].row) for number in numbers])
+                ]
         return rows
 
     def hashed(self, key: str, row: int) -> bytes | None:
@@ -174,7 +179,7 @@ class Scanner:
             sealed = self._holder(key)
         if sealed is None:
             return None
-        return bytes(sealed.segment.sections.arrays["hashes"][sealed.place(key, row)].tobytes())
+        return bytes(sealed.segment.sections.arrays["hashes"][sealed.places([(key, row)])[0]].tobytes())
 
     def _together(self, units: NDArray[np.float64], k: int, mode: Mode, within: Selection | None) -> list[list[Match]]:
         views, parts, fast, event = self._snapshot(within, mode)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,12 +89,10 @@ class Sealed:
     def __len__(self) -> int:
         return len(self.segment) - (0 if self.dead is None else int(np.count_nonzero(self.dead)))
 
-    def place(self, key: str, row: int) -> int:
-        """Where a row of a dump lies. Raises KeyError."""
-        places = self.segment.places(self._numbers[key])
-        if not 0 <= row < len(places):
-            raise KeyError(f"{key} has no row {row}")
-        return int(places[row])
+    def places(self, wanted: Sequence[tuple[str, int]]) -> NDArray[np.intp]:
+        """Where rows of dumps, by key and number, lie. Raises KeyError, DumpCorrupt."""
+        keys = np.array([self._numbers[key] for key, _ in wanted])
+        return self.segment.places_of(keys, np.array([row for _, row in wanted]))
 
     def view(self, within: Selection | None) -> View:
         """What a search restricted to a selection looks at."""

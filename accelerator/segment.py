@@ -147,6 +147,17 @@ class Segment:
             raise DumpCorrupt(f"{self.path} has rows that lie nowhere")
         return found
 
+    def places_of(self, keys: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where single rows, each of a key given by its number, lie. Raises KeyError, DumpCorrupt."""
+        starts = self.sections.arrays["key_starts"]
+        wanted = starts[keys] + rows
+        if (rows < 0).any() or (wanted >= starts[keys + 1]).any():
+            raise KeyError(f"{self.path} lacks a row that is looked for")
+        found = self.sections.arrays["places"][wanted].astype(np.intp)
+        if found.max(initial=0) >= len(self):
+            raise DumpCorrupt(f"{self.path} has rows that lie nowhere")
+        return found
+
     def verify(self) -> None:
         """Read everything and compare with the checksums. Raises DumpCorrupt."""
         self.sections.verify()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from accelerator.scanner import Mode
 from rag_core.chunking import chunk_document
 from rag_core.domain import Chunk, ChunkEdit, Document, Page, ParsedDocument, Scope
 from rag_core.embedding import Embedder
+from rag_core.embedding.processor import usable_cores
 from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.acronyms import written_out
@@ -66,6 +68,8 @@ class LibraryCorpus:
         self._embedder = embedder
         self._indexes = LibraryIndexes(storage)
         self._pipeline = Pipeline(self._indexes, rerankers)
+        # More searches at once than cores would each wait for Python's lock: a third fewer are done in the same time.
+        self._turns = threading.BoundedSemaphore(usable_cores())
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Nothing: it is ready."""
@@ -76,7 +80,8 @@ class LibraryCorpus:
         while True:
             epoch = self._storage.epoch.now()
             try:
-                found = searched(self._pipeline, self._embedder(), questions, settings, scope)
+                with self._turns:
+                    found = searched(self._pipeline, self._embedder(), questions, settings, scope)
             # Where the model changed amid a search, a question's vector does not fit those of the chunks.
             except (LecternError, ValueError, psycopg.DataError):
                 if not self._storage.epoch.passed(epoch):

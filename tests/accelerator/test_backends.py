@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +14,7 @@ from accelerator.backends.cpu import CpuBackend
 from accelerator.backends.torch import TorchBackend
 from accelerator.quantise import quantise
 from tests.accelerator.conftest import unit_rows
+from tests.conftest import PROJECT
 
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "cpu": CpuBackend,
@@ -65,3 +68,21 @@ def test_a_query_of_zeros_in_the_head_scores_by_the_tail(backend: Backend) -> No
 
 def test_forgetting_what_is_not_known_is_no_error(backend: Backend) -> None:
     backend.forget("nothing")
+
+
+def test_threads_of_the_processor_sleep_between_scans() -> None:
+    code = """
+import time
+import numpy as np
+from accelerator.products import inner
+
+rows = np.ones((20_000, 384), np.float32)
+inner(rows, rows[0], 2)
+began, used = time.perf_counter(), time.process_time()
+for _ in range(20):
+    inner(rows, rows[0], 2)
+    time.sleep(0.02)
+print((time.process_time() - used) / (time.perf_counter() - began))
+"""
+    told = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert float(told.stdout) < 0.25, "they turned for 8 of each 20 ms"
