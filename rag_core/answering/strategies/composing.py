@@ -12,7 +12,7 @@ from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.comparing import asks_nothing_else, compared, difference, told_together, with_figures
-from rag_core.answering.strategies.evidence import FEATURES, Evidence
+from rag_core.answering.strategies.evidence import FEATURES, FIGURES, Evidence
 from rag_core.answering.strategies.listing import whole_list
 from rag_core.answering.strategies.units import stands_alone
 from rag_core.answering.strategies.weights import reader
@@ -32,6 +32,7 @@ _LABEL_LINES = 2  # that a row's label takes at most
 _SAME = 0.6  # sentences that share this much of their terms say the same thing
 _CLEARLY = 0.5  # of a row's cells, the share of probability that the best must have to be said
 _ADDS = 0.04  # of the question's words that a further quote must match
+_LONGEST_ITEM = 12  # words of what is listed without having been asked for as a list
 _BEHIND_LEAD = 2  # quotes that support a lead
 _CLOSEST = 3  # quotes that an abstention shows
 _NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
@@ -93,11 +94,11 @@ def compose(
     if not result and not asks_for_words(question):
         lead, cells = _cell(evidence, chosen[0], question)
     chosen = _behind_lead(evidence, chosen, result is None)[: min(most, _BEHIND_LEAD)] if lead else chosen
-    first = None if lead else _list(evidence, chosen[0], question)
+    first = None if lead else _list(evidence, chosen, question)
     if first is None:
         first = _lead_in(evidence, chosen[0], chosen)
     else:
-        chosen = [one for one in chosen if one == chosen[0] or not _within(evidence.units[one].quote, first)]
+        chosen = [one for one in chosen if one == chosen[0] or not within(evidence.units[one].quote, first)]
     chosen = chosen if result else _in_order(evidence, chosen)
     others = (_with_label(evidence, index) for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
@@ -110,15 +111,19 @@ def closest(evidence: Evidence, made: Composition) -> tuple[Quote, ...]:
     telling = [stands_alone(quote) for quote in quotes.values()]
     chosen = choose(evidence, np.where(telling, made.scores, -np.inf), _CLOSEST)
     near = [quotes[one] for one in chosen if telling[one]]
-    return tuple(quote for quote in near if quote is near[0] or not _within(quote, near[0]))
+    return tuple(quote for quote in near if quote is near[0] or not within(quote, near[0]))
 
 
-def _list(evidence: Evidence, index: int, question: str) -> Quote | None:
-    """The list that a unit introduces, or is an item of where a list is asked for."""
-    quote, is_asked = evidence.units[index].quote, kind_of(question) == "list"
-    if not is_asked and not quote.text.endswith(":"):
-        return None
-    return whole_list(evidence.every, evidence.every.index(quote), MOST_LISTED_WORDS if is_asked else MOST_WORDS)
+def _list(evidence: Evidence, chosen: Sequence[int], question: str) -> Quote | None:
+    """The list that the first unit introduces, or is an item of: where one is asked for, or two short items answer."""
+    quote, *others = (evidence.units[index].quote for index in chosen)
+    is_asked = kind_of(question) == "list"
+    whole = whole_list(evidence.every, evidence.every.index(quote), MOST_LISTED_WORDS if is_asked else MOST_WORDS)
+    if whole is None or is_asked or quote.text.endswith(":"):
+        return whole
+    items = [one for one in (quote, *others) if within(one, whole)]
+    is_short = all(len(one.text.split()) <= _LONGEST_ITEM for one in items)
+    return whole if len(items) > 1 and is_short and answer_type(question) not in FIGURES else None
 
 
 def _in_order(evidence: Evidence, chosen: Sequence[int]) -> list[int]:
@@ -133,7 +138,8 @@ def _in_order(evidence: Evidence, chosen: Sequence[int]) -> list[int]:
     return [chosen[0], *sorted(chosen[1:], key=place)]
 
 
-def _within(quote: Quote, other: Quote) -> bool:
+def within(quote: Quote, other: Quote) -> bool:
+    """Whether a quote is part of another."""
     return quote.passage == other.passage and other.start <= quote.start and quote.end <= other.end
 
 

@@ -37,7 +37,7 @@ figure is the one asked for. read, span: log odds of the trained reader that the
 words, answers, of those that it was given; the shares set them against all units and none.
 """
 
-_FIGURES = ("number", "money", "percent", "date")
+FIGURES = ("number", "money", "percent", "date")
 _SUREST = 8.0  # log odds of the reader that are no surer than so much
 _UNREAD = (-_SUREST, -_SUREST, 0.0, 0.0)
 # Units that the reader is given, with the lines beside each: half of the tokens, and answers are right as often.
@@ -166,7 +166,7 @@ def _features(
     names = np.array([word.is_name for word in matches.words], dtype=bool)
     kind = answer_type(question)
     asked = set(terms(question))
-    figure = float(kind in _FIGURES)
+    figure = float(kind in FIGURES)
     best = max(max(hit.score for hit in hits), 1e-9)
     rank = {hit.chunk_id: place for place, hit in enumerate(hits)}
     tabular = np.array([unit.tabular for unit in found], dtype=np.float64)

@@ -36,7 +36,10 @@ def whole_list(every: Sequence[Quote], place: int, most_words: int) -> Quote | N
     if quote not in parts or sum(map(_is_item, parts)) < _FEWEST:
         return None
     head, *items = (part.text.rstrip(";, ") for part in parts)
-    text = f"{head}{' ' if head.endswith(':') else '; '}{'; '.join(items)}{'; …' if len(parts) < len(found) else ''}"
+    text = " ".join(
+        [*(part if part.endswith((".", "!", "?", ":")) else f"{part};" for part in (head, *items[:-1])), items[-1]]
+    )
+    text += "; …" if len(parts) < len(found) else ""
     return replace(quote, text=text, start=parts[0].start, end=parts[-1].end)
 
 

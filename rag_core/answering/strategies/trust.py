@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rag_core.answering.matching import counted
-from rag_core.answering.strategies.composing import Composition
+from rag_core.answering.strategies.composing import Composition, within
 from rag_core.answering.strategies.evidence import Evidence
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import CELL_FEATURES, years_of
@@ -69,13 +69,17 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
     """What trust is estimated from, by name."""
     first = made.chosen[0]
     shares = np.exp(made.scores - made.scores.max())
-    share = float(shares[first] / shares.sum())
+    inside = [
+        index for index, unit in enumerate(evidence.units) if index == first or within(unit.quote, made.quotes[0])
+    ]
+    share = float(shares[inside].sum() / shares.sum())
     together = evidence.full[list(made.chosen)].max(axis=0)
-    best = np.sort(made.scores)[::-1]
+    others = np.delete(made.scores, inside)
     hit = evidence.units[first].quote.hit
     about = years_of(f"{hit.document.title} {hit.section}")
     asked, told = years_of(" ".join(word.text for word in evidence.matches.words)), years_of(made.quotes[0].text)
     return {name: float(evidence.column(name)[first]) for name in _OF_FIRST} | _of_cells(evidence, made) | {
+        "read_share": float(evidence.column("read_share")[inside].sum()),
         "share": share,
         "log_share": math.log(share + 1e-3),
         "together": float(together @ evidence.weights),
@@ -84,7 +88,7 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
         "other_year": float(not made.cells and bool(asked and told) and asked.isdisjoint(told | about)),
         "new_words": min(len(set(terms(made.quotes[0].text)) - evidence.asked_terms), _NEW_WORDS) / _NEW_WORDS,
         "best": float((counted(evidence.full) @ evidence.weights).max()),
-        "margin": float(min(best[0] - best[1], _MARGIN)) if len(best) > 1 else _MARGIN,
+        "margin": float(min(made.scores.max() - others.max(), _MARGIN)) if len(others) else _MARGIN,
         "best_document": float(hit.document.id == evidence.units[0].quote.hit.document.id),
         "read_best": float(evidence.column("read").max()),
         "span_best": float(evidence.column("span").max()),

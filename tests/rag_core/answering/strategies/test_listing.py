@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.composing import MOST_WORDS
 from rag_core.answering.strategies.extractive import extract
@@ -79,3 +80,17 @@ def test_a_list_that_is_asked_for_may_be_longer() -> None:
     short = extract("What do children bring for the trip to the museum?", hits, ENCODER).quotes[0].text
     assert short.endswith("; …")
     assert len(short.split()) <= MOST_WORDS + 1
+
+
+def test_a_list_of_short_items_answers_where_two_of_them_would(real_encoder: Encoder) -> None:
+    text = "Lentil soup\n\n- 250 g red lentils\n- 1 onion and 2 carrots\n- tomato paste\n\nSimmer for 25 minutes."
+    found = extract("what do I need to buy for the lentil soup", [hit(text)], real_encoder)
+    assert found.quotes[0].text == "250 g red lentils; 1 onion and 2 carrots; tomato paste"
+    assert not found.abstained
+
+
+def test_items_that_are_sentences_stay_sentences() -> None:
+    every = quotes(merge_hits([hit("If you smell gas:\n\n1. Open all windows.\n2. Leave the house.\n")]))
+    whole = whole_list(every, 1, 60)
+    assert whole is not None
+    assert whole.text == "If you smell gas: 1. Open all windows. 2. Leave the house."
