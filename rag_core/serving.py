@@ -43,9 +43,12 @@ def find(folder: Path) -> Served | None:
     """The server of a data directory, or None; the note of one that was killed tells nothing."""
     try:
         served = Served(**json.loads((folder / NAME).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+    try:
         os.kill(served.pid, 0)
     except PermissionError:  # another user's process
         return served
-    except (OSError, ValueError, TypeError, OverflowError):
+    except (OSError, TypeError, OverflowError):
         return None
     return served

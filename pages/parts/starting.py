@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import question_line, resources, samples, talk, words
+from pages.parts import conversations, question_line, resources, samples, talk, words
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
 
@@ -69,4 +69,7 @@ def _buttons(documents: Sequence[Document], scope: Scope, settled: bool, looking
 
 
 def _ask(question: str) -> None:
-    talk.ask(question)
+    """Begin a conversation; a click that comes twice, before the first one's answer is drawn, asks once."""
+    chosen = conversations.current()
+    if chosen is None or not (resources.questions().of(chosen) or resources.library().messages(chosen)):
+        talk.ask(question)

@@ -84,6 +84,7 @@ def test_a_passage_of_a_text_is_marked_in_the_text(open_page: Open) -> None:
     expect(page.locator(".passage mark")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_reload_and_second_tab_show_the_same(open_page: Open) -> None:
     page = open_page("chat")
     page.locator(".st-key-chat_suggestions button").first.click()

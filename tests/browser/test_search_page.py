@@ -80,7 +80,7 @@ def test_a_name_after_an_at_narrows_the_conversation_for_every_tab(open_page: Op
     expect(scope).to_contain_text("STORM")
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("dark", [pytest.param(False, marks=pytest.mark.slow), True], ids=["light", "dark"])
 def test_a_day_of_adding_is_picked_from_a_calendar(open_page: Open, dark: bool) -> None:
     page = open_page("search?q=chlorine", dark=dark)
     page.locator(".result").first.wait_for()

@@ -18,7 +18,7 @@ from tests.faults.shelf import Shelf
 from tests.faults.summary import Tally, seed
 from tests.faults.worker import Plan, live
 
-_KILLS = 20 if ALL else 8
+_KILLS = 20 if ALL else 4
 _LIBRARIES = 10 if ALL else 1
 _LONGEST_S = 1.5
 # So long it takes to make the files of a new PostgreSQL.

@@ -233,10 +233,16 @@ def test_every_operation_knows_who_may(abroad: AbstractContextManager[Served], f
                 assert reader.request(verb, url, json={}, headers=key).status_code == 403, (verb, path)
 
 
-def test_the_note_of_a_server_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_note_of_a_server_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving.told(tmp_path, "http://127.0.0.1:1", "secret"):
         assert stat.S_IMODE((tmp_path / serving.NAME).stat().st_mode) == 0o600
         assert serving.find(tmp_path) == serving.Served("http://127.0.0.1:1", os.getpid(), "secret")
         (tmp_path / serving.NAME).write_text('{"url": "x", "pid": 999999999, "key": ""}')
         assert serving.find(tmp_path) is None
+        monkeypatch.setattr(Path, "read_bytes", denied)
+        assert serving.find(tmp_path) is None
     assert serving.find(tmp_path) is None
+
+
+def denied(path: Path) -> bytes:
+    raise PermissionError(13, "Permission denied", str(path))

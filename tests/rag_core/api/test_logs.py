@@ -69,6 +69,7 @@ def test_files_follow_each_other_and_a_lack_of_one_stops_nothing(
         logging.getLogger("rag_core").info("goes nowhere")
 
 
+@pytest.mark.slow
 def test_requests_are_sent_to_a_collector() -> None:
     spans: Queue[Any] = Queue()
 

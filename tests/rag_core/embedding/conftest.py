@@ -50,7 +50,10 @@ def oracle() -> Iterator[Embedder]:
         yield embedder
 
 
-@pytest.fixture(scope="session", params=["openvino float32", "openvino bf16", "openvino int8", "onnx float32"])
+@pytest.fixture(
+    scope="session",
+    params=["openvino float32", pytest.param("openvino bf16", marks=pytest.mark.slow), "openvino int8", "onnx float32"],
+)
 def runtime(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     kind, precision = request.param.split()
     if precision == "int8" and not has_fast_int8():

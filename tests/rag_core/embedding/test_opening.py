@@ -74,6 +74,7 @@ def test_a_precision_that_a_runtime_lacks() -> None:
         open_embedder(EmbeddingSettings(precision="int8", backend="torch"), MODELS)
 
 
+@pytest.mark.slow
 def test_a_processor_without_8_bit_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openvino_runtime, "capabilities", lambda: frozenset({"FP32"}))
     monkeypatch.setattr(opening, "has_fast_int8", lambda: True)

@@ -64,6 +64,7 @@ def made_up(ease: np.ndarray, random: np.random.Generator) -> list[Result]:
     return found
 
 
+@pytest.mark.slow
 def test_two_equal_configurations_are_hardly_ever_called_different() -> None:
     random, called = np.random.default_rng(2024), 0
     for repetition in range(200):

@@ -207,6 +207,7 @@ def test_columns_that_mean_nothing_are_named_once() -> None:
     assert len(report.questions) == 2
 
 
+@pytest.mark.slow
 def test_large_files_end_soon_at_the_limit() -> None:
     begin = time.perf_counter()
     good = read("question\n" + "".join(f"Question {number}?\n" for number in range(1_000_000)))

@@ -173,6 +173,7 @@ with Library.open(Settings(_env_file=None, data_dir=Path(sys.argv[1]), database_
 """
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_pages_that_are_left_are_recognised(tmp_path: Path, new_database: Callable[[], str]) -> None:
     path, url = tmp_path / "scan.pdf", new_database()
     path.write_bytes(scanned_pdf([sheet([f"Room {number} holds {number * 11} chairs."]) for number in (1, 2, 3)]))
