@@ -55,6 +55,7 @@ _LEFT_OVER = re.compile(r"\b(?:template|vorlage|draft|entwurf|v\d+|final|copy)\b
 _PROGRAM = re.compile(r"^(?:microsoft (?:word|powerpoint|excel)|word|acrobat|adobe \w+|slide) ?[-–:]? ", re.IGNORECASE)
 _COPIES = re.compile(r"(?:\s*\(\d+\)|[\s-]+(?:copy|kopie|final|draft))+$", re.IGNORECASE)
 _HYPHEN = re.compile(r"(?<=[^\W_])-(?=[^\W\d_])|(?<=[^\W\d_])-(?=\d)")
+# A page's number behind a running title; elsewhere than in a PDF it belongs to the title, as in "Newsletter 12".
 _RUNNING = re.compile(r"(?<=[^\d\W])\s+\d{1,3}$")
 # Letters of a script without spaces: each weighs as half a word.
 _DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")
@@ -68,7 +69,8 @@ def find_title(parsed: ParsedDocument, names: Sequence[str], front: Front) -> st
     scores: dict[str, float] = {}
     best: dict[str, str] = {}
     for text, worth in _candidates(parsed, names, front, heard):
-        title = _RUNNING.sub("", _PROGRAM.sub("", text)).strip()
+        title = _PROGRAM.sub("", text).strip()
+        title = _RUNNING.sub("", title) if parsed.media_type == PDF else title
         key = bare_words(title)
         if not key:
             continue

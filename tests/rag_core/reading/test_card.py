@@ -75,6 +75,12 @@ def test_markdown_is_called_by_its_first_heading() -> None:
     assert make_card(parsed, ["README.md"]).title == "Keeping bees"
 
 
+def test_a_number_is_left_off_where_it_may_be_a_pages_alone() -> None:
+    page = Page(1, "Newsletter 12\n\nThe harbour was dredged in May, and the ferry has a new mast.")
+    for media_type, title in {"text/plain": "Newsletter 12", "application/pdf": "Newsletter"}.items():
+        assert make_card(ParsedDocument(media_type, (page,)), ["x"]).title == title
+
+
 def test_a_book_is_not_called_by_its_first_chapter() -> None:
     pages = (Page(1, "The storm\n\nThe lamp went out at three in the morning.\n"),)
     sections = (Section("The storm", 1, 1),)
