@@ -26,6 +26,7 @@ def line(page: Page) -> Locator:
     return page.locator(".st-key-chat_question textarea")
 
 
+@pytest.mark.slow
 def test_the_cursor_is_back_in_the_line_after_each_answer(open_page: Open) -> None:
     page = open_page("chat")
     suggestion = page.locator(".st-key-chat_suggestions button").first

@@ -197,6 +197,7 @@ def test_tags_are_put_on_chosen_documents_and_narrow_the_table(open_page: Open, 
         expect(row(page, name).locator(".tag")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_workbook_is_added_asked_about_and_its_cell_marked_in_a_table(open_page: Open, tmp_path: Path) -> None:
     book = Workbook()
     for cells in (("Harbour", "Depth in m", "Berths"), ("Keel Bay", 7.5, 31), ("Tolsund", 4, 12)):

@@ -58,6 +58,7 @@ def test_a_search_comes_back_by_its_address(open_page: Open) -> None:
     expect(second.get_by_text("from 1 document")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_name_after_an_at_narrows_the_conversation_for_every_tab(open_page: Open) -> None:
     page = open_page("chat")
     ask(page, "@handbook When is a ticket refunded in full?")

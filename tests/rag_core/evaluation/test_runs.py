@@ -663,6 +663,7 @@ with Library.open(settings) as library:
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(own: Settings) -> None:
     small = Configuration("Small", {"chunking.size": 100, "chunking.overlap": 10})
     with Library.open(own) as library:

@@ -80,6 +80,7 @@ def test_a_model_that_is_not_there_leaves_extracts(quiet: Library) -> None:
     assert all(quiet.clusters.summary(document.id) for document in quiet.documents())
 
 
+@pytest.mark.slow
 def test_clusters_come_by_themselves(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere: list[str] = []
     call = Aside.__call__
