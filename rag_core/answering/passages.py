@@ -9,7 +9,7 @@ from itertools import groupby
 
 from rag_core.domain import Box, Chunk, Citation, Hit
 from rag_core.text.context import context_of
-from rag_core.text.sentences import Kind, split_sentences
+from rag_core.text.sentences import LIST_ITEM, Kind, split_sentences
 from rag_core.text.tables import begins_in_table
 from rag_core.text.terms import terms
 
@@ -108,8 +108,16 @@ def quotes(passages: Sequence[Passage]) -> list[Quote]:
             cut_before = span.start == 0 and passage.start > 0 and span.text[:1].islower()
             cut_after = position == len(spans) - 1 and span.kind == "sentence" and span.text[-1:].isalnum()
             hit = _holder(passage.hits, start, end)
-            found.append(Quote(span.text, start, end, span.kind, hit, number, position, not (cut_before or cut_after)))
+            below = passage.text[spans[position + 1].start :] if position + 1 < len(spans) else ""
+            kind = "heading" if _is_heading(span.text, below, hit) else span.kind
+            found.append(Quote(span.text, start, end, kind, hit, number, position, not (cut_before or cut_after)))
     return found
+
+
+def _is_heading(text: str, below: str, hit: Hit) -> bool:
+    """Whether a line is the title of one of its document's sections: no sentence, nor what introduces a list."""
+    says_more = text.endswith((".", ":")) or LIST_ITEM.match(below)
+    return not says_more and any(text == section.title for section in hit.document.sections)
 
 
 def _holder(hits: Sequence[Hit], start: int, end: int) -> Hit:

@@ -119,7 +119,12 @@ def _list(evidence: Evidence, chosen: Sequence[int], question: str) -> Quote | N
     quote, *others = (evidence.units[index].quote for index in chosen)
     is_asked = kind_of(question) == "list"
     whole = whole_list(evidence.every, evidence.every.index(quote), MOST_LISTED_WORDS if is_asked else MOST_WORDS)
-    if whole is None or is_asked or quote.text.endswith(":"):
+    if (
+        whole is None
+        or is_asked
+        or quote.text.endswith(":")
+        or (quote.kind != "sentence" and whole.start == quote.start)
+    ):
         return whole
     items = [one for one in (quote, *others) if within(one, whole)]
     is_short = all(len(one.text.split()) <= _LONGEST_ITEM for one in items)

@@ -1,4 +1,4 @@
-"""A list that answers as a whole: its items together, behind the line that introduces them."""
+"""A list that answers as a whole: its items together, behind the line or the heading that introduces them."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def whole_list(every: Sequence[Quote], place: int, most_words: int) -> Quote | N
     parts = [one for one, words in zip(found, lengths, strict=True) if words <= most_words]
     if quote not in parts or sum(map(_is_item, parts)) < _FEWEST:
         return None
-    head, *items = (part.text.rstrip(";, ") for part in parts)
-    text = " ".join(
-        [*(part if part.endswith((".", "!", "?", ":")) else f"{part};" for part in (head, *items[:-1])), items[-1]]
+    *others, last = (
+        f"{part.text.rstrip(':')}:" if part.kind == "heading" else part.text.rstrip(";, ") for part in parts
     )
-    text += "; …" if len(parts) < len(found) else ""
+    said = (text if text.endswith((".", "!", "?", ":")) else f"{text};" for text in others)
+    text = f"{' '.join(said)} {last}{'; …' if len(parts) < len(found) else ''}"
     return replace(quote, text=text, start=parts[0].start, end=parts[-1].end)
 
 
 def _introduces(quote: Quote, other: Quote) -> bool:
-    return quote.text.endswith(":") and _is_beside(quote, other)
+    return (quote.text.endswith(":") or quote.kind == "heading") and _is_beside(quote, other)
 
 
 def _is_beside(quote: Quote, other: Quote) -> bool:

@@ -12,7 +12,8 @@ _FIGURE = re.compile(
     r"""(?P<negative>[(+−–-]{0,2})\s*(?P<currency>US\$|A\$|[$€£¥])?\s*(?P<minus>[(−–-]?)\s*
     (?P<number>(?!10[¹²³⁰⁴-⁹])\d[\d,]*(?:\.\d+)?|\.\d+)\s*
     (?P<unit>%|bps|basis\spoints|percentage\spoints|pts|x|m|bn|k|million|billion|thousand)?\s*\)?\s*%?
-    (?:\s?[(\[]\w{1,2}[)\]])?[*¹²³⁰⁴-⁹]*""",
+    (?:\s?[(\[]\w{1,2}[)\]])?[*¹²³⁰⁴-⁹]*(?P<measure>\s(?-i:(?![A-Z][a-z]{2}$|[ap]m$)
+    [^\W\d_°]{1,3}[23²³]?|°[CF]|[^\W\d_]{1,4}[/(][\w²³]{1,3}\)?))?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _YEAR = re.compile(r"(?:FY|CY)?\s?['’]?(?:19|20)\d\d[AEF]?", re.IGNORECASE)
@@ -50,12 +51,15 @@ class Figure:
 
 
 def figure(text: str) -> Figure | None:
-    """What a cell is worth; None for one that is no figure. Brackets make it negative, a dash is nought."""
+    """What a cell is worth; None for one that is no figure. Brackets make it negative, a dash is nought.
+
+    Short words behind it are what it measures ("3,500 kg", "58 dB(A)"); longer ones may be a head's ("12 months").
+    """
     text = text.strip()
     if _NIL.fullmatch(text):
         return Figure(0.0, "%" in text)
     found = _FIGURE.fullmatch(text)
-    if not found:
+    if not found or (found["measure"] and is_year(found["number"])):
         return None
     number = found["number"].replace(",", "")
     marks = (found["negative"] or "") + (found["minus"] or "")

@@ -139,7 +139,10 @@ def _frame(above: Sequence[list[Part]], body: Sequence[list[Part]], before: _Fra
     rows = [parts for parts in body if is_row(parts)]
     bound = min(parts[_first_figure(parts)].left for parts in rows)
     group = above[-1][0] if above and _names_group(above[-1], bound) else None
-    heads, about = heads_above(above[:-1] if group else above, bound, min(parts[0].top for parts in rows))
+    heads, about = heads_above(
+        above[:-1] if group else above, bound, min(parts[0].top for parts in rows), len(rows[0]),
+        goes_on=before is not None and bool(before.heads),
+    )  # fmt: skip
     if before and not heads and (len(above) <= _BETWEEN or not any(is_text(part) for parts in above for part in parts)):
         return _Frame(group, before.heads, (*about, *before.about))
     return _Frame(group, heads, about)
@@ -210,5 +213,10 @@ def _names_group(parts: Sequence[Part], bound: float) -> bool:
 
 
 def _first_figure(parts: Sequence[Part]) -> int:
-    """Where the figures begin: behind the last text cell that stands before the first of them."""
-    return next(place for place, part in enumerate(parts) if part.is_figure and (place or len(parts) > 1))
+    """Where the figures begin: behind the last text cell that stands before the first of them, and behind the text that
+    a number in front of it counts ("36 | Root canal treatment | 640.00")."""
+    counts = (
+        parts[0].is_figure and len(parts) > 2 and parts[1].value is None and any(one.is_figure for one in parts[2:])
+    )
+    places = range(2 if counts else 0, len(parts))
+    return next(place for place in places if parts[place].is_figure and (place or len(parts) > 1))

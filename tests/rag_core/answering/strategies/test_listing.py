@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rag_core.answering.encoding import Encoder
@@ -9,6 +11,7 @@ from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.composing import MOST_WORDS
 from rag_core.answering.strategies.extractive import extract
 from rag_core.answering.strategies.listing import whole_list
+from rag_core.domain import Section
 from tests.rag_core.answering.parts import ENCODER, hit
 
 TEXT = """Trip to the museum
@@ -85,7 +88,7 @@ def test_a_list_that_is_asked_for_may_be_longer() -> None:
 def test_a_list_of_short_items_answers_where_two_of_them_would(real_encoder: Encoder) -> None:
     text = "Lentil soup\n\n- 250 g red lentils\n- 1 onion and 2 carrots\n- tomato paste\n\nSimmer for 25 minutes."
     found = extract("what do I need to buy for the lentil soup", [hit(text)], real_encoder)
-    assert found.quotes[0].text == "250 g red lentils; 1 onion and 2 carrots; tomato paste"
+    assert found.quotes[0].text == "Lentil soup: 250 g red lentils; 1 onion and 2 carrots; tomato paste"
     assert not found.abstained
 
 
@@ -94,3 +97,13 @@ def test_items_that_are_sentences_stay_sentences() -> None:
     whole = whole_list(every, 1, 60)
     assert whole is not None
     assert whole.text == "If you smell gas: 1. Open all windows. 2. Leave the house."
+
+
+def test_a_title_of_a_section_is_no_answer_but_with_its_list() -> None:
+    text = "Before each journey\n\n• Close the windows.\n• Lock the door.\n\nCare\n\nClean windows with water.\n"
+    sections = (Section("Before each journey", 1, 1, 0), Section("Care", 1, 1, text.index("Care")))
+    found = hit(text)
+    every = quotes(merge_hits([replace(found, document=replace(found.document, sections=sections))]))
+    kinds = {quote.text: quote.kind for quote in every}
+    assert kinds["Care"] == "heading"
+    assert kinds["Before each journey"] != "heading"

@@ -53,6 +53,28 @@ def test_a_line_beside_a_table_says_what_its_figures_are_in(line: str) -> None:
         assert said_of["20%"] == "Discount, Tolsund: 20%"
 
 
+def test_a_data_sheets_figures_have_units_and_its_rows_of_words_are_no_heads() -> None:
+    rows = ("Quantity\tValue", "Size\t5.4 / 2.1 m", "Power\t750 W", "Voltage\t230 V / 50 Hz", "Flow\t14,000 l/h",
+            "Protection class\tIPX8", "Weight\t6.1 kg")  # fmt: skip
+    found = cells("Technical data\n" + "\n".join(rows) + "\n")
+    assert {said(cell) for cell in found.values()} == {
+        "Power, Value: 750 W", "Flow, Value: 14,000 l/h", "Weight, Value: 6.1 kg"
+    }  # fmt: skip
+
+
+def test_a_number_before_a_label_belongs_to_it() -> None:
+    found = cells("Proposed treatment\nTooth\tTreatment\tFee\n36\tRoot canal\t640.00\n15\tFilling\t145.00\n")
+    assert [(said(cell), cell.head) for cell in found.values()] == [
+        ("36 Root canal, Fee: 640.00", "Fee"),
+        ("15 Filling, Fee: 145.00", "Fee"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["12 months", "6 May", "8 am", "2024 net", "2 x 5 kg", "12 Quarry"])
+def test_words_behind_a_number_are_no_unit(text: str) -> None:
+    assert figure(text) is None
+
+
 def test_a_cell_is_of_its_own_year_before_that_of_its_document() -> None:
     page = "Report of 2024\n2022: 398,000\n2023: 412,000\n"
     cell = cells(page)["412,000"]
