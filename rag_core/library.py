@@ -357,6 +357,10 @@ class Library:
         """Vectors of texts, float32 (n, dimensions), rows of unit length. Raises ModelUnavailable."""
         return self.asking.embed(texts)
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text in the embedding model's own, uncut. Raises ModelUnavailable."""
+        return self.asking.count_tokens(texts)
+
     def suggestions(self, given: Sequence[Question] = (), *, scope: Scope | None = None, limit: int = 4) -> list[str]:
         """At most `limit` questions that the library answers right: of those `given`, else of drafts of its own.
 

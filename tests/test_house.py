@@ -106,7 +106,8 @@ def test_the_public_names() -> None:
         "open", "connect", "restore", "backup_beside", "close", "is_closing", "warm_up", "settings", "folder",
         "add", "accept", "resume", "retry", "remove", "intake",
         "documents", "document", "chunks", "page", "pages", "page_image", "tables", "original",
-        "search", "retrieve", "ask", "stream", "reply", "embed", "suggestions", "scope_of", "conversations", "messages",
+        "search", "retrieve", "ask", "stream", "reply", "embed", "count_tokens", "suggestions", "scope_of",
+        "conversations", "messages",
     }  # fmt: skip
 
 

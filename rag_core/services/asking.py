@@ -144,6 +144,10 @@ class Asking:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
         return self._embedding.get().encode(texts)
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text in the embedding model's own, uncut."""
+        return self._embedding.get().count_tokens(texts)
+
     def corpus(self, settings: Settings) -> LibraryCorpus | Rechunked:
         """What a configuration is tested on."""
         if settings.chunking.key == self._preferences.settings.chunking.key:

@@ -130,7 +130,8 @@ def embed(request: Request, library: Opened, given: Embed) -> Response:
         {"object": "embedding", "index": number, "embedding": _packed(vector, given.encoding_format)}
         for number, vector in enumerate(vectors)
     ]
-    usage = {"prompt_tokens": 0, "total_tokens": 0}
+    count = sum(library.count_tokens(texts))
+    usage = {"prompt_tokens": count, "total_tokens": count}
     return told(request, {"object": "list", "data": data, "model": given.model, "usage": usage})
 
 

@@ -69,6 +69,7 @@ def test_vectors(client: openai.OpenAI, served: Served) -> None:
         got = [one.embedding for one in made.data]
         got = [np.frombuffer(base64.b64decode(one), "<f4") if isinstance(one, str) else one for one in got]
         assert np.allclose(got, wanted, atol=1e-6)
+        assert (made.usage.prompt_tokens, made.usage.total_tokens) == (2, 2)
     assert np.allclose(client.embeddings.create(model="lectern", input=["one", "two"]).data[1].embedding, wanted[1])
 
 
