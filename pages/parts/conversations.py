@@ -67,12 +67,16 @@ def narrow(conversation: str | None, scope: Scope) -> None:
 
 
 def sidebar(library: Library, chosen: str | None) -> None:
-    """The list, pinned ones first, then the newest, with a button for a new one and a search in titles and texts."""
-    conversations = library.conversations()
+    """The list, pinned ones first, then the newest, with a button for a new one and a search in titles and texts.
+
+    Single questions of the command line and of other programs are found by the search alone.
+    """
+    known = library.conversations()
+    conversations = [one for one in known if one.listed or one.id == chosen]
     st.button(
         "New conversation", icon=":material/edit_square:", key="chat_new", width="stretch", on_click=show, args=(None,)
     )
-    if conversations:
+    if known:
         wanted = st.text_input(
             "Search conversations", key="chat_find", placeholder="Search conversations", icon=":material/search:",
             label_visibility="collapsed",

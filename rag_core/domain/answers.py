@@ -143,13 +143,17 @@ class StreamEvent:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation's heading; its messages are fetched apart. Pinned ones stand before all others."""
+    """A conversation's heading; its messages are fetched apart. Pinned ones stand before all others.
+
+    `listed` is False for a single question that was asked without a conversation, until it is gone on with.
+    """
 
     id: str
     title: str
     created_at: datetime
     updated_at: datetime
     pinned: bool = False
+    listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,7 @@ class FakeLibrary:
         self.kept: dict[str, list[Message]] = {}
         self.titles: dict[str, str] = {}
         self.pinned: set[str] = set()
+        self.unlisted: set[str] = set()
         self.suggested: list[str] = []
         self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
         self.preferences = FakePreferences()
@@ -265,7 +266,10 @@ class FakeLibrary:
 
     def conversations(self, words: str = "") -> list[Conversation]:
         found = [name for name in self.kept if words.lower() in self.titles.get(name, name).lower()]
-        return [Conversation(name, self.titles.get(name, name), NOW, NOW, name in self.pinned) for name in found]
+        return [
+            Conversation(name, self.titles.get(name, name), NOW, NOW, name in self.pinned, name not in self.unlisted)
+            for name in found
+        ]
 
     def messages(self, conversation_id: str) -> list[Message]:
         return self.kept.get(conversation_id, [])

@@ -142,6 +142,20 @@ def test_a_conversation_comes_back_by_its_address(library: FakeLibrary) -> None:
     assert "What would you like to know?" in said(test)
 
 
+def test_a_question_of_a_program_is_listed_where_it_is_looked_for(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    library.kept = {"one": [Message("m1", "Why?", NOW, answer=an_answer())], "two": []}
+    library.unlisted = {"one"}
+
+    def listed(test: AppTest) -> list[str]:
+        return [str(button.key) for button in test.button if str(button.key).startswith("chat_entry")]
+
+    test = draw("chat")
+    assert listed(test) == ["chat_entry_two"]
+    assert listed(test.text_input(key="chat_find").set_value("one").run()) == ["chat_entry_one"]
+    assert listed(draw("chat", c="one")) == ["chat_entry_current_one", "chat_entry_two"]
+
+
 def test_models_say_what_is_missing(library: FakeLibrary) -> None:
     library.held = [a_document()]
     library.statuses = (*library.statuses, GEMINI)

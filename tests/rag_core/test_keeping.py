@@ -50,7 +50,9 @@ def test_a_question_asked_in_the_place_of_another_sets_it_aside_until_it_is_brou
 def test_what_follows_an_edited_question_is_not_its_past(filled: Library) -> None:
     talk = filled.ask("How many squares has a chess board?").conversation
     first = filled.messages(talk)[0]
+    assert [one.listed for one in filled.conversations()] == [False], "it was asked by itself"
     filled.ask(PRICE, conversation=talk)
+    assert [one.listed for one in filled.conversations()] == [True]
     *_, last = filled.stream("And of wheat bread?", conversation=talk, replaces=first.id)
     assert last.answer is not None
     assert "rye" not in last.answer.trace.query, "nothing was said before it"
@@ -71,7 +73,8 @@ def test_a_pinned_conversation_stands_first(filled: Library) -> None:
     first, second = filled.ask(PRICE).conversation, filled.ask(PRICE).conversation
     assert [one.id for one in filled.conversations()] == [second, first]
     filled.history.pin(first, True)
-    assert [(one.id, one.pinned) for one in filled.conversations()] == [(first, True), (second, False)]
+    shown = [(one.id, one.pinned, one.listed) for one in filled.conversations()]
+    assert shown == [(first, True, True), (second, False, False)]
     assert [one.id for one in filled.conversations("bread")] == [first, second]
     filled.history.pin(first, False)
     assert [one.id for one in filled.conversations()] == [second, first]

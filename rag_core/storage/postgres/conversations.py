@@ -25,7 +25,7 @@ _MESSAGES = """
     SELECT id, question, created_at, answer, error, rating, reason, conversation_id,
         (SELECT count(*) FROM messages old WHERE old.replaced_by = messages.id AND old.answer IS NOT NULL)
     FROM messages """
-_CONVERSATIONS = "SELECT id, title, created_at, updated_at, pinned FROM conversations c "
+_CONVERSATIONS = "SELECT id, title, created_at, updated_at, pinned, listed FROM conversations c "
 _NEWEST = "ORDER BY pinned DESC, updated_at DESC, id"
 _REASON_CHARS = 2000
 _TITLE_CHARS = 60
@@ -46,11 +46,13 @@ class ConversationStore:
     ) -> tuple[str, str]:
         """Note a question; begins a conversation where there is none. Returns conversation and message ids.
 
-        A `scope` becomes the conversation's own. The message `replaces` and those after it are set aside.
+        One without an id is listed once it is gone on with. A `scope` becomes the conversation's own. The message
+        `replaces` and those after it are set aside.
         """
+        listed = bool(conversation_id)
         conversation_id = _id(conversation_id or uuid.uuid4().hex)
         message_id = uuid.uuid4().hex
-        self._ask(conversation_id, message_id, question, scope, replaces)
+        self._ask(conversation_id, message_id, question, scope, replaces, listed)
         return conversation_id, message_id
 
     def scope(self, conversation_id: str) -> Scope:
@@ -110,7 +112,9 @@ class ConversationStore:
 
     def pin(self, conversation_id: str, pinned: bool) -> None:
         """Keep a conversation before all others, or among them again."""
-        self._database.execute("UPDATE conversations SET pinned = %s WHERE id = %s", (pinned, _id(conversation_id)))
+        self._database.execute(
+            "UPDATE conversations SET pinned = %s, listed = true WHERE id = %s", (pinned, _id(conversation_id))
+        )
 
     @retried
     def messages(self, conversation_id: str) -> list[Message]:
@@ -151,7 +155,8 @@ class ConversationStore:
         """Give a conversation another title; an empty one changes nothing."""
         if title.strip():
             self._database.execute(
-                "UPDATE conversations SET title = %s WHERE id = %s", (_title(title), _id(conversation_id))
+                "UPDATE conversations SET title = %s, listed = true WHERE id = %s",
+                (_title(title), _id(conversation_id)),
             )
 
     def delete(self, conversation_id: str) -> None:
@@ -176,13 +181,14 @@ class ConversationStore:
 
     @retried
     def _ask(
-        self, conversation_id: str, message_id: str, question: str, scope: Scope | None, replaces: str | None
-    ) -> None:
+        self, conversation_id: str, message_id: str, question: str, scope: Scope | None, replaces: str | None,
+        listed: bool,
+    ) -> None:  # fmt: skip
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT INTO conversations (id, title) VALUES (%s, %s)"
-                " ON CONFLICT (id) DO UPDATE SET updated_at = now()",
-                (conversation_id, _title(question)),
+                "INSERT INTO conversations (id, title, listed) VALUES (%s, %s, %s)"
+                " ON CONFLICT (id) DO UPDATE SET updated_at = now(), listed = true",
+                (conversation_id, _title(question), listed),
             )
             if scope is not None:
                 connection.execute(
