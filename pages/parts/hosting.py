@@ -7,10 +7,12 @@ import logging
 import signal
 import sys
 import threading
+import webbrowser
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
@@ -50,12 +52,9 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     sys.setswitchinterval(_TURN_S)
     opening = resources.opening()
     doors.library = lambda: opening.library
-    url = _url(address)
-    sys.stdout.write(f"Lectern: {url}\n")
-    sys.stdout.flush()
     with _logged(), ExitStack() as told:
         _trace()
-        telling = asyncio.create_task(_tell(opening, url, told))
+        telling = asyncio.create_task(_tell(opening, _url(address), told))
         if not doors.keyless and not doors.sign_in:
             await _check_keys(opening)
         try:
@@ -99,7 +98,8 @@ def _url(address: str) -> str:
 
 
 async def _tell(opening: Opening, url: str, told: ExitStack) -> None:
-    """Note address and key beside the library's lock once it is ours, and get the doors ready."""
+    """Say where the server is, note address and key beside the library's lock once it is ours, get the doors ready."""
+    await announce(url)
     while opening.state != "open":
         await asyncio.sleep(_LOOK_S)
     try:
@@ -111,6 +111,29 @@ async def _tell(opening: Opening, url: str, told: ExitStack) -> None:
     await asyncio.to_thread(doors.make)
     settle()
     opening.warm_up()
+
+
+async def announce(url: str) -> None:
+    """Print the address, and open the browser where there is one to open, once the port answers."""
+    while not await _answers(url):
+        await asyncio.sleep(_LOOK_S)
+    sys.stdout.write(f"Lectern: {url}\n")
+    sys.stdout.flush()
+    if not config.get_option("server.headless"):  # Streamlit opens none for an application with doors of its own
+        threading.Thread(target=webbrowser.open, args=(url,), name="lectern-browser", daemon=True).start()
+
+
+async def _answers(url: str) -> bool:
+    """Whether a request is answered. The port is taken before; whoever connects then waits for the server to begin."""
+    parts = urlsplit(url)
+    try:
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        writer.write(f"GET /_stcore/health HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n".encode())
+        await reader.read()
+        writer.close()
+    except OSError:
+        return False
+    return True
 
 
 async def _check_keys(opening: Opening) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -99,8 +100,11 @@ def check_port(port: int, address: str = HERE) -> None:
         try:
             probe.bind((address, port))
         except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            perhaps = f": perhaps Lectern runs already, on http://{address}:{port}" if taken else ""
             raise LecternError(
-                f"Port {port} of {address} cannot be used ({error.strerror}): perhaps Lectern runs already, on"
-                f" http://{address}:{port}.",
-                help="Take another one: make run PORT=8502, or lectern run --port 8502.",
+                f"Port {port} of {address} cannot be used ({error.strerror}){perhaps}.",
+                help="Take another one: make run PORT=8502, or lectern run --port 8502."
+                if taken or error.errno == errno.EACCES
+                else f"Name an address of this machine, such as {HERE}: lectern run --address {HERE}.",
             ) from error

@@ -145,6 +145,9 @@ def test_a_port_in_use_is_said() -> None:
             check_port(number)
     assert "PORT=8502" in told.value.help
     check_port(number)
+    with pytest.raises(LecternError, match=r"cannot be used \([^)]*\)\.$") as told:
+        check_port(number, "192.0.2.1")
+    assert "--address" in told.value.help
     with pytest.raises(click.UsageError):
         check_port(70_000)
 

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import webbrowser
+
+import pytest
+from streamlit import config
+
+from pages.parts import hosting
+
+
+@pytest.mark.parametrize("headless", [True, False])
+def test_the_address_is_told_once_the_port_answers(
+    headless: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    shown = threading.Event()
+    monkeypatch.setattr(webbrowser, "open", lambda url: (opened.append(url), shown.set()))
+    monkeypatch.setattr(config, "get_option", {"server.headless": headless}.__getitem__)
+    monkeypatch.setattr(hosting, "_LOOK_S", 0.01)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.close()
+
+    async def told() -> str:
+        with socket.socket() as port:
+            port.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{port.getsockname()[1]}"
+            telling = asyncio.create_task(hosting.announce(url))
+            await asyncio.sleep(0.05)
+            port.listen()
+            await asyncio.sleep(0.05)
+            assert not telling.done(), "nobody answers yet"
+            assert capsys.readouterr().out == ""
+            async with await asyncio.start_server(answer, sock=port):
+                await asyncio.wait_for(telling, 10)
+        return url
+
+    url = asyncio.run(told())
+    assert capsys.readouterr().out == f"Lectern: {url}\n"
+    if not headless:
+        assert shown.wait(10)
+    assert opened == ([] if headless else [url])
