@@ -20,8 +20,12 @@ ROOT = "/api/v1"
 Made = TypeVar("Made")
 
 
+class NotOffered(LecternError, AttributeError):
+    """What only an open library can do; AttributeError, so that `hasattr` is False for it."""
+
+
 class Remote:
-    """What speaks to a server. What only an open library can do raises LecternError."""
+    """What speaks to a server. What only an open library can do raises NotOffered."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -29,9 +33,10 @@ class Remote:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):
             raise AttributeError(name)
-        raise LecternError(
-            f"The server {self._wire.url} does not offer this ({name}).", help="Close the application, then try again."
-        )
+        help_text = "Close the application, then try again; in Python with Library.open on its machine."
+        error = NotOffered(f"The server {self._wire.url} does not offer this ({name}).", help=help_text)
+        error.add_note(help_text)  # shown in a traceback
+        raise error
 
 
 class Call(Generic[Made]):

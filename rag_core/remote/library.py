@@ -69,7 +69,7 @@ class Found:
 class RemoteLibrary(Remote):
     """See `Library` for what the methods do. All raise what the server tells, and StoreUnavailable where it is silent.
 
-    What only an open library can do raises LecternError.
+    What only an open library can do raises NotOffered, a LecternError and AttributeError.
     """
 
     def __init__(self, url: str, key: str = "", *, wire: Wire | None = None) -> None:

@@ -281,9 +281,11 @@ def test_models(any_library: Library, served: Served) -> None:
 def test_what_cannot_be_done_from_afar(served: Served) -> None:
     with pytest.raises(LecternError, match="update") as raised:
         Library.connect(served.url).clusters.update()
-    assert raised.value.help
+    assert raised.value.help in raised.value.__notes__
     with pytest.raises(LecternError, match="reembed"):
         Library.connect(served.url).maintenance.reembed()
+    assert not hasattr(Library.connect(served.url), "preferences")
+    assert not hasattr(Library.connect(served.url).evaluation, "draft")
     with pytest.raises(ConfigurationError):
         Library.connect("lectern")
     with pytest.raises(StoreUnavailable):
