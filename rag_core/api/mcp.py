@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import MCPServerError, ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from pydantic import Field
@@ -101,7 +101,8 @@ class Tools:
 
     def document(self, context: Context, id: str) -> str:
         """The text of a document; of a long one its first pages, with word of those that are left."""
-        read = _read(self._library(), id, 1, 1_000_000, _caller(context))
+        with _told(ResourceError):
+            read = _read(self._library(), id, 1, 1_000_000, _caller(context))
         texts, left = [page["text"] for page in read["pages"]], read["total"] - len(read["pages"])
         return "\f".join([*texts, f"[{left} more pages: read_document gives them]"] if left > 0 else texts)
 
@@ -172,14 +173,14 @@ def _caller(context: Context) -> Caller:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _told(kind: type[MCPServerError] = ToolError) -> Iterator[None]:
     """What went wrong as an assistant is told it."""
     try:
         yield
     except LecternError as error:
-        raise ToolError(f"{error} {error.help}".strip()) from error
+        raise kind(f"{error} {error.help}".strip()) from error
     except Refused as error:
-        raise ToolError(str(error.detail)) from error
+        raise kind(str(error.detail)) from error
 
 
 @contextmanager

@@ -73,6 +73,8 @@ def problem(path: str, error: Exception, status: int = 500, **more: Any) -> Resp
     elif isinstance(error, HTTPException):
         status, message, headers = error.status_code, str(error.detail), dict(error.headers or {})
         help_text, kind = getattr(error, "help", ""), HTTPStatus(status).phrase.replace(" ", "")
+        if message == HTTPStatus(status).phrase:  # no path, or no such method of it
+            message, help_text = f"{message}: {path[:200]}.", "/api/v1/docs tells what there is."
     if path == "/v1" or path.startswith("/v1/"):
         told: dict[str, Any] = {"message": f"{message} {help_text}".strip(), "type": kind, "param": None, "code": kind}
         return JSONResponse({"error": told}, status, headers)

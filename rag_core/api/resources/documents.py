@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
@@ -241,22 +242,25 @@ def _given(body: bytes) -> SourcesGiven:
     try:
         given = SourcesGiven.model_validate_json(body)
     except ValidationError as error:
-        raise Refused(422, f"The request cannot be used: {error.errors()[0]['msg']}.") from error
+        faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
+        raise RequestValidationError(faults) from error
     if not given.paths and not given.addresses:
-        raise Refused(422, "The request names nothing to add.")
+        raise Refused(422, "The request names nothing to add.", "Send paths or addresses.")
     return given
 
 
 def allowed(request: Request, path: Path) -> Path:
     """A path that a caller may have read: any for whoever may read the data directory, else of folders that are set."""
     caller = caller_of(request)
+    # The same whether there is such a file or not.
+    help_text = "" if caller.owner else "LECTERN_DOORS__FOLDERS names folders that may be."
     try:
         full = path.expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        raise Refused(404 if caller.owner else 403, f"The file {path} cannot be added.") from error
+        raise Refused(404 if caller.owner else 403, f"{path} cannot be added.", help_text) from error
     folders = [folder.expanduser().resolve() for folder in doors_of(request).settings.folders]
     if not caller.owner and not any(full.is_relative_to(folder) for folder in folders):
-        raise Refused(403, f"The file {path} cannot be added.", "LECTERN_DOORS__FOLDERS names folders that may be.")
+        raise Refused(403, f"{path} cannot be added.", help_text)
     return full
 
 

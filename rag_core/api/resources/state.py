@@ -98,7 +98,7 @@ def settings(request: Request, library: Opened) -> Response:
 @router.patch("/settings", dependencies=[ADMIN], **answers(object_of("SettingsChanged", notes=list[str])))
 def change_settings(request: Request, library: Opened, given: dict[str, Any]) -> Response:
     """Make values the library's own, `{"retrieval.k": 10}`; `notes` say what follows."""
-    return told(request, {"notes": list(library.evaluation.apply(Configuration("REST", given)))})
+    return told(request, {"notes": list(library.evaluation.apply(Configuration("The request", given)))})
 
 
 @router.get("/keys", dependencies=[ADMIN], **answers(object_of("Keys", keys=list[AccessKey])))

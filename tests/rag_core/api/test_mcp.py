@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from rag_core import Library, serving
@@ -57,6 +57,8 @@ async def the_handbook(client: Client) -> None:
     assert answer["citations"][0]["document_id"] == listed["id"]
     for wrong in ({"id": "none"}, {"id": listed["id"], "count": 0}):
         assert (await client.call_tool("read_document", wrong)).is_error
+    with pytest.raises(MCPError, match="There is no document of that id"):
+        await client.read_resource("lectern://documents/none")
 
 
 def test_over_http(served: Served) -> None:

@@ -157,7 +157,8 @@ def test_files_of_this_machine_are_added_where_that_is_allowed(served: Served, t
     inside = {"paths": [str(tmp_path / "in" / "note.txt")]}
     with serve(served.library, settings=DoorSettings(folders=(tmp_path / "in",))) as other, other.client() as client:
         for path in ("/etc/passwd", str(tmp_path / "in/../../x"), str(tmp_path / "in" / "way-out" / "passwd")):
-            assert client.post("/api/v1/documents", json={"paths": [path]}).status_code == 403
+            refused = client.post("/api/v1/documents", json={"paths": [path]})
+            assert (refused.status_code, "FOLDERS" in refused.json()["help"]) == (403, True)
             assert client.post("/api/v1/sources", json={"folder": path}).status_code == 403
         assert client.post("/api/v1/documents", json=inside).json()["results"][0]["stage"] == "ready"
     with served.client() as client, served.client(served.doors.key) as owner:
@@ -177,8 +178,13 @@ def test_what_goes_wrong_is_told_with_help(rest: httpx.Client) -> None:
     assert empty.json()["help"]
     misspelt = rest.post("/api/v1/search", json={"question": "x", "kk": 3}).json()
     assert "kk" in misspelt["detail"]
-    assert rest.get("/api/v1/nothing").json()["status"] == 404
+    nothing = rest.get("/api/v1/nothing").json()
+    assert (nothing["status"], nothing["detail"]) == (404, "Not Found: /api/v1/nothing.")
+    assert "/api/v1/docs" in nothing["help"]
     assert rest.post("/api/v1/settings", json={}).status_code == 405
+    assert "The request" in rest.patch("/api/v1/settings", json={"x": 1}).json()["detail"]
+    text = rest.post("/api/v1/documents", json={"addresses": ["https://example.org"]})
+    assert (text.status_code, text.json()["faults"][0]["where"]) == (422, "body.addresses.0")
     assert rest.post("/api/v1/keys", json={"name": "x", "tags": ["?"]}).status_code == 422
     assert rest.post("/api/v1/jobs", json={"kind": "download"}).status_code == 422
 
