@@ -346,8 +346,7 @@ class Library:
         """The same as `stream` for a caller who keeps the conversation: `history` are questions with their answers.
 
         Nothing is kept. They follow what was said in `conversation`, whose scope holds where none is given; without
-        one, no name after `@` widens the scope.
-        """
+        one, no name after `@` widens the scope."""
         return self.asking.reply(
             question, history, conversation=conversation, model=model, cancellation=cancellation, scope=scope,
             agent=agent,
@@ -362,11 +361,8 @@ class Library:
         return self.asking.count_tokens(texts)
 
     def suggestions(self, given: Sequence[Question] = (), *, scope: Scope | None = None, limit: int = 4) -> list[str]:
-        """At most `limit` questions that the library answers right: of those `given`, else of drafts of its own.
-
-        Each is asked of the extractive model, within `scope`; takes some seconds, so the result for a library as it is
-        now is kept. Raises StoreUnavailable, ModelUnavailable.
-        """
+        """At most `limit` questions that the library answers right within `scope`: of those `given`, else of drafts of
+        its own. Takes some seconds; kept for a library as it is now. Raises StoreUnavailable, ModelUnavailable."""
         from rag_core.services.suggesting import suggestions
 
         return suggestions(self.storage, self.asking, self.settings, given, scope or Scope(), limit)
