@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 import webbrowser
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from streamlit import config
@@ -39,7 +40,8 @@ def test_the_address_is_told_once_the_port_answers(
                 await asyncio.wait_for(telling, 10)
         return url
 
-    url = asyncio.run(told())
+    with ThreadPoolExecutor(1) as executor:  # the browser's tests leave a running loop in this thread
+        url = executor.submit(asyncio.run, told()).result()
     assert capsys.readouterr().out == f"Lectern: {url}\n"
     if not headless:
         assert shown.wait(10)

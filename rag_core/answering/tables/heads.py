@@ -54,19 +54,20 @@ def heads_above(
     """The lines of heads over the figures, nearest first, and the other lines back to the text before.
 
     bound: where the figures begin across; top: where they begin down the page, which footers are below of. width: how
-    many cells the first row has; of lines with as many the topmost is the head, the others are rows of words. goes_on:
-    whether rows of figures stand right above the lines, which then are all of words.
+    many cells the first row has. Of lines with as many, those with digits below another are rows of words. goes_on:
+    whether rows of figures stand right above, of whose table all such lines are rows.
     """
     heads: list[list[Part]] = []
-    rows_of_words = 0
+    rows_of_words = full = 0
     about: list[Part] = []
     over_figures = side_by_side([parts for parts in lines if parts[0].top < top], bound)
     for parts in over_figures[: -_LINES - 1 : -1]:
         if is_row(parts):
             break
         over = [part for part in parts if part.right > bound or is_year(part.text)]
-        is_wordy = len(parts) == width and parts[0].right <= bound and not any(_YEAR.search(part.text) for part in over)
-        if is_wordy and len(heads) == rows_of_words:
+        is_full = len(parts) == width and parts[0].right <= bound and not any(_YEAR.search(part.text) for part in over)
+        full += is_full
+        if is_full and len(heads) == rows_of_words and any(map(str.isdigit, "".join(part.text for part in over))):
             rows_of_words += 1
         if over and (len(parts) > 1 or is_head(parts[0], bound)):
             heads.append(over)
@@ -75,9 +76,10 @@ def heads_above(
             about.extend(parts)
         if any(map(is_text, parts)):
             break
+    if goes_on and full == len(lines):
+        return [], tuple(about)
     is_headed = len(heads) > rows_of_words and len(heads[rows_of_words]) >= width - 1
-    words_alone = is_headed or (goes_on and rows_of_words == len(lines))
-    return heads[rows_of_words if words_alone else max(rows_of_words - 1, 0) :], tuple(about)
+    return heads[rows_of_words if is_headed else max(rows_of_words - 1, 0) :], tuple(about)
 
 
 def is_head(part: Part, bound: float) -> bool:
