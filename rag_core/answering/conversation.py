@@ -39,7 +39,8 @@ def wordings(question: str, history: Sequence[Message], encode: Encode) -> tuple
     """The ways in which a question can be searched for, of which its passages tell the best: one where that is sure.
 
     A follow-up's are the question before with its phrase in it, if it fits, both questions joined, and it by itself.
-    One whose year or name was put into the question before is not asked by itself: there it says too little.
+    One whose year or name was put into the question before is not asked by itself, nor one without a word of its own
+    ("And what do they cost?" has one, "Why is that?" has none): there it says too little.
     """
     previous = _last_asked(history)
     if not previous or not is_follow_up(question):
@@ -48,7 +49,8 @@ def wordings(question: str, history: Sequence[Message], encode: Encode) -> tuple
         return (sure,)
     opening = _OPENING.match(question)
     swapped = swapped_phrase(question[opening.end() :], previous, encode) if opening else ""
-    return (*filter(None, [swapped]), f"{previous.rstrip()} {question}", question)
+    own = terms(_BACK.sub("", question[opening.end() :] if opening else question))
+    return (*filter(None, [swapped]), f"{previous.rstrip()} {question}", *([question] if own else []))
 
 
 def is_follow_up(question: str) -> bool:

@@ -10,6 +10,7 @@ from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.composing import Row, says_otherwise
 from rag_core.domain import Citation, Sentence
 from rag_core.models.prompts import NOT_FOUND
+from rag_core.text.terms import terms
 
 if TYPE_CHECKING:  # the strategy that extracts quotes with this
     from rag_core.answering.strategies.extractive import Extraction
@@ -43,8 +44,9 @@ def _paragraphs(extraction: Extraction, register: Register) -> dict[str, list[Se
     if extraction.rows and not extraction.abstained:
         rows = [Sentence(f"{row.name} {_in_cell(row.text)}", (register.number(row.quote),)) for row in extraction.rows]
         return _each(first) | {_table(extraction.rows, rows): rows}
-    numbered = map(register.number, extraction.quotes)
-    texts = [_titled(quote.text, quote) if quote in apart else quote.text for quote in extraction.quotes]
+    telling = [quote for quote in extraction.quotes if terms(quote.text) != terms(extraction.lead)]
+    numbered = map(register.number, telling)
+    texts = [_titled(quote.text, quote) if quote in apart else quote.text for quote in telling]
     quotes = [Sentence(text, (number,)) for text, number in zip(texts, numbered, strict=True)]
     if extraction.abstained:
         return _each([Sentence(NOT_FOUND), *(Sentence(f"{CLOSEST} {one.text}", one.citations) for one in quotes)])

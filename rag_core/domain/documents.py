@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Literal
 
 Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
@@ -236,6 +237,11 @@ class Document:
     def has_page_images(self) -> bool:
         """Whether its pages can be drawn."""
         return self.media_type == "application/pdf" or self.media_type.startswith("image/")
+
+    @property
+    def file_name(self) -> str:
+        """Its first file's name without the ending; "" of a web page, and where it has none."""
+        return PurePosixPath(self.sources[0]).stem if self.sources and not self.address else ""
 
     @property
     def found_title(self) -> str:

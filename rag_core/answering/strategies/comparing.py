@@ -14,7 +14,7 @@ from rag_core.answering.strategies.evidence import Evidence
 from rag_core.answering.tables.computing import set_apart, sets_side_by_side
 from rag_core.answering.tables.saying import Amount, amount_of
 from rag_core.answering.tables.tables import Cell
-from rag_core.domain import Hit
+from rag_core.domain import Document, Hit
 from rag_core.retrieval.understanding import kind_of, understand
 from rag_core.text.terms import terms
 
@@ -72,7 +72,7 @@ def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str,
     """Of documents that a question names beside each other, by these names: the question asked of each alone, and its
     passages. Empty where not every name is a document's of its own."""
     for names in _names(question):
-        held = {name: [hit for hit in hits if _is_titled(name, names, hit.document.title)] for name in names}
+        held = {name: [hit for hit in hits if _is_named(name, names, hit.document)] for name in names}
         if len(names) > 1 and all(held.values()):
             return {_OWNER.sub("", name): (asked_alone(question, name, names), held[name]) for name in names}
     return {}
@@ -134,8 +134,9 @@ def _names(question: str) -> tuple[tuple[str, ...], ...]:
     return (names, pair.groups() if pair else ())
 
 
-def _is_titled(name: str, names: Sequence[str], title: str) -> bool:
-    held = set(terms(title))
+def _is_named(name: str, names: Sequence[str], document: Document) -> bool:
+    """Whether a document's title, or its file's name, has one of some names alone."""
+    held = set(terms(f"{document.title} {document.file_name}"))
     return set(terms(name)) <= held and not any(set(terms(other)) <= held for other in names if other != name)
 
 

@@ -17,6 +17,7 @@ from rag_core.answering.tables.saying import value
 from rag_core.text.sentences import tidy
 
 _MOST_WORDS = 24  # of a row with its heads; a longer one is quoted as it stands
+_WORD = re.compile(r"[^\W\d_]{2}")
 _AHEAD = 0.1  # of the weight of the question's words, by which a head must be ahead of the others
 _CELL = re.compile(r"(?:[^|\t\n]|\n(?![\d$€£¥(]))+|(?<=[|\t])(?=[|\t])")
 
@@ -81,6 +82,8 @@ def _columns(evidence: Evidence, quote: Quote) -> tuple[str, list[Column]]:
             found.append(Column(text, start, end, head[0], (head[1:],)))
         elif text:
             return "", []
+    if found and not _WORD.search(label):  # a number, and the row's name behind it
+        label, found = f"{label} {found[0].text}", found[1:]
     return (label, found) if label and _are_clear(found) else ("", [])
 
 

@@ -80,16 +80,17 @@ def _of_passage(quotes: Sequence[Quote]) -> Iterator[Unit]:
     in_table = False
     for place, quote in enumerate(quotes):
         heading = place if quote.kind == "heading" else heading
-        periods = _periods(quote.text)
+        goes_on = in_table and _has_cells_of(quotes[place - 1], quote)
+        periods = 0 if goes_on else _periods(quote.text)
         if periods > 1:
             in_table = False
         elif is_tabular(quote) and _has_figure(quote.text) and not periods:
             if not in_table:
                 head, group, in_table = _head(quotes, place), None, True
-        elif in_table and quote.kind != "sentence" and len(quote.text) < _LONGEST_GROUP:
+        elif in_table and not goes_on and quote.kind != "sentence" and len(quote.text) < _LONGEST_GROUP:
             group = place
         else:
-            in_table = False
+            in_table = goes_on
         if quote.kind == "heading" or (periods > 1 and quote.kind != "sentence"):
             continue
         if is_tabular(quote):
@@ -101,17 +102,24 @@ def _of_passage(quotes: Sequence[Quote]) -> Iterator[Unit]:
 
 
 def _head(quotes: Sequence[Quote], first_row: int) -> tuple[int, ...]:
-    """The lines before a table's first row, up to and with the sentence that introduces it."""
+    """The lines before a table's first row, up to and with the sentence that introduces it, or up to another's row."""
     found: list[int] = []
     room = _HEAD_CHARS
     for place in range(first_row - 1, max(-1, first_row - 1 - _HEAD_LINES), -1):
         room -= len(quotes[place].text)
-        if room < 0:
+        is_row = is_tabular(quotes[place]) and _has_figure(quotes[place].text) and not _periods(quotes[place].text)
+        if room < 0 or is_row:
             break
         found.append(place)
         if quotes[place].kind == "sentence":
             break
     return tuple(found)
+
+
+def _has_cells_of(row: Quote, other: Quote) -> bool:
+    """Whether two lines are rows of as many cells."""
+    cells = row.exact.count("\t")
+    return row.kind == other.kind == "row" and cells > 0 and cells == other.exact.count("\t")
 
 
 def _periods(text: str) -> int:

@@ -23,8 +23,8 @@ Operation = Literal[
 
 _CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin|(?:go|goes|gone|went)\s(?:up|down)\b)"
 _PERCENT = r"(?:\bper\s?cent|%)"
-_LESS = r"small(?:er|est)|low(?:er|est)|less|least|few(?:er|est)"
-_MORE = r"larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|more|most"
+_LESS = r"small(?:er|est)|low(?:er|est)|less|least|few(?:er|est)|cheap(?:er|est)"
+_MORE = r"larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|heav(?:ier|iest)|more|most"
 # "Less than" before a number is a limit and compares nothing.
 _PATTERNS: dict[Operation, str] = {
     "percentage change": rf"{_PERCENT}.*{_CHANGE} | {_CHANGE}.*{_PERCENT} | \bgrowth\srate",

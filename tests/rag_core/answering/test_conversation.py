@@ -70,6 +70,11 @@ def test_a_phrase_is_put_where_it_fits_and_asked_otherwise_as_well() -> None:
     )  # fmt: skip
 
 
+def test_a_follow_up_without_a_word_of_its_own_is_not_asked_by_itself() -> None:
+    asked = "When does the office open?"
+    assert wordings("Why is that?", [message(asked)], encode) == (f"{asked} Why is that?",)
+
+
 def test_earlier_turns_for_a_prompt() -> None:
     assert earlier_turns([], len, 100) == Earlier()
     unanswered = replace(message("Lost?"), answer=None)

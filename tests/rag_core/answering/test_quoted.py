@@ -29,6 +29,13 @@ def test_the_lead_stands_first_and_cites_its_quote() -> None:
     assert len(citations) == 1
 
 
+def test_what_the_lead_says_already_is_not_quoted_again() -> None:
+    extraction = Extraction((EMPLOYED, LEADS), 0.9, False, lead=EMPLOYED.text.rstrip("."), lead_quotes=(EMPLOYED,))
+    text, _, citations = quoted(extraction)
+    assert text == f"{EMPLOYED.text.rstrip('.')} [1]\n\n{LEADS.text} [2]"
+    assert len(citations) == 2
+
+
 def test_an_abstention_shows_what_is_closest() -> None:
     assert quoted(Extraction((), 0.0, True))[0] == "Not found in these documents."
     text, _, citations = quoted(Extraction((LEADS, EMPLOYED), 0.2, True))

@@ -134,6 +134,17 @@ def test_documents_that_are_compared_are_asked_apart(question: str, of_apple: st
     assert found["costco"][1] == [RATES[0]]
 
 
+def test_documents_are_compared_by_their_files_names() -> None:
+    named = [
+        replace(one, document=replace(one.document, title="Annual report", sources=(f"{one.document.id}.pdf",)))
+        for one in RATES
+    ]
+    assert {name.casefold() for name in asked_of_each("Compare Apple's and Costco's tax rate", named)} == {
+        "apple",
+        "costco",
+    }
+
+
 @pytest.mark.parametrize(
     "question", ["What was Apple's tax rate?", "Compare Apple's and Netflix's tax rate", "Halcyon or Tern?"]
 )

@@ -69,3 +69,24 @@ def test_what_stands_alone() -> None:
     assert [quote.text for quote in every if stands_alone(quote)] == [
         "It was made for crews.", "Adult | 12.40 | 15.80",
     ]  # fmt: skip
+
+
+GOALS = """Table as of 12 April 2025
+No	Team	Goals	Next match
+1	HC Penmoor	548	3 May 2025
+2	Wexcombe Wolves	521	4 May 2025
+4	Reserves	none	none
+3	Tallis Town	498	2 May 2025"""
+
+
+def test_rows_of_words_and_of_dates_stay_in_their_table() -> None:
+    texts, found = read(GOALS)
+    heads = {tuple(texts[place] for place in unit.head) for text, unit in found.items() if text[0] in "123"}
+    assert len(heads) == 1
+    assert "Team" in " ".join(*heads)
+    assert all(unit.group is None for unit in found.values())
+
+
+def test_a_row_is_nobodys_head() -> None:
+    texts, found = read("Fares\nAdult\t12.40\nChild\t6.20\n\nDogs travel free\n\nTolsund\t15.80\nAldhaven\t9.10")
+    assert not any("12.40" in texts[place] for unit in found.values() for place in unit.head)

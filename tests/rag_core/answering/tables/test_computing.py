@@ -128,6 +128,12 @@ def test_a_limit_does_not_ask_for_the_lower() -> None:
     assert set_apart("Which loan is less, A or B?", ["A", "B"], amounts) == "A: 2 against 3 (B), 1 less."
 
 
+def test_cheaper_is_less_and_heavier_is_more() -> None:
+    amounts = [Amount("2", 2.0, 0), Amount("3", 3.0, 0)]
+    assert set_apart("Which is cheaper, A or B?", ["A", "B"], amounts) == "A: 2 against 3 (B), 1 less."
+    assert set_apart("Which is heavier, A or B?", ["A", "B"], amounts) == "B: 3 against 2 (A), 1 more."
+
+
 def test_a_figure_that_is_printed_again_is_the_surer_one(real_encoder: Encoder) -> None:
     again = "\tUnited States\tCanada\tTotal\n2020\nTotal net sales\t$ 200,000\t$ 74,515\t$ 274,515\n"
     evidence = gather("What were the total net sales in 2020?", [hit(PAGE), hit(again, page=2)], real_encoder)
