@@ -61,15 +61,17 @@ def stands_alone(quote: Quote) -> bool:
 
 
 def units(every: Sequence[Quote]) -> list[Unit]:
-    """The units of all passages in order; headings and heads of tables are none, nor lines with a document's title."""
+    """The units of all passages in order; headings and heads of tables, which may stand
+    there again, are none, nor lines with a document's title."""
     by_passage = groupby(every, key=lambda quote: quote.passage)
     found = [unit for _, group in by_passage for unit in _of_passage(list(group))]
-    heads = {(unit.quote.passage, place) for unit in found for place in unit.head}
+    texts = {(quote.passage, quote.position): quote.text for quote in every}
+    heads = {(unit.quote.passage, texts[unit.quote.passage, place]) for unit in found for place in unit.head}
     return [
         unit
         for unit in found
         if not is_running_title(unit.quote)
-        and (unit.quote.kind == "sentence" or (unit.quote.passage, unit.quote.position) not in heads)
+        and (unit.quote.kind == "sentence" or (unit.quote.passage, unit.quote.text) not in heads)
     ]
 
 

@@ -87,6 +87,12 @@ def test_rows_of_words_and_of_dates_stay_in_their_table() -> None:
     assert all(unit.group is None for unit in found.values())
 
 
+def test_a_head_that_stands_there_again_answers_nothing() -> None:
+    head = GOALS.split("\n")[1]
+    _, found = read(f"{GOALS}\n{head}\n5\tPort Elma\t475\t1 May 2025")
+    assert not any("Team" in text for text in found)
+
+
 def test_a_row_is_nobodys_head() -> None:
     texts, found = read("Fares\nAdult\t12.40\nChild\t6.20\n\nDogs travel free\n\nTolsund\t15.80\nAldhaven\t9.10")
     assert not any("12.40" in texts[place] for unit in found.values() for place in unit.head)
