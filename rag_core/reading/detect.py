@@ -15,6 +15,7 @@ from rag_core.reading.base import (
     GIF,
     HTML,
     JPEG,
+    LATEX,
     MAIL,
     MARKDOWN,
     NOTEBOOK,
@@ -46,12 +47,13 @@ _TEXT_SUFFIXES = {
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MAIL),
     **dict.fromkeys((".srt", ".vtt"), SUBTITLES),
     ".ipynb": NOTEBOOK,
+    ".tex": LATEX,
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}
 _ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm": PPTX, ".ppsx": PPTX}
 # Texts that are read as they stand.
 _PLAIN_SUFFIXES = (
-    ".txt .text .rst .org .adoc .log .tex .bib .py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc"
+    ".txt .text .rst .org .adoc .log .bib .py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc"
     " .cpp .hpp .cs .rb .php .pl .lua .r .jl .scala .hs .ml .el .sql .sh .ps1 .vue .css"
 )
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif")

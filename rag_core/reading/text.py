@@ -24,7 +24,6 @@ _MARKS = (
 )
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LOWERED = {high: low for low, high in _RAISED.items()}
-_LATEX_TITLE = re.compile(r"^\s*\\title(?:\[[^\]\n]*\])?\{([^{}\\]{1,300})\}", re.MULTILINE)
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -93,9 +92,7 @@ class TextDocument(PagedText):
 
     def details(self) -> Details:
         """Plain text says little about itself: a title, where it begins with one, and how it was decoded."""
-        said = _LATEX_TITLE.search(self.pages[0])
-        title = " ".join(said[1].split()) if said else first_line_title(self.pages[0])
-        return Details(title=title, notes=self._notes)
+        return Details(title=first_line_title(self.pages[0]), notes=self._notes)
 
 
 def first_line_title(text: str) -> str:

@@ -29,6 +29,7 @@ FLOWING = {
     base.DOCX: "word", base.XLSX: "workbook", base.PPTX: "slides", base.HTML: "web", base.CSV: "separated",
     base.EPUB: "book", base.MAIL: "mail", base.NOTEBOOK: "notebook", base.RTF: "rich_text",
     base.ODT: "opendocument", base.ODS: "opendocument", base.ODP: "opendocument", base.SUBTITLES: "subtitles",
+    base.LATEX: "latex",
 }  # fmt: skip
 FORMATS: dict[str, Opener] = {
     base.PDF: PdfDocument,

@@ -220,6 +220,45 @@ def test_subtitles_are_what_is_said_under_their_minutes(reader: Reader, tmp_path
     assert written(reader, tmp_path, b"No cue.\n\nNone.", "a.srt").pages[0].text.split() == ["No", "cue.", "None."]
 
 
-def test_source_code_and_latex_are_texts(reader: Reader, tmp_path: Path) -> None:
+LATEX = r"""
+\newcommand{\gulls}{Larus}
+\title{Counting gulls\\from the air} \author{Ana Ruiz \and J\"urgen M\"uller}
+\begin{document} \maketitle
+\begin{abstract} We count \emph{gulls} (\gulls{}) at 95\,\% accuracy~\cite{lee}. % hidden
+\end{abstract}
+\section*{Method {\it of} counting}\label{a}
+``Na\"ive'' birds of \SI{1.2}{\kilo\gram}, $\alpha = \frac{1}{2}$, $x^2 \leq 10^{12}$\footnote{See \texttt{a\_b}.}.
+\begin{itemize} \item Herring gull \item[--] Black-headed gull \end{itemize}
+\begin{table} \caption{Gulls by year}
+\begin{tabular}{l|rr} \toprule
+Site & \multicolumn{2}{c}{Count} \\ \cmidrule(lr){2-3}
+\multirow{2}{*}{R\&D pier} & 1,204 & 1{,}310 \\ \bottomrule
+\end{tabular} \end{table}
+\begin{verbatim}
+print("5%")
+\end{verbatim}
+\end{document} not said"""
+
+
+def test_latex_is_what_it_says(reader: Reader, tmp_path: Path) -> None:
+    parsed = written(reader, tmp_path, LATEX.encode(), "gulls.tex")
+    assert (parsed.title, parsed.authors) == ("Counting gulls from the air", "Ana Ruiz, Jürgen Müller")
+    assert [section.title for section in parsed.sections] == [parsed.title, "Abstract", "Method of counting"]
+    assert parsed.pages[0].text.split("\n\n")[2:] == [
+        "We count gulls (Larus) at 95 % accuracy [lee].",
+        "Method of counting",
+        "“Naïve” birds of 1.2 kilogram, α = 1/2, x² ≤ 10¹² (See a_b.).",
+        "• Herring gull\n– Black-headed gull",
+        "Gulls by year",
+        "Site\tCount\tCount\nR&D pier\t1,204\t1,310",
+        'print("5%")',
+    ]
+
+
+@pytest.mark.parametrize("source", ["{" * 10**5, r"\begin{tabular}" * 10**4, r"\section{\title[" * 10**4, "\\" * 10**5])
+def test_latex_that_is_never_closed_is_read(source: str, reader: Reader, tmp_path: Path) -> None:
+    assert written(reader, tmp_path, f"Fares. {source}".encode(), "a.tex").pages[0].text.startswith("Fares")
+
+
+def test_source_code_is_text(reader: Reader, tmp_path: Path) -> None:
     assert written(reader, tmp_path, b"def f():\n    return 1\n", "f.py").media_type == "text/plain"
-    assert "\\section" in written(reader, tmp_path, b"\\section{Fares}\nAll lines.", "a.tex").pages[0].text
