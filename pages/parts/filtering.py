@@ -27,7 +27,8 @@ KINDS = (
     ("application/vnd.openxmlformats-officedocument.spreadsheet", "Sheet"),
     ("application/vnd.oasis.opendocument.spreadsheet", "Sheet"),
     ("application/vnd.openxmlformats-officedocument.presentation", "Slides"),
-    ("application/vnd.oasis.opendocument.presentation", "Slides"), ("text/", "Text"),
+    ("application/vnd.oasis.opendocument.presentation", "Slides"),
+    ("text/x-source", "Source code"), ("text/", "Text"),
 )  # fmt: skip
 _SORTS: Mapping[str, Callable[[Document], Any]] = {
     "title": lambda document: document.title.casefold(),

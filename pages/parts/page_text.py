@@ -20,9 +20,10 @@ _KEPT_ENDS = ("-", ":", ";", "{", "}", "(", ")", "[", "]", "=", "\\")  # of word
 _NO_WIDTH = "\u200b"  # which components leave out
 
 
-def blocks(page: Page, sections: Sequence[Section], marked: Span | None) -> list[dict[str, Any]]:
-    """A page block by block. A table's head that is said again is shown where it is marked alone."""
-    found = list(blocks_of(page, sections))
+def blocks(page: Page, sections: Sequence[Section], marked: Span | None, is_code: bool = False) -> list[dict[str, Any]]:
+    """A page block by block, of source code all in one. A table's head that is said again is shown where it is marked
+    alone."""
+    found = [TextBlock("fixed", 0, len(page.text))] if is_code else list(blocks_of(page, sections))
     page = replace(page, text=_unwrapped(page.text, found))
     return [{"level": block.level, "kind": block.kind, **_content(page, block, marked)} for block in found]
 

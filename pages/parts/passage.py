@@ -43,7 +43,7 @@ def _content(library: Library, document: Document, page: int, span: tuple[int, i
         text = library.page(document.id, page)
         place = {"page": _page_words(text.label, page, document.page_count), "facts": recognised_words(text)}
         if not document.has_page_images:
-            return place | {"blocks": page_text.blocks(text, document.sections, span)}
+            return place | {"blocks": page_text.blocks(text, document.sections, span, document.is_code)}
         picture = _picture(library, document.id, page, span, text.recogniser)
     except KeyError:
         return {"problem": {"message": f"There is no page {page}.", "help": ""}}

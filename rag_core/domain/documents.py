@@ -239,6 +239,11 @@ class Document:
         return self.media_type == "application/pdf" or self.media_type.startswith("image/")
 
     @property
+    def is_code(self) -> bool:
+        """Whether it is source code, whose lines are shown as they stand."""
+        return self.media_type == "text/x-source"
+
+    @property
     def file_name(self) -> str:
         """Its first file's name without the ending; "" of a web page, and where it has none."""
         return PurePosixPath(self.sources[0]).stem if self.sources and not self.address else ""

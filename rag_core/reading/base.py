@@ -17,6 +17,7 @@ from rag_core.errors import UnsupportedDocument
 
 PDF = "application/pdf"
 TEXT = "text/plain"
+CODE = "text/x-source"
 MARKDOWN = "text/markdown"
 HTML = "text/html"
 CSV = "text/csv"

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.reading.base import (
     BMP,
+    CODE,
     CSV,
     DOCX,
     EPUB,
@@ -39,6 +40,10 @@ PDF_HEADER_WITHIN = 1024
 # Control characters that a text may hold by accident.
 STRAY_CONTROLS = 4
 
+_CODE_SUFFIXES = (
+    ".py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc .cpp .hpp .cs .rb .php .pl .lua .r .jl .scala .hs"
+    " .ml .el .sql .sh .ps1 .vue .css"
+)
 # What a name says of a text, and of an archive whose entries do not say what it is.
 _TEXT_SUFFIXES = {
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), MARKDOWN),
@@ -46,18 +51,16 @@ _TEXT_SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), CSV),
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MAIL),
     **dict.fromkeys((".srt", ".vtt"), SUBTITLES),
+    **dict.fromkeys(_CODE_SUFFIXES.split(), CODE),
     ".ipynb": NOTEBOOK,
     ".tex": LATEX,
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}
 _ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm": PPTX, ".ppsx": PPTX}
 # Texts that are read as they stand.
-_PLAIN_SUFFIXES = (
-    ".txt .text .rst .org .adoc .log .bib .py .js .mjs .ts .tsx .jsx .java .kt .swift .go .rs .c .h .cc"
-    " .cpp .hpp .cs .rb .php .pl .lua .r .jl .scala .hs .ml .el .sql .sh .ps1 .vue .css"
-)
+_PLAIN_SUFFIXES = (".txt", ".text", ".rst", ".org", ".adoc", ".log", ".bib")
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif")
-SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_ZIP_SUFFIXES, *_PLAIN_SUFFIXES.split(), *_IMAGE_SUFFIXES})
+SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_ZIP_SUFFIXES, *_PLAIN_SUFFIXES, *_IMAGE_SUFFIXES})
 """Of files that are taken from a folder; a file named by itself is judged by its content."""
 
 _HTML = re.compile(

@@ -50,10 +50,10 @@ _ITALIC = re.compile(rb"italic|oblique|slanted", re.IGNORECASE)
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\uffff\ufff9-\ufffb]")
 _DIVIDED = re.compile(rf"([^\W\d_]+){HYPHEN_MARK}([a-zß-ɏ]+)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# Marks that stand apart from what they belong to: bullets and currencies before it, list numbers at a line's beginning,
-# closing signs after it.
+# Marks that stand apart from what they belong to: bullets and currencies before it, any sign and list numbers at a
+# line's beginning, closing signs after it.
 _MARK_BEFORE = re.compile(
-    r"(?:(?<!\S)[•‣◦▪●·*$€£¥]|^(?:[-–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]|(?:item|part|section|chapter|note)\s\w+\.?))$",
+    r"(?:(?<!\S)[•‣◦▪●·*$€£¥]|^(?:[^\w\s]|o|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]|(?:item|part|section|chapter|note)\s\w+\.?))$",
     re.IGNORECASE | re.MULTILINE,
 )
 _SIGN_AFTER = re.compile(r"[%)]+(?!\S)")

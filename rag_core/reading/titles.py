@@ -186,7 +186,10 @@ def _words(text: str) -> list[str]:
 
 
 def _cut(title: str) -> str:
-    return title if len(title) <= _MOST_CHARS else title[:_MOST_CHARS].rpartition(" ")[0] or title[:_MOST_CHARS]
+    if len(title) <= _MOST_CHARS:
+        return title
+    head = title[:_MOST_CHARS].rpartition(" ")[0] or title[: _MOST_CHARS - 1]
+    return head.rstrip(" ,;:") + "…"
 
 
 @cache

@@ -34,6 +34,7 @@ FLOWING = {
 FORMATS: dict[str, Opener] = {
     base.PDF: PdfDocument,
     base.TEXT: TextDocument,
+    base.CODE: TextDocument,
     base.MARKDOWN: MarkdownDocument,
     **{kind: partial(FlowDocument, f"rag_core.reading.flowing.{name}") for kind, name in FLOWING.items()},
     **dict.fromkeys(base.IMAGES, ImageDocument),

@@ -333,3 +333,9 @@ def test_shortening_cuts_at_a_word() -> None:
     assert words.shorten("a bridge of steel and stone", 18) == "a bridge of steel…"
     assert words.shorten("short", 18) == "short"
     assert len(words.shorten("x" * 100, 18)) == 18
+
+
+def test_source_code_is_drawn_as_it_stands() -> None:
+    (code,) = page_text.blocks(Page(1, "def f():\n\n    return 1\n"), (), (4, 5), is_code=True)
+    assert code["kind"] == "fixed"
+    assert [part[0] for part in code["parts"]] == ["def ", "f", "():\n\n    return 1\n"]

@@ -155,7 +155,9 @@ def _words(element: Any) -> str:
         elif child.tag == f"{_TEXT}s":
             words.append(" " * min(archive.number(child.get(f"{_TEXT}c"), 1), 100))
         elif child.tag in (f"{_SVG}title", f"{_SVG}desc"):
-            words.append(f" {picture(child.text)} ")
+            # A picture's name is left out where it is described too.
+            described = child.tag == f"{_SVG}title" and child.getparent().findtext(f"{_SVG}desc")
+            words.append("" if described else f" {picture(child.text)} ")
         elif child.tag not in _UNSEEN:
             words.append(_MARKS.get(child.tag, "") + (child.text or ""))
             waiting.extend((one, True) for one in reversed(child))

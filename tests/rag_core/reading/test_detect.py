@@ -33,7 +33,7 @@ LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99_999) + "EncryptedPackage
         (b"<p>A part of a page", "part.html", base.HTML),
         (b"a;b\n1;2\n", "table.csv", base.CSV),
         (b"Subject: Tea\n\nAt four.", "letter.EML", base.MAIL),
-        (b"def f(): ...", "f.py", "text/plain"),
+        (b"def f(): ...", "f.py", "text/x-source"),
         (b"\xff\xd8\xff\xe0", "a.txt", base.JPEG),
         (b"II*\x00", "scan", base.TIFF),
         (b"BM6\x00\x00\x00\x00\x00\x00\x006\x00\x00\x00(\x00\x00\x00", "a.bmp", base.BMP),

@@ -167,8 +167,8 @@ def test_opendocument_text_has_its_bold_lines_for_headings_and_its_pages(reader:
     styles = """<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>
 <style:style style:name="P"><style:paragraph-properties fo:break-before="page"/></style:style>"""
     body = """<text:p text:style-name="P"><text:span text:style-name="B">Fares</text:span></text:p>
-<text:p>All <text:span text:style-name="B">lines</text:span>.<draw:frame><svg:title>A boat</svg:title></draw:frame>
-</text:p><text:p text:style-name="P">They pay half.</text:p><text:p text:style-name="B">Dogs</text:p>
+<text:p>All <text:span text:style-name="B">lines</text:span>.<draw:frame><svg:title>A boat</svg:title>
+<svg:desc>A boat at the pier</svg:desc></draw:frame></text:p><text:p text:style-name="P">They pay half.</text:p><text:p text:style-name="B">Dogs</text:p>
 <text:p text:style-name="B">Cats</text:p>
 <text:list><text:list-item><text:p>None.</text:p></text:list-item></text:list>"""
     content = f"""<office:document-content {spaces}><office:automatic-styles>{styles}</office:automatic-styles>
@@ -176,7 +176,7 @@ def test_opendocument_text_has_its_bold_lines_for_headings_and_its_pages(reader:
     files = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}
     parsed = reader.read(packed(tmp_path / "stored", files), "fares.odt")
     assert [page.text for page in parsed.pages] == [
-        "Fares\n\nAll lines. [Picture: A boat]",
+        "Fares\n\nAll lines. [Picture: A boat at the pier]",
         "They pay half.\n\nDogs\n\nCats\n\n• None.",
     ]
     assert [(item.title, item.page) for item in parsed.sections] == [("Fares", 1), ("Dogs", 2), ("Cats", 2)]
@@ -261,4 +261,4 @@ def test_latex_that_is_never_closed_is_read(source: str, reader: Reader, tmp_pat
 
 
 def test_source_code_is_text(reader: Reader, tmp_path: Path) -> None:
-    assert written(reader, tmp_path, b"def f():\n    return 1\n", "f.py").media_type == "text/plain"
+    assert written(reader, tmp_path, b"def f():\n    return 1\n", "f.py").media_type == "text/x-source"
