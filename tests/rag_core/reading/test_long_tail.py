@@ -167,8 +167,9 @@ def test_opendocument_text_has_its_bold_lines_for_headings_and_its_pages(reader:
     styles = """<style:style style:name="B"><style:text-properties fo:font-weight="bold"/></style:style>
 <style:style style:name="P"><style:paragraph-properties fo:break-before="page"/></style:style>"""
     body = """<text:p text:style-name="P"><text:span text:style-name="B">Fares</text:span></text:p>
-<text:p>All <text:span text:style-name="B">lines</text:span>.<draw:frame><svg:title>A boat</svg:title>
-<svg:desc>A boat at the pier</svg:desc></draw:frame></text:p><text:p text:style-name="P">They pay half.</text:p><text:p text:style-name="B">Dogs</text:p>
+<text:p>All <text:span text:style-name="B">lines</text:span>.<draw:frame><svg:title>A boat</svg:title
+><svg:desc>A boat at the pier</svg:desc></draw:frame>
+</text:p><text:p text:style-name="P">They pay half.</text:p><text:p text:style-name="B">Dogs</text:p>
 <text:p text:style-name="B">Cats</text:p>
 <text:list><text:list-item><text:p>None.</text:p></text:list-item></text:list>"""
     content = f"""<office:document-content {spaces}><office:automatic-styles>{styles}</office:automatic-styles>
