@@ -1,7 +1,7 @@
 """The trained reader: a question and sentences go through the encoder together, and each sentence is told how far it
 answers the question.
 
-It is the packaged encoder with other weights in its upper layers and a small head on its tokens, trained on questions
+It is the packaged encoder with other weights in its layers and a small head on its tokens, trained on questions
 of invented documents by `python -m tests.benchmarks.train_reader` (Devlin et al. 2019, "BERT", whose reading head this
 is, with one more for whole sentences). What ships, `reader.npz`, is how these layers differ, in low rank; on its first
 use the whole model is written into the models folder, where every runtime of embedding can open it.
@@ -117,6 +117,22 @@ def joined(question: str, context: str, sentences: Sequence[str]) -> tuple[str, 
     return text, starts
 
 
+def with_added(
+    tensors: Mapping[str, NDArray[np.float32]], weights: Mapping[str, NDArray[np.floating]]
+) -> dict[str, NDArray[np.float32]]:
+    """The packaged encoder's tensors with what training added to some of them, matrices as two thin factors.
+
+    Raises ValueError where something was added to what is not there.
+    """
+    found = dict(tensors)
+    for name in {name.removesuffix(".left").removesuffix(".right") for name in weights}:
+        if name not in tensors:
+            raise ValueError(f"the packaged model has no {name}")
+        parts = [weights[key].astype(np.float32) for key in (name, f"{name}.left", f"{name}.right") if key in weights]
+        found[name] = tensors[name] + (parts[0] if len(parts) == 1 else parts[0] @ parts[1])
+    return found
+
+
 def _told(logits: NDArray[np.float32], spans: NDArray[np.int64], null: NDArray[np.float32]) -> NDArray[np.float64]:
     if not len(logits):
         return np.array([_NEVER, _NEVER, 0, 0])
@@ -160,24 +176,8 @@ def _write(source: ModelSource, weights: Mapping[str, NDArray[np.floating]], tar
         (work / "sentence_bert_config.json").write_text(
             json.dumps({"max_seq_length": MOST_TOKENS, "do_lower_case": False}), encoding="utf-8"
         )
-        tensors = _trained(load_file(source.folder / "model.safetensors"), weights)
+        tensors = with_added(load_file(source.folder / "model.safetensors"), weights)
         save_file(tensors, work / "model.safetensors", {"format": "pt"})
         publish(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _trained(
-    tensors: Mapping[str, NDArray[np.float32]], weights: Mapping[str, NDArray[np.floating]]
-) -> dict[str, NDArray[np.float32]]:
-    """The packaged encoder's tensors with what training added to some of them, matrices as two thin factors.
-
-    Raises ValueError where something was added to what is not there.
-    """
-    found = dict(tensors)
-    for name in {name.removesuffix(".left").removesuffix(".right") for name in weights}:
-        if name not in tensors:
-            raise ValueError(f"the packaged model has no {name}")
-        parts = [weights[key].astype(np.float32) for key in (name, f"{name}.left", f"{name}.right") if key in weights]
-        found[name] = tensors[name] + (parts[0] if len(parts) == 1 else parts[0] @ parts[1])
-    return found
