@@ -73,8 +73,9 @@ def progress(jobs: Jobs) -> None:
     )
 
 
-def _seen(jobs: Jobs) -> tuple[bool, int]:
-    return jobs.busy(KIND), jobs.ended(KIND)
+def _seen(jobs: Jobs) -> tuple[bool, int, int]:
+    """Also how many lines tell of what failed: what they no longer tell of stands in the table."""
+    return jobs.busy(KIND), jobs.ended(KIND), sum(job.state == "failed" for job in jobs.all(KIND))
 
 
 def _drop_key() -> str:
@@ -107,8 +108,22 @@ def _lines(jobs: Jobs) -> None:
             st.caption(f"and {words.count(len(lines) - SHOWN, 'more file')}")
         if folded:
             _added(jobs, len(folded))
-        if sum(job.finished for job in lines) > 1:
-            st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
+        with st.container(horizontal=True, gap="small"):
+            if len(failed := [job.id for job in lines if _can_retry(job)]) > 1:
+                retry = partial(_retry, jobs, failed)
+                st.button("Retry failed", key="upload_retry_all", type="tertiary", on_click=retry)
+            if sum(job.finished for job in lines) > 1:
+                st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
+
+
+def _can_retry(job: Job) -> bool:
+    """Whether a file failed for a reason that may be gone; one that waits for its password is asked for it."""
+    return job.state == "failed" and not isinstance(job.error, EncryptedDocument)
+
+
+def _retry(jobs: Jobs, ids: Sequence[str]) -> None:
+    for job_id in ids:
+        jobs.retry(job_id)
 
 
 def resumed(jobs: Sequence[Job]) -> str:
@@ -151,13 +166,14 @@ def measure(job: Job) -> tuple[float, str]:
         return 0.0, "stopping"
     step = job.progress
     part = min(step.done / step.total, 1.0) if step.total else 0.0
+    left = f", {words.duration(job.left_s)} left" if part < 1 and job.left_s is not None else ""
     if step.stage == "reading" and part == 1:
         return 0.4, "read"
     if step.stage == "reading":
-        pages = f"reading page {step.done} of {step.total}" if step.done else "opening"
+        pages = f"reading page {step.done} of {step.total}{left}" if step.done else "opening"
         return 0.4 * part, pages if step.total else "reading"
     if step.stage == "embedding":
-        return 0.4 + 0.55 * part, f"embedding {step.done} of {step.total}" if step.total else "embedding"
+        return 0.4 + 0.55 * part, f"embedding {step.done} of {step.total}{left}" if step.total else "embedding"
     return (0.97, "storing") if step.stage == "storing" else (0.0, "waiting")
 
 

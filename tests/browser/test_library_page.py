@@ -106,6 +106,24 @@ def test_a_failed_file_says_why_and_can_be_dismissed(open_page: Open, tmp_path: 
     expect(card).to_have_count(0)
 
 
+def test_failed_files_are_tried_again_together_and_stand_in_the_table_once_their_lines_are_cleared(
+    open_page: Open, tmp_path: Path
+) -> None:
+    page = open_page()
+    for name in ("one.pdf", "two.pdf"):
+        (tmp_path / name).write_bytes(b"%PDF-1.7\nno objects here\nstartxref\n7\n%%EOF " + name.encode())
+    drop(page, tmp_path / "one.pdf", tmp_path / "two.pdf")
+    cards = page.locator("[class*=st-key-upload_failed_]")
+    expect(cards).to_have_count(2)
+    idle(page)
+    page.get_by_role("button", name="Retry failed").click()
+    expect(cards).to_have_count(2)
+    idle(page)
+    page.get_by_role("button", name="Clear finished").click()
+    expect(row(page, "one.pdf")).to_contain_text("Failed")
+    expect(cards).to_have_count(0)
+
+
 def test_an_encrypted_document_asks_for_its_password(open_page: Open, tmp_path: Path) -> None:
     page = open_page()
     writer = PdfWriter(clone_from=PdfReader(BytesIO(make_pdf(tmp_path / "plain.pdf", 2).read_bytes())))

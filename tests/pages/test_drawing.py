@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -296,6 +297,9 @@ def test_progress_in_words() -> None:
     assert adding.measure(job)[1] == "reading page 12 of 82"
     assert adding.measure(replace(job, progress=Progress("reading", 0, 82)))[1] == "opening"
     assert adding.measure(replace(job, progress=Progress("embedding", 120, 338)))[1] == "embedding 120 of 338"
+    begun = replace(job, mark=(time.monotonic() - 6, 0))
+    assert adding.measure(begun)[1] == "reading page 12 of 82, about 35 s left"
+    assert adding.measure(replace(begun, progress=Progress("embedding", 60, 60)))[1] == "embedding 60 of 60"
     stages = [
         adding.measure(replace(job, progress=Progress(stage, 1, 1)))[0] for stage in ("waiting", "reading", "storing")
     ]
