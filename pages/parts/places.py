@@ -42,13 +42,13 @@ def progress(library: Library) -> None:
     )
 
 
-def _seen(library: Library) -> tuple[bool, int, int]:
-    """Also how many documents there are: a watched folder brings them in without a job."""
+def _seen(library: Library) -> tuple[bool, int, int, int]:
+    """Also how many documents there are, and how often watched folders changed: these bring them in without a job."""
     try:
         ready, _ = library.intake()
     except LecternError:  # the page says so when it is drawn next
         ready = 0
-    return library.jobs.busy(KIND), library.jobs.ended(KIND), ready
+    return library.jobs.busy(KIND), library.jobs.ended(KIND), ready, library.sources.changes
 
 
 def _address() -> None:
@@ -111,7 +111,8 @@ def _ended(jobs: Jobs, job: Job) -> None:
     told = [f"{number:,} {what}" for number, what in counts if number] + ["stopped"] * (job.state == "cancelled")
     with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
         name = words.plain(words.shorten(job.name, 70))
-        st.markdown(f":material/language: {name} :gray[{', '.join(told) or 'nothing new'}]")
+        icon = "language" if job.name.startswith(("http://", "https://")) else "folder"
+        st.markdown(f":material/{icon}: {name} :gray[{', '.join(told) or 'nothing new'}]")
         st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
     if job.error is not None:
         failure(job.error)

@@ -60,6 +60,7 @@ class FollowedSources:
         self._unsettled: dict[str, Stats] = {}
         self._unwanted: set[str] = set()
         self._noted: dict[str, tuple[float, str]] = {}
+        self.changes = 0  # how often a watched folder was found changed
         if any(one.kind == "folder" for one in storage.sources.followed()):
             self._start()
 
@@ -232,6 +233,7 @@ class FollowedSources:
             return  # what was left undone is found again
         kept = {name: before[name] for name in before if name not in settled and name not in gone}
         self._seen[folder.location] = {**kept, **settled}
+        self.changes += bool(changed or gone)
 
     def _known(self, place: str) -> dict[str, tuple[int, int]]:
         """What the library knows of a folder's files, by their paths from there."""

@@ -68,6 +68,8 @@ def test_a_site_and_folders_come_in_and_an_answer_links_to_its_page(
     tab.get_by_label("Or follow a folder").fill(str(tmp_path / "watched"))
     tab.get_by_role("button", name="Watch").click()
     expect(row(tab, "watched")).to_contain_text("Ready", timeout=60_000)
+    (tmp_path / "watched" / "watched.txt").rename(tmp_path / "watched" / "bakery.txt")
+    expect(row(tab, "bakery.txt")).to_contain_text("Ready", timeout=60_000)
 
     site.pages["/docs/tickets"] = page("Tickets", "A ticket costs twelve euros now.")
     tab.reload()

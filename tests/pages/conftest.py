@@ -285,6 +285,7 @@ class FakePreferences(dict[str, str]):
 
 class FakeSources:
     suffixes = frozenset({".txt"})
+    changes = 0
 
     def __init__(self, library: FakeLibrary) -> None:
         self.library = library

@@ -93,12 +93,15 @@ def test_a_watched_folder_follows_its_files(library: Library, folder: Path) -> N
     watched = library.sources.watch(folder, tags=["notes"])
     list(library.sources.update([watched.location]))
     assert {document.tags for document in library.documents()} == {("notes",)}
+    list(library.sources.update([watched.location]))
+    assert library.sources.changes == 1
     ids = {document.sources[0]: document.id for document in library.documents()}
     (folder / "glacier.txt").rename(folder / "ice.txt")
     (folder / "chess.txt").unlink()
     write(folder / "inside" / "new.txt", "A new note of the harbour and its cranes.")
     write(folder / "bakery.md", "The bakery moved to Harbour Street.")
     list(library.sources.update([watched.location]))
+    assert library.sources.changes == 2
     now = {document.sources: document.id for document in library.documents()}
     assert set(now) == {("lighthouse.txt",), ("ice.txt",), ("inside/new.txt",), ("bakery.md",)}
     assert now[("ice.txt",)] == ids["glacier.txt"]
