@@ -162,10 +162,13 @@ def _names_group(lines: Sequence[Line], at: int) -> bool:
 
 
 def _heads(rows: Sequence[tuple[str, ...]]) -> int:
-    """The rows above the first that has a figure behind its first cell, at most four; one where none has."""
+    """The rows above the first that has a figure behind its first cell, at most four; one where none has. Behind one
+    that has a cell for every column only those without a label go on, as units do."""
+    widest, is_whole = max(map(len, rows)), False
     for number, row in enumerate(rows[: _MOST_HEADS + 1]):
-        if any(_is_figure(cell) for cell in row[1:]):
+        if any(_is_figure(cell) for cell in row[1:]) or (is_whole and row[0] and len(row) == widest):
             return number
+        is_whole = is_whole or (len(row) == widest and all(row[1:]))
     return 1
 
 

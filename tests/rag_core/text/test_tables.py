@@ -69,3 +69,17 @@ def test_cells_of_a_pdf_stand_in_their_columns_where_others_are_empty() -> None:
         "d", ParsedDocument("application/pdf", (page,)), ChunkingSettings(), lambda texts: [1] * len(texts)
     )
     assert tables([Page(1, text)], chunks) == [table]
+
+
+def test_a_numbered_list_is_no_table_and_numbered_rows_below_a_head_are_one() -> None:
+    listed = "1\tBoats moor at the pier.\n2\tNo boat may stay longer\nthan a week.\n3\tWaste"
+    assert tables([Page(1, listed)], []) == []
+    assert tables([Page(1, "(c)\tBoats moor here.\n(d)\tNo boat stays.")], []) == []
+    for text in (f"No.\tRule\n{listed}", "1\t120 litres\n2\t80 litres", "3\tripe apples\n7\tgreen pears"):
+        assert len(tables([Page(1, text)], [])) == 1
+
+
+def test_a_row_of_words_below_a_whole_head_is_no_head_and_units_are() -> None:
+    opening = "Day\tFrom\tTo\nMonday\tclosed\tclosed\nSunday\t11:00\t16:30"
+    assert tables_of(Page(1, opening))[0].heads == 1
+    assert tables_of(Page(1, "Boat\tLength\tSpeed\n.\tmetres\tknots\nMarn\t31\t12"))[0].heads == 2
