@@ -133,8 +133,9 @@ def span_boxes(textpage: Any, spans: Iterable[tuple[int, int]], geometry: Geomet
 
 
 def line_face(textpage: Any, line: Line) -> Face:
-    """Return the size at which a line is shown, taken from its middle, and the weight and slant of both its ends."""
-    cell = line.cells[0] if line.cells else line
+    """Return the size at which a line is shown, taken from the middle of its longest cell, as the number before an item
+    may be larger, and the weight and slant of both its ends."""
+    cell = max(line.cells, key=lambda cell: cell.end - cell.start, default=line)
     size = _font_size(textpage, _near_middle(textpage, cell))
     # Long lines are body text, whose weight nobody asks for.
     if line.end - line.start > MAX_BOLD_CHARS:

@@ -287,6 +287,20 @@ def test_bold_words_within_the_text_are_no_headings(reader: Reader, make_pdf: Ca
     assert [section.title for section in parsed.sections] == ["A heading in bold"]
 
 
+def test_the_larger_number_of_an_item_makes_no_heading_of_it(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica-Bold", 10)
+        canvas.drawString(40, 520, "Rules for boats")
+        for row in range(1, 5):
+            canvas.setFont("Helvetica", 12)
+            canvas.drawString(40, 520 - 16 * row, str(row))
+            canvas.setFont("Helvetica", 10)
+            canvas.drawString(70, 520 - 16 * row, "Boats longer than twelve metres moor at the pier")
+
+    parsed = reader.read(make_pdf(draw), "x.pdf")
+    assert [section.title for section in parsed.sections] == ["Rules for boats"]
+
+
 def test_a_filing_is_read_in_well_under_a_second(reader: Reader, shared: Path) -> None:
     import time
 
