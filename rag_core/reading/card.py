@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from rag_core.domain import DocumentCard, ParsedDocument
+from rag_core.reading.base import CODE
 from rag_core.reading.front import front_of
 from rag_core.reading.kinds import Kind, find_kind, kind_words
 from rag_core.reading.organisations import find_organisation, main_word
@@ -31,7 +32,8 @@ def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
     title = find_title(parsed, names, front)
     kind = find_kind(title, names, front)
     organisation = find_organisation(front, title, names, parsed.authors)
-    period = find_period(kind.period, title, names, front)
+    is_code = parsed.media_type == CODE  # its dates and years are figures among others
+    period = Period() if is_code else find_period(kind.period, title, names, front)
     return DocumentCard(
         title=_called(title, kind, organisation, period),
         organisation=organisation,

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from rag_core.domain import ParsedDocument
 from rag_core.reading.assemble import title_from
-from rag_core.reading.base import EPUB, ODS, PDF, XLSX
+from rag_core.reading.base import CODE, EPUB, ODS, PDF, XLSX
 from rag_core.reading.front import Front, FrontLine, bare, ink_share
 from rag_core.reading.organisations import is_legal_name
 from rag_core.reading.periods import DATE, MONTH
@@ -62,7 +62,10 @@ _DENSE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")
 
 
 def find_title(parsed: ParsedDocument, names: Sequence[str], front: Front) -> str:
-    """The likeliest title of at most 160 characters; the file's name, made readable, where nothing looks like one."""
+    """The likeliest title of at most 160 characters; the file's name, made readable, where nothing looks like one,
+    and for source code."""
+    if parsed.media_type == CODE and names:
+        return _cut(readable(names[0]))
     heard = set(_words(front.text))
     from_names = {readable(name) for name in names}
     named = set(_words(" ".join(from_names)))

@@ -92,6 +92,9 @@ def test_a_book_is_not_called_by_its_first_chapter() -> None:
 def test_source_code_is_called_by_its_file_and_latex_by_its_title(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / "stored").write_text('"""Tide tables for small harbours."""\n\n\ndef tide() -> int: ...\n')
     assert make_card(reader.read(tmp_path / "stored", "tides.py"), ["tides.py"]).title == "tides"
+    (tmp_path / "stored").write_text("TOLL = 27  # since 2020\n\n\ndef toll():\n    return TOLL * axles\n")
+    card = make_card(reader.read(tmp_path / "stored", "tax.py"), ["tax.py"])
+    assert (card.title, card.period, card.year) == ("tax", "", None)
     (tmp_path / "stored").write_text("\\documentclass{article}\n\\title{On tilings}\n\\begin{document}\nAll of it.\n")
     assert make_card(reader.read(tmp_path / "stored", "proof.tex"), ["proof.tex"]).title == "On tilings"
 
