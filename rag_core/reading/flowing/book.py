@@ -34,22 +34,37 @@ def read(path: Path, max_chars: int) -> Flow:
         held = set(book.namelist())
     missing = [chapter for chapter in chapters if chapter not in held]
     chapters = [chapter for chapter in chapters if chapter in held]
-    notes = (f"Chapters that the book lists but does not hold: {', '.join(missing)[:300]}.",) if missing else ()
+    notes = [f"Chapters that the book lists but does not hold: {', '.join(missing)[:300]}."] if missing else []
     title, author, language = (_said(package, name) for name in ("title", "creator", "language"))
-    details = Details(title, author, language=language, notes=notes)
-    return Flow(_blocks(path, chapters, names), details)
+    return Flow(_blocks(path, chapters, names, notes), Details(title, author, language=language), notes=notes)
 
 
-def _blocks(path: Path, chapters: list[str], names: dict[str, str]) -> Iterator[Block]:
+def _blocks(path: Path, chapters: list[str], names: dict[str, str], notes: list[str]) -> Iterator[Block]:
+    """notes: filled with what was not read."""
+    damaged = []
     with archive.checked(path) as book:
         for number, chapter in enumerate(chapters):
             if number:
                 yield Block("page")
-            found = web.blocks(web.parsed(decode(book.read(chapter))[0]))
+            data = _part(book, chapter)
+            if data is None:
+                damaged.append(chapter)
+                continue
+            found = web.blocks(web.parsed(decode(data)[0]))
             first = list(islice(found, _HEADING_WITHIN))
             if chapter in names and not any(block.kind == "heading" for block in first):
                 yield Block("heading", names[chapter])
             yield from chain(first, found)
+    if damaged:
+        notes.append(f"Chapters that are damaged, and were left out: {', '.join(damaged)[:300]}.")
+
+
+def _part(book: zipfile.ZipFile, place: str) -> bytes | None:
+    """A part of the book; None for one that is damaged or not there."""
+    try:
+        return book.read(place)
+    except (KeyError, *archive.BROKEN):
+        return None
 
 
 def _chapters(package: Any, folder: str) -> list[str]:
@@ -65,7 +80,8 @@ def _names(book: zipfile.ZipFile, package: Any, folder: str) -> dict[str, str]:
     names: dict[str, str] = {}
     for place in package.xpath("//*[local-name()='item'][contains(@media-type, 'dtbncx') or @properties='nav']/@href"):
         contents = _within(folder, place)
-        root = archive.xml(book.read(contents), recover=True)
+        data = _part(book, contents)
+        root = archive.xml(data, recover=True) if data else None
         if root is None:
             continue
         points = root.xpath("//*[local-name()='navPoint']") or root.xpath("//*[local-name()='a'][@href]")

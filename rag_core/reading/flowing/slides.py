@@ -35,8 +35,8 @@ def read(path: Path, max_chars: int) -> Flow:
         copy, notes = archive.mended(path)
         presentation = _opened(copy)
     said = presentation.core_properties
-    details = Details(said.title.strip(), said.author.strip(), language=said.language, notes=tuple(notes))
-    return Flow(_blocks(presentation.slides), details)
+    details = Details(said.title.strip(), said.author.strip(), language=said.language)
+    return Flow(_blocks(presentation.slides, notes), details, notes=notes)
 
 
 def _opened(file: str | BytesIO) -> Any:
@@ -44,7 +44,8 @@ def _opened(file: str | BytesIO) -> Any:
     return part.presentation
 
 
-def _blocks(slides: Iterable[Any]) -> Iterator[Block]:
+def _blocks(slides: Iterable[Any], notes: list[str]) -> Iterator[Block]:
+    """notes: filled with what was not read."""
     for number, slide in enumerate(slides):
         if number:
             yield Block("page")
@@ -53,7 +54,10 @@ def _blocks(slides: Iterable[Any]) -> Iterator[Block]:
             yield Block("heading", title.text_frame.text, level=1 if not number else 2)
         for shape in _flat(slide.shapes):
             if title is None or shape.shape_id != title.shape_id:
-                yield from _shape(shape)
+                try:
+                    yield from _shape(shape)
+                except (AttributeError, KeyError, ValueError):  # what python-pptx raises on damaged charts
+                    notes.append(f"On slide {number + 1} “{shape.name}” is damaged: what is drawn there was not read.")
         if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None and frame.text.strip():
             yield Block("note", f"Notes: {frame.text}")
 

@@ -54,3 +54,16 @@ def test_a_locked_book_is_refused_with_the_reason(reader: Reader, tmp_path: Path
     path = packed(tmp_path / "stored", {**FILES, "META-INF/encryption.xml": locks})
     with pytest.raises(UnsupportedDocument, match="DRM"):
         reader.read(path, "mosses.epub")
+
+
+def test_a_damaged_chapter_or_contents_cost_themselves_alone(reader: Reader, tmp_path: Path) -> None:
+    path = packed(tmp_path / "book", FILES)
+    with zipfile.ZipFile(path) as book, zipfile.ZipFile(tmp_path / "stored", "w") as stored:
+        for name in book.namelist():
+            if name != "OEBPS/nav.xhtml":
+                stored.writestr(name, book.read(name))
+    damaged = (tmp_path / "stored").read_bytes().replace(b"Many.", b"Mony.")
+    (tmp_path / "stored").write_bytes(damaged)
+    parsed = reader.read(tmp_path / "stored", "mosses.epub")
+    assert [page.text for page in parsed.pages] == ["On stones and roofs."]
+    assert parsed.notes == ("Chapters that are damaged, and were left out: OEBPS/text/two.xhtml.",)

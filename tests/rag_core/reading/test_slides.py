@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 from lxml import etree
@@ -46,6 +47,7 @@ def test_a_page_for_each_slide_with_tables_charts_and_notes(reader: Reader, tmp_
     group.shapes.add_textbox(*PLACE).text_frame.text = "In a group"
     fourth.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *PLACE, numbers)
     deck.save(str(tmp_path / "stored"))
+    _check_damaged_chart(reader, tmp_path)
     parsed = reader.read(tmp_path / "stored", "meeting.pptx")
     assert [page.text for page in parsed.pages] == [
         "Ferries of the north\n\nAutumn meeting",
@@ -59,6 +61,16 @@ def test_a_page_for_each_slide_with_tables_charts_and_notes(reader: Reader, tmp_
     found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[3].text)])[0], 0)}
     assert found["38,100"] == "Passengers, 2020: 38,100"
     assert found["7.5"] == "Marn, Delays: 7.5"
+
+
+def _check_damaged_chart(reader: Reader, folder: Path) -> None:
+    """A chart that is none costs itself alone."""
+    with zipfile.ZipFile(folder / "stored") as deck, zipfile.ZipFile(folder / "damaged", "w") as damaged:
+        for name in deck.namelist():
+            damaged.writestr(name, b"<broken" if name.startswith("ppt/charts/chart") else deck.read(name))
+    parsed = reader.read(folder / "damaged", "meeting.pptx")
+    assert parsed.pages[3].text.endswith("38,100\n\nIn a group")
+    assert "On slide 4 “Chart" in parsed.notes[-1]
 
 
 def test_the_texts_of_a_drawn_process_are_read(reader: Reader, tmp_path: Path) -> None:
