@@ -37,11 +37,12 @@ def read(path: Path, max_chars: int) -> Flow:
         del message["From"]
     others = (part for part in message.iter_attachments() if part.get_content_type() != _FORWARDED)
     attached = dict.fromkeys(part.get_filename() or part.get_content_type() for part in others)
-    notes = (f"Attachments are not read: {', '.join(attached)[:500]}.",) if attached else ()
-    return Flow(_blocks(message), Details(_subject(message), _author(message), notes=notes))
+    notes = [f"Attachments are not read: {', '.join(attached)[:500]}."] if attached else []
+    return Flow(_blocks(message, notes), Details(_subject(message), _author(message)), notes=notes)
 
 
-def _blocks(message: Any, level: int = 1) -> Iterator[Block]:
+def _blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
+    """notes: filled with what was not read."""
     yield Block("heading", _subject(message), level)
     yield Block("paragraph", "\n".join(f"{name}: {message[name]}" for name in _HEADERS if message.get(name)))
     text = _plain(message)
@@ -50,9 +51,13 @@ def _blocks(message: Any, level: int = 1) -> Iterator[Block]:
             yield Block("paragraph", paragraph)
     elif body := message.get_body(("html",)):
         yield from web.blocks(web.parsed(_text(body)))
-    for part in message.iter_attachments() if level < _DEEPEST else ():
-        if part.get_content_type() == _FORWARDED:
-            yield from _blocks(part.get_content(), level + 1)
+    for part in message.iter_attachments():
+        if part.get_content_type() != _FORWARDED:
+            continue
+        if level < _DEEPEST:
+            yield from _blocks(part.get_content(), notes, level + 1)
+        else:
+            notes.append(f"A message that is forwarded within {_DEEPEST} others is not read.")
 
 
 def _subject(message: Any) -> str:

@@ -20,6 +20,7 @@ from rag_core.reading.headings import reads_as_heading
 _MOST_BYTES = 64 * 2**20
 _BOLD, _PLAIN, _PAGE = "\ue000", "\ue001", "\f"
 _SIGN = re.compile(f"([{_BOLD}{_PLAIN}])")
+_NUMBERED = re.compile(r"\\u(-?\d+)")
 _WORD = re.compile(r"\\[\\{}]|\\(b0?|plain|page)(?![a-z\d-])|[{}]")
 _TITLE = re.compile(r"\{\\title\b([^{}]*)\}")
 
@@ -29,10 +30,16 @@ def read(path: Path, max_chars: int) -> Flow:
     size = path.stat().st_size
     if size > _MOST_BYTES:
         raise LimitExceeded(f"The rich text has {size:,} bytes, more than {_MOST_BYTES:,}.")
-    source = path.read_bytes().decode("latin-1")
+    source = _NUMBERED.sub(_possible, path.read_bytes().decode("latin-1"))
     title = _TITLE.search(source)
     details = Details(rtf_to_text(title[1], errors="replace").strip() if title else "")
     return Flow(_blocks(rtf_to_text(_with_signs(source), errors="replace")), details)
+
+
+def _possible(found: re.Match[str]) -> str:
+    """A character by its number, of 16 bits as rich text has them; the sign for none where there is none such."""
+    is_one = len(found[1]) <= 6 and -0x8000 <= int(found[1]) <= 0xFFFF
+    return found[0] if is_one else rf"\u{0xFFFD}"
 
 
 def _with_signs(source: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +15,8 @@ from rag_core.reading.text import read_text
 
 _MARKS = ",;\t|"
 _SAMPLE_CHARS = 8192
+# What tells Excel the mark.
+_TOLD = re.compile(r"sep=(.)\s*\n", re.IGNORECASE)
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -22,7 +25,9 @@ def read(path: Path, max_chars: int) -> Flow:
     csv.field_size_limit(max_chars)
     # With a quotation mark too many all that follows would be one cell.
     quoting: Literal[0, 3] = csv.QUOTE_NONE if text.count('"') % 2 else csv.QUOTE_MINIMAL
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_mark(text), quoting=quoting)
+    told = _TOLD.match(text)
+    text, mark = (text[told.end() :], told[1]) if told else (text, _mark(text))
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting)
     return Flow(tables(rows), Details(notes=(note,) if note else ()))
 
 

@@ -10,7 +10,8 @@ from rag_core.reading.base import Details
 from rag_core.reading.flowing.blocks import Block, Flow
 from rag_core.reading.text import read_text
 
-_TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):\d\d[.,]\d{1,3}[ \t]+-->")
+_ARROW = "-->"
+_TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):\d\d[.,]\d{1,3}[ \t]*-->")
 _SPEAKER, _TAG = re.compile(r"<v(?:\.\S+)?\s+([^<>]+)>"), re.compile(r"</?\w[^<>]*>|\{\\[^{}]*\}")
 _ENDED = re.compile(r"[.!?…][\"'”’)]*$")
 
@@ -35,12 +36,16 @@ def _blocks(text: str) -> Iterator[Block]:
 
 
 def _cues(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The minute and the lines of each cue; of a file without cues all lines."""
+    """The minute and the lines of each cue, the minute of the one before where its time makes no sense; of a file
+    without cues all lines."""
     if not _TIME.search(text):
         yield "", text.split("\n")
+        return
+    minute = ""
     for part in re.split(r"\n\s*\n", text):
         lines = part.strip().split("\n")
-        times = [(number, found) for number, line in enumerate(lines[:2]) if (found := _TIME.match(line))]
-        for number, found in times[:1]:
+        for number in [number for number, line in enumerate(lines[:2]) if _ARROW in line][:1]:
+            if found := _TIME.match(lines[number].lstrip()):
+                minute = f"{int(found[1] or 0)}:{int(found[2]):02}:00"
             spoken = (_TAG.sub("", _SPEAKER.sub(r"\1: ", line)).strip() for line in lines[number + 1 :])
-            yield f"{int(found[1] or 0)}:{int(found[2]):02}:00", [line for line in spoken if line]
+            yield minute, [line for line in spoken if line]

@@ -79,6 +79,20 @@ def test_a_message_without_plain_text_and_one_that_is_forwarded(reader: Reader, 
     assert (saved.authors, "Blink" in saved.pages[0].text) == ("", False)
 
 
+def test_messages_that_are_forwarded_too_deeply_are_told_of(reader: Reader, tmp_path: Path) -> None:
+    message = EmailMessage()
+    message.set_content("The first of all.")
+    for number in range(6):
+        outer = EmailMessage()
+        outer["From"], outer["Subject"] = "bo@example.org", f"Fwd {number}"
+        outer.set_content("See below.")
+        outer.add_attachment(message)
+        message = outer
+    parsed = written(reader, tmp_path, message.as_bytes(), "a.eml")
+    assert (parsed.pages[0].text.count("See below."), "first of all" in parsed.pages[0].text) == (4, False)
+    assert parsed.notes == ("A message that is forwarded within 4 others is not read.",)
+
+
 def test_a_notebook_with_texts_code_and_printed_tables(reader: Reader, tmp_path: Path) -> None:
     table = "<table><tr><th></th><th>fare</th></tr><tr><th>Tolsund</th><td>12.4</td></tr></table>"
     cells = [
@@ -124,6 +138,8 @@ def test_rich_text_has_its_bold_lines_for_headings_and_its_pages(reader: Reader,
     ]  # fmt: skip
     assert [(item.title, item.page) for item in parsed.sections] == [("Fares", 1), ("Dogs", 2)]
     assert parsed.title == "The ł boats"
+    odd = written(reader, tmp_path, rb"{\rtf1\uc0 One \u1114112 \u-99999 \u-9999999999 two\par}", "a.rtf")
+    assert odd.pages[0].text == "One \ufffd\ufffd\ufffdtwo"
     bold = written(reader, tmp_path, rb"{\rtf1\b Fares\par All lines\par Are here.\par}", "a.rtf")
     assert not bold.sections
 
@@ -218,6 +234,8 @@ def test_subtitles_are_what_is_said_under_their_minutes(reader: Reader, tmp_path
     for name, source in (("Boats.vtt", vtt), ("Boats.srt", srt.replace("\n", "\r\n"))):
         parsed = written(reader, tmp_path, source.encode(), name)
         assert (parsed.pages[0].text, parsed.title) == (expected, "Boats")
+    odd = b"1\n00:00:01,000-->00:00:02,000\nAt four.\n\n2\n-1:00 --> none\nAt five."
+    assert written(reader, tmp_path, odd, "a.srt").pages[0].text == "0:00:00\n\nAt four. At five."
     assert written(reader, tmp_path, b"No cue.\n\nNone.", "a.srt").pages[0].text.split() == ["No", "cue.", "None."]
 
 

@@ -176,6 +176,11 @@ def test_tables_as_text_with_any_mark_and_encoding(reader: Reader, tmp_path: Pat
     assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == "Öl\t2019\t2020\nNuß\t1.5\t2.5\na b\t\t3"
 
 
+def test_a_line_that_tells_the_mark_is_no_row(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "stored").write_bytes("\ufeffsep=;\r\nÖl;2,5;3,5\r\nNuß;1,5;4,5\r\n".encode())
+    assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == "Öl\t2,5\t3,5\nNuß\t1,5\t4,5"
+
+
 def test_one_column_and_a_quotation_mark_too_many(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / "stored").write_text("name\nAda\nBo\n")
     assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == "name\nAda\nBo"
