@@ -109,15 +109,16 @@ def _ended(jobs: Jobs, job: Job) -> None:
     report = job.result or SourceReport()
     counts = (report.ready, "new or changed"), (report.unchanged, "as before"), (len(report.failed), "not read")
     told = [f"{number:,} {what}" for number, what in counts if number] + ["stopped"] * (job.state == "cancelled")
+    is_web = job.name.startswith(("http://", "https://"))
     with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
         name = words.plain(words.shorten(job.name, 70))
-        icon = "language" if job.name.startswith(("http://", "https://")) else "folder"
-        st.markdown(f":material/{icon}: {name} :gray[{', '.join(told) or 'nothing new'}]")
+        st.markdown(f":material/{'language' if is_web else 'folder'}: {name} :gray[{', '.join(told) or 'nothing new'}]")
         st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
     if job.error is not None:
         failure(job.error)
     if report.failed:
-        with st.expander(words.count(len(report.failed), "address", "addresses") + " not read"):
+        unread = words.count(len(report.failed), *(("address", "addresses") if is_web else ("file",))) + " not read"
+        with st.expander(unread, expanded=not report.ready and not report.unchanged):
             for name, message, help_text in report.failed[:SHOWN]:
                 st.markdown(f"**{words.plain(words.shorten(name, 90))}** {words.plain(message)}")
                 st.caption(words.plain(help_text))

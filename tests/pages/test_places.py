@@ -36,7 +36,16 @@ def test_an_address_is_fetched_and_its_end_is_told(library: FakeLibrary) -> None
     told = said(settled(test))
     assert "1 new or changed, 1 as before, 1 not read" in told
     assert "no such page" in told
+    assert [(one.label, one.proto.expanded) for one in test.expander] == [("1 address not read", False)]
     assert ("add", [ADDRESS]) in library.calls
+
+
+def test_why_nothing_was_read_of_an_address_is_open_to_be_seen(library: FakeLibrary) -> None:
+    library.script[ADDRESS] = [AddEvent(ADDRESS, "failed", error=SourceUnavailable("It is not public."))]
+    test = draw("upload")
+    test.text_input(key="upload_address").set_value(ADDRESS)
+    next(button for button in test.button if button.label == "Add").click().run()
+    assert [(one.label, one.proto.expanded) for one in settled(test).expander] == [("1 address not read", True)]
 
 
 def test_what_is_followed_is_listed_with_its_problem_and_updated(library: FakeLibrary) -> None:
