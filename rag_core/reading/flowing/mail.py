@@ -50,7 +50,11 @@ def _blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
         for paragraph in _PARAGRAPHS.split(text.replace("\r\n", "\n")):
             yield Block("paragraph", paragraph)
     elif body := message.get_body(("html",)):
-        yield from web.blocks(web.parsed(_text(body)))
+        found = web.blocks(web.parsed(_text(body)))
+        first = next(found, None)
+        if first and (first.kind, first.text) != ("heading", _subject(message)):  # a saved page says its title itself
+            yield first
+        yield from found
     for part in message.iter_attachments():
         if part.get_content_type() != _FORWARDED:
             continue

@@ -50,6 +50,7 @@ class _Content:
     def __init__(self, root: Any) -> None:
         self._body = root.find(f"{_OFFICE}body")
         self._begun = False
+        self._slide_level = 1  # of a slide's title; the first is that of all of them
         self._bold = _styles(root, f"{_FO}font-weight", "bold")
         self._breaking = _styles(root, f"{_FO}break-before", "page")
         self._bold_are_headings = self._bold_lead()
@@ -91,6 +92,9 @@ class _Content:
         if element.tag == f"{_TEXT}h":
             level = archive.number(element.get(f"{_TEXT}outline-level"), 1)
             yield Block("heading", _words(element), level)
+        elif any(one.get(f"{_PRESENTATION}class") == "title" for one in element.iterancestors(f"{_DRAW}frame")):
+            yield Block("heading", _words(element), self._slide_level)
+            self._slide_level = 2
         else:
             listed = next(element.iterancestors(f"{_TEXT}list-item"), None) is not None
             is_heading = self._bold_are_headings and self._looks_like_heading(element)

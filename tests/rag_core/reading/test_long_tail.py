@@ -77,6 +77,8 @@ def test_a_message_without_plain_text_and_one_that_is_forwarded(reader: Reader, 
     message.replace_header("From", "<Saved by Blink>")
     saved = written(reader, tmp_path, message.as_bytes(), "a.mhtml")
     assert (saved.authors, "Blink" in saved.pages[0].text) == ("", False)
+    page = b"From: <Saved by Blink>\nSubject: The lift\nContent-Type: text/html\n\n<h1>The lift</h1><p>It goes up.</p>"
+    assert written(reader, tmp_path, page, "a.mhtml").pages[0].text == "The lift\n\nIt goes up."
 
 
 def test_messages_that_are_forwarded_too_deeply_are_told_of(reader: Reader, tmp_path: Path) -> None:
@@ -208,10 +210,12 @@ def test_opendocument_sheets_and_slides(reader: Reader, tmp_path: Path) -> None:
         2, cell.format("Rent") + cell.format(5)
     )
     sheets = f'<table:table table:name="Costs">{sheet}{row.format(1048576, empty)}</table:table>' * 2
-    slide = "<draw:page><draw:frame><draw:text-box><text:p>Plans</text:p></draw:text-box></draw:frame></draw:page>"
+    frame = "<draw:frame{}><draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>"
+    title = frame.format(' presentation:class="title"', "Plans")
+    slide = f"<draw:page>{title}{frame.format('', 'Two boats')}</draw:page>"
     for kind, element, body, expected in (
         ("spreadsheet", "spreadsheet", sheets, ["Costs\n\nItem\tCost\nRent\t5\nRent\t5"] * 2),
-        ("presentation", "presentation", slide * 2, ["Plans", "Plans"]),
+        ("presentation", "presentation", slide * 2, ["Plans\n\nTwo boats"] * 2),
     ):
         content = f"<office:body><office:{element}>{body}</office:{element}></office:body>"
         files = {
@@ -220,6 +224,7 @@ def test_opendocument_sheets_and_slides(reader: Reader, tmp_path: Path) -> None:
         }
         parsed = reader.read(packed(tmp_path / "stored", files), "no suffix")
         assert [page.text for page in parsed.pages] == expected
+    assert [(item.title, item.level, item.page) for item in parsed.sections] == [("Plans", 1, 1), ("Plans", 2, 2)]
 
 
 def test_subtitles_are_what_is_said_under_their_minutes(reader: Reader, tmp_path: Path) -> None:
