@@ -13,6 +13,7 @@ from rag_core.reading.detect import guess_utf16
 from rag_core.text.invisible import taken_out, visible
 
 MAX_TITLE_CHARS = 80
+_SAMPLE_BYTES, _LEAST_LETTERS = 2**16, 8
 
 # UTF-32's little-endian mark begins with UTF-16's, so it stands first.
 _MARKS = (
@@ -111,13 +112,27 @@ def _decode_marked(data: bytes, encoding: str) -> tuple[str, str]:
 
 
 def _decode_legacy(data: bytes) -> tuple[str, str]:
-    """Tell slightly damaged UTF-8 from the older encodings of one byte a character."""
+    """Tell slightly damaged UTF-8 from older encodings: that of Western languages, or what other letters say."""
     text = data.decode("utf-8", errors="replace")
     damaged = text.count("\ufffd")
     sound = sum(1 for character in text if character > "\x7f") - damaged
     if sound > 3 * damaged:
         return text, f"{damaged} damaged characters were replaced."
+    if encoding := _of_another_script(data[:_SAMPLE_BYTES]):
+        return data.decode(encoding, errors="replace"), f"Read as {encoding}, by its letters, as it is not UTF-8."
     try:
         return data.decode("cp1252"), "Read as Windows-1252, as it is not UTF-8."
     except UnicodeDecodeError:
         return data.decode("latin-1"), "Read as Latin-1, as it is not UTF-8."
+
+
+def _of_another_script(sample: bytes) -> str:
+    """The likeliest encoding of a text whose letters are mostly accented if they are Western; "" where they may be."""
+    letters = [letter for letter in sample.decode("cp1252", errors="ignore") if letter.isalpha()]
+    accented = sum(letter > "\x7f" for letter in letters)
+    if accented < _LEAST_LETTERS or 2 * accented <= len(letters):
+        return ""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample.rpartition(b"\n")[0] or sample).best()
+    return best.encoding if best else ""

@@ -21,7 +21,7 @@ GONE = re.compile(
 )
 SMALL = re.compile(r"font-size\s*:\s*(?:0*\.\d+|[01](?:\.\d+)?)(?:px|pt)?\s*(?:;|$|!)", re.IGNORECASE)
 PALE = re.compile(r"(?<![\w-])color\s*:\s*(?:#fff(?:fff)?|white|rgba?\(\s*255\s*,\s*255\s*,\s*255\b)", re.IGNORECASE)
-GROUND = re.compile(r"background", re.IGNORECASE)
+GROUND = re.compile(r"background(?!(?:-color)?\s*:\s*(?:white|#f{3}(?:f{3})?)\s*(?:[;!}]|$))", re.IGNORECASE)
 _SHOWS = re.compile(r"display\s*:\s*(?!none)\w|visibility\s*:\s*visible", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
 _SELECTOR = re.compile(r"(\w*)((?:[.#][\w-]+)*)")

@@ -62,7 +62,15 @@ def test_hidden_lines_of_a_pdf_are_found_with_why(make_pdf: Callable[..., Path],
 
 @pytest.mark.parametrize(
     "style",
-    ["display:none", "visibility: hidden", "font-size:0", "font-size: 1px;", "opacity:0", "color: #ffffff"],
+    [
+        "display:none",
+        "visibility: hidden",
+        "font-size:0",
+        "font-size: 1px;",
+        "opacity:0",
+        "color: #ffffff",
+        "color:white;background:#fff",
+    ],
 )
 def test_what_a_web_page_hides_is_left_out_and_told(tmp_path: Path, reader: Reader, style: str) -> None:
     nav = "<nav><a href='/'>Home</a></nav>" if style == "opacity:0" else ""

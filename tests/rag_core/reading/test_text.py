@@ -32,6 +32,21 @@ def test_older_encodings_are_guessed_and_said() -> None:
     assert "Latin-1" in note
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Паром отходит в семь часов утра.\nБилет стоит одиннадцать крон.", "cp1251"),
+        ("Το πλοίο φεύγει στις επτά το πρωί.", "cp1253"),
+        ("これは日本語の文章です。海は広いな大きいな。", "shift-jis"),
+        ("城市,人口\n北京,2154\n上海,2424\n广州,1868\n", "gb18030"),
+    ],
+)
+def test_encodings_of_other_scripts_are_told_by_their_letters(text: str, encoding: str) -> None:
+    read, note = decode(text.encode(encoding))
+    assert read == text
+    assert "by its letters" in note
+
+
 def test_slightly_damaged_utf8_stays_utf8() -> None:
     text, note = decode(("äöüß" * 20).encode() + b"\xff" + "äöü".encode())
     assert text == "äöüß" * 20 + "\ufffd" + "äöü"
