@@ -8,7 +8,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.parsers import expat
@@ -55,7 +55,7 @@ def office(path: Path) -> None:
     with checked(path) as archive:
         for entry in archive.infolist():
             if entry.filename.endswith(_XML):
-                with archive.open(entry) as stream:
+                with suppress(*BROKEN), archive.open(entry) as stream:  # nobody else can read what is broken
                     _refuse_doctype(stream, entry.filename)
 
 
@@ -73,7 +73,7 @@ def sound_xml(data: bytes) -> tuple[Any, bool]:
     try:
         return xml(data), True
     except etree.XMLSyntaxError:
-        return xml(data, recover=True), False
+        return xml(data, recover=True) if data.strip() else None, False
 
 
 def usual(path: Path, part: str) -> BinaryIO:
@@ -97,13 +97,16 @@ def mended(path: Path) -> tuple[io.BytesIO, list[str]]:
     whole, missing, damaged = io.BytesIO(), list[str](), list[str]()
     with checked(path) as old, zipfile.ZipFile(whole, "w") as new:
         held = set(old.namelist())
-        for name in held:
+        for name in sorted(held, key=lambda name: name.endswith(_RELATIONS)):
             data, is_sound = _sound(old, name)
             if not is_sound:
                 damaged.append(name)
+            if not (data or is_sound):
+                held.remove(name)
+                continue
             if name.endswith(_RELATIONS) and data:
                 data, gaps = _without_gaps(data, posixpath.dirname(posixpath.dirname(name)), held)
-                missing += gaps
+                missing += [gap for gap in gaps if gap not in damaged]
             new.writestr(name, data)
     told = (("names but does not hold", missing), ("holds only in part, damaged or nested too deeply", damaged))
     return whole, [f"Parts that the file {how}: {', '.join(sorted(names))[:300]}." for how, names in told if names]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
+from pptx.exc import PythonPptxError
 from pptx.package import Package
 
 from rag_core.reading.base import Details
@@ -15,6 +16,8 @@ from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Row, picture
 
 _RUNNING = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
+# What python-pptx raises where parts are missing or make no sense.
+_DAMAGED = (AttributeError, KeyError, TypeError, ValueError, PythonPptxError)
 _DESCRIBED = ".//*[local-name()='cNvPr'][@descr]"
 _SPACE = "http://schemas.openxmlformats.org/drawingml/2006/"
 _DIAGRAMS, _DRAWINGS = f"{{{_SPACE}diagram}}", f"{{{_SPACE}main}}"
@@ -36,7 +39,7 @@ def read(path: Path, max_chars: int) -> Flow:
         presentation = _opened(copy)
     said = presentation.core_properties
     details = Details(said.title.strip(), said.author.strip(), language=said.language)
-    return Flow(_blocks(presentation.slides, notes), details, notes=notes)
+    return Flow(_blocks(presentation, notes), details, notes=notes)
 
 
 def _opened(file: str | BytesIO) -> Any:
@@ -44,22 +47,29 @@ def _opened(file: str | BytesIO) -> Any:
     return part.presentation
 
 
-def _blocks(slides: Iterable[Any], notes: list[str]) -> Iterator[Block]:
+def _blocks(presentation: Any, notes: list[str]) -> Iterator[Block]:
     """notes: filled with what was not read."""
-    for number, slide in enumerate(slides):
+    for number, entry in enumerate(presentation.element.get_or_add_sldIdLst()):
         if number:
             yield Block("page")
-        title = slide.shapes.title
-        if title is not None:
-            yield Block("heading", title.text_frame.text, level=1 if not number else 2)
-        for shape in _flat(slide.shapes):
-            if title is None or shape.shape_id != title.shape_id:
-                try:
-                    yield from _shape(shape)
-                except (AttributeError, KeyError, ValueError):  # what python-pptx raises on damaged charts
-                    notes.append(f"On slide {number + 1} “{shape.name}” is damaged: what is drawn there was not read.")
-        if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None and frame.text.strip():
-            yield Block("note", f"Notes: {frame.text}")
+        try:
+            yield from _slide(presentation.part.related_slide(entry.rId), number, notes)
+        except _DAMAGED:
+            notes.append(f"Slide {number + 1} is damaged or not in the file: what was not found of it was not read.")
+
+
+def _slide(slide: Any, number: int, notes: list[str]) -> Iterator[Block]:
+    title = slide.shapes.title
+    if title is not None:
+        yield Block("heading", title.text_frame.text, level=1 if not number else 2)
+    for shape in _flat(slide.shapes):
+        if title is None or shape.shape_id != title.shape_id:
+            try:
+                yield from _shape(shape)
+            except _DAMAGED:
+                notes.append(f"On slide {number + 1} “{shape.name}” is damaged: what is drawn there was not read.")
+    if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None and frame.text.strip():
+        yield Block("note", f"Notes: {frame.text}")
 
 
 def _flat(shapes: Iterable[Any]) -> Iterator[Any]:

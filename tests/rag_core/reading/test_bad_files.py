@@ -74,7 +74,9 @@ BAD = {
         lambda: saved(document, **{f"x{number}": b"" for number in range(20_001)}), "a.docx", LimitExceeded, "entries",
     ),
     "deep XML": (lambda: body("<w:sdt>" * 999 + "</w:sdt>" * 999), "a.docx", UnreadableDocument, "nested too deeply"),
-    "no part of its name": (lambda: saved(document, **{"word/document.xml": b""}), "a.docx", UnreadableDocument, "XML"),
+    "no part of its name": (
+        lambda: saved(document, **{"word/document.xml": b""}), "a.docx", UnreadableDocument, "missing",
+    ),
     "no content types": (
         lambda: saved(document)[:2000] + b"word/document.xml", "a.docx", UnreadableDocument, "archive is damaged",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+import pytest
 from lxml import etree
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
@@ -93,3 +94,27 @@ def test_the_texts_of_a_drawn_process_are_read(reader: Reader, tmp_path: Path) -
     slide.part.drop_rel(link)
     deck.save(str(tmp_path / "stored"))
     assert reader.read(tmp_path / "stored", "a.pptx").pages[0].text == "How to board"
+
+
+@pytest.mark.parametrize("how", ["gone", "cut off", "changed"])
+def test_a_damaged_slide_costs_itself_alone_and_is_told_of(reader: Reader, tmp_path: Path, how: str) -> None:
+    deck = Presentation()
+    for number in (1, 2, 3):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text, slide.placeholders[1].text = f"Title {number}", f"Body {number}"
+    deck.save(str(tmp_path / "deck"))
+    with zipfile.ZipFile(tmp_path / "deck") as whole, zipfile.ZipFile(tmp_path / "stored", "w") as stored:
+        for name in whole.namelist():
+            data = whole.read(name)
+            if name != "ppt/slides/slide2.xml" or how == "changed":
+                stored.writestr(name, data)
+            elif how == "cut off":
+                stored.writestr(name, data[: data.index(b"Body 2")])
+    if how == "changed":
+        (tmp_path / "stored").write_bytes((tmp_path / "stored").read_bytes().replace(b"Body 2", b"Bady 2"))
+    parsed = reader.read(tmp_path / "stored", "a.pptx")
+    second = "Title 2" if how == "cut off" else ""
+    assert [page.text for page in parsed.pages] == ["Title 1\n\nBody 1", second, "Title 3\n\nBody 3"]
+    told = ("Parts that the file holds only in part, damaged or nested too deeply: ppt/slides/slide2.xml.",)
+    lost = ("Slide 2 is damaged or not in the file: what was not found of it was not read.",)
+    assert parsed.notes == {"gone": lost, "cut off": told, "changed": told + lost}[how]
