@@ -23,7 +23,7 @@ _SITEMAP_BYTES = 10 * 2**20
 # Addresses that fail in a row, after which a site is left alone.
 _FAILURES = 8
 _WAITING = 10
-_POLL_S = 0.05
+_POLL_S, _LONGEST_WAIT_S = 0.05, 600.0
 
 
 def crawl(wanted: WebAddress, looking: Looking) -> Iterator[Found]:
@@ -167,9 +167,14 @@ class _Crawl:
         return Visit(answer.address, "web", self._start, len(answer.data), 0, answer.etag, answer.last_modified)
 
     def _wait(self, address: str) -> None:
-        """Wait until the site may be asked again. Raises Cancelled."""
+        """Wait until the site may be asked again. Raises Cancelled, and AddressRefused for what no one would wait."""
         delay_s = max(self._wanted.delay_s, self._robots.delay_s(address))
         while (left_s := self._next_at - time.monotonic()) > 0:
+            if left_s > _LONGEST_WAIT_S:
+                raise AddressRefused(
+                    f"The site's robots.txt asks programs to wait {delay_s:,.0f} seconds between two requests.",
+                    help="Add the pages that you need one by one.",
+                )
             if self._looking.stopped(self._wanted.address):
                 raise Cancelled("Stopped.", help="What was fetched before is kept.")
             time.sleep(min(left_s, _POLL_S))

@@ -77,6 +77,16 @@ def test_a_site_is_crawled_within_its_path_as_it_asks(web: Library, site: Site) 
     assert len(site.asked) == len(set(site.asked))
 
 
+def test_a_site_that_asks_for_days_between_two_requests_gives_its_first_page_alone(web: Library, site: Site) -> None:
+    site.pages |= {
+        "/robots.txt": "User-agent: *\nCrawl-delay: 99999999",
+        "/docs/": page("Docs", FERRY, "tickets"), "/docs/tickets": page("Tickets", TICKETS),
+    }  # fmt: skip
+    found = ends(web.add([crawl(site)]))
+    assert found[site.url("/docs/")].stage == "ready"
+    assert "wait 99,999,999 seconds" in str(found[site.url("/docs/tickets")].error)
+
+
 def test_nofollow_loops_and_calendars_end_at_the_limit_of_pages(web: Library, site: Site) -> None:
     def calendar(handler: object) -> None:
         day = int(handler.path.rpartition("=")[2])  # type: ignore[attr-defined]
