@@ -163,12 +163,12 @@ def _names_group(lines: Sequence[Line], at: int) -> bool:
 
 def _heads(rows: Sequence[tuple[str, ...]]) -> int:
     """The rows above the first that has a figure behind its first cell, at most four; one where none has. Behind one
-    that has a cell for every column only those without a label go on, as units do."""
+    that has a cell of its own for every column only those without a label go on, as units do."""
     widest, is_whole = max(map(len, rows)), False
     for number, row in enumerate(rows[: _MOST_HEADS + 1]):
         if any(_is_figure(cell) for cell in row[1:]) or (is_whole and row[0] and len(row) == widest):
             return number
-        is_whole = is_whole or (len(row) == widest and all(row[1:]))
+        is_whole = is_whole or (len(row) == widest == len({*row}) and all(row[1:]))
     return 1
 
 
