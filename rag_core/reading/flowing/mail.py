@@ -35,7 +35,7 @@ def read(path: Path, max_chars: int) -> Flow:
         raise UnreadableDocument("The file is named as mail is, but holds no message.")
     if _BROWSER.match(str(message.get("From", ""))):
         del message["From"]
-    others = (part for part in message.iter_attachments() if part.get_content_type() != _FORWARDED)
+    others = (part for part in _attached(message) if part.get_content_type() != _FORWARDED)
     attached = dict.fromkeys(part.get_filename() or part.get_content_type() for part in others)
     notes = [f"Attachments are not read: {', '.join(attached)[:500]}."] if attached else []
     return Flow(_blocks(message, notes), Details(_subject(message), _author(message)), notes=notes)
@@ -55,13 +55,20 @@ def _blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
         if first and (first.kind, first.text) != ("heading", _subject(message)):  # a saved page says its title itself
             yield first
         yield from found
-    for part in message.iter_attachments():
+    for part in _attached(message):
         if part.get_content_type() != _FORWARDED:
             continue
         if level < _DEEPEST:
             yield from _blocks(part.get_content(), notes, level + 1)
         else:
             notes.append(f"A message that is forwarded within {_DEEPEST} others is not read.")
+
+
+def _attached(message: Any) -> Iterator[Any]:
+    """What is sent along; a message that is nothing but another one sends that along."""
+    if message.get_content_type() == _FORWARDED:
+        yield message
+    yield from message.iter_attachments()
 
 
 def _subject(message: Any) -> str:

@@ -81,6 +81,13 @@ def test_a_message_without_plain_text_and_one_that_is_forwarded(reader: Reader, 
     assert written(reader, tmp_path, page, "a.mhtml").pages[0].text == "The lift\n\nIt goes up."
 
 
+def test_a_message_that_is_nothing_but_another_one_is_read(reader: Reader, tmp_path: Path) -> None:
+    inner = b"From: bo@example.org\nSubject: The boats\n\nThey go at four.\n"
+    outer = b"From: ada@example.org\nSubject: Fwd\nContent-Type: message/rfc822\n\n"
+    parsed = written(reader, tmp_path, outer + inner, "a.eml")
+    assert parsed.pages[0].text.endswith("The boats\n\nFrom: bo@example.org\n\nThey go at four.")
+
+
 def test_messages_that_are_forwarded_too_deeply_are_told_of(reader: Reader, tmp_path: Path) -> None:
     message = EmailMessage()
     message.set_content("The first of all.")
