@@ -30,7 +30,8 @@ from scipy.optimize import minimize
 from rag_core import Hit, Library, Settings, Upload
 from rag_core.answering.encoding import Encoder, EncodeTokens
 from rag_core.answering.strategies.composing import compose
-from rag_core.answering.strategies.evidence import FEATURES, Evidence, gather, with_cells
+from rag_core.answering.strategies.evidence import FEATURES, Evidence, with_cells
+from rag_core.answering.strategies.gathering import gather
 from rag_core.answering.strategies.trust import SIGNS, signs
 from rag_core.answering.strategies.weights import PATH
 from rag_core.answering.tables.asking import CELL_FEATURES
@@ -46,9 +47,9 @@ from tests.benchmarks.tables import contexts, is_right, opened
 
 _FOLDS, _WORDS, _HALF, _BEGINNING = 10, 40, 0.5, 40
 _RIDGE_RANK, _RIDGE_TRUST = 15.0, 20.0
-_RANK_WEIGHTS = {"people": 1.0, "cell": 1.0, "invented": 0.3, "xquad": 0.3, "tatqa": 0.3}
+_RANK_WEIGHTS = {"people": 1.0, "cell": 1.0, "invented": 0.15, "xquad": 0.3, "tatqa": 0.3}
 _TRUST_WEIGHTS = {
-    "people": 1.0, "cell": 0.7, "near": 1.0, "removed": 0.4, "invented": 0.3, "unsaid": 0.3, "xquad": 0.6,
+    "people": 1.0, "cell": 0.7, "near": 1.0, "removed": 0.4, "invented": 0.15, "unsaid": 0.15, "xquad": 0.6,
     "absent": 0.3, "tatqa": 0.1,
 }  # fmt: skip
 _CELL_WEIGHTS = {"people": 1.0, "cell": 1.0, "tatqa": 0.3}

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.composing import scored
-from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.extractive import believed
+from rag_core.answering.strategies.gathering import gather
 from rag_core.domain import Hit, Trace
 
 TokenVectors = tuple[NDArray[np.float32], NDArray[np.int64]]

@@ -130,6 +130,8 @@ def _named(question: str) -> tuple[tuple[str, ...], ...]:
 
 def _names(question: str) -> tuple[tuple[str, ...], ...]:
     pair = _PAIR.search(question)
+    if pair and pair[1].isdigit() != pair[2].isdigit():
+        pair = None  # "more in 2024 than the year before" tells of no two things
     names = tuple(part for name in understand(question).names for part in re.split(_JOINING, name))
     return (names, pair.groups() if pair else ())
 

@@ -30,7 +30,8 @@ from rag_core.answering.strategies.composing import (
     says_otherwise,
     scored,
 )
-from rag_core.answering.strategies.evidence import Evidence, gather
+from rag_core.answering.strategies.evidence import Evidence
+from rag_core.answering.strategies.gathering import gather
 from rag_core.answering.strategies.rows import cell_said, row_said
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.strategies.trust import Trust, trust

@@ -4,6 +4,7 @@ that is asked for where a head says so."""
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -33,11 +34,30 @@ class Column:
     heads: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A row with its heads between its cells. cells: where each begins and ends there, and begins on the page."""
+
+    quote: Quote
+    cells: tuple[tuple[int, int, int], ...] = ()
+
+
 def row_said(evidence: Evidence, quote: Quote) -> Quote:
-    """A row with its heads between its cells; any other quote, and a row without heads, as it is."""
+    """A row with its heads between its cells; any other quote, a long row, and one without heads, as it is."""
+    said = with_heads(evidence, quote).quote
+    return said if len(said.text.split()) <= _MOST_WORDS else quote
+
+
+def with_heads(evidence: Evidence, quote: Quote) -> Said:
+    """A row as it is read for an answer; any other quote, and a row without heads, as it is."""
     label, columns = _columns(evidence, quote)
-    text = f"{label}, " + "; ".join(f"{one.head}: {one.text}" for one in columns)
-    return replace(quote, text=text) if columns and len(text.split()) <= _MOST_WORDS else quote
+    text = f"{label}, "
+    cells: list[tuple[int, int, int]] = []
+    for one in columns:
+        text += f"{'; ' * bool(cells)}{one.head}: "
+        cells.append((len(text), len(text) + len(one.text), one.start))
+        text += one.text
+    return Said(replace(quote, text=text), tuple(cells)) if columns else Said(quote)
 
 
 def cell_said(evidence: Evidence, quote: Quote, is_told: bool) -> tuple[str, Quote] | None:
@@ -95,14 +115,14 @@ def _are_clear(columns: Sequence[Column]) -> bool:
 
 def _first_row(evidence: Evidence, quote: Quote) -> Quote:
     """The first of the rows without another line between them that a row is the last of, which has a table's heads."""
-    rows = [quote]
-    while before := next((one for one in evidence.every if _is_right_before(one, rows[-1])), None):
-        rows.append(before)
-    return rows[-1]
+    place = bisect_left(evidence.every, (quote.passage, quote.position), key=lambda one: (one.passage, one.position))
+    while place and _is_right_before(evidence.every[place - 1], evidence.every[place]):
+        place -= 1
+    return evidence.every[place]
 
 
 def _is_right_before(one: Quote, row: Quote) -> bool:
-    return one.kind == "row" and (one.passage, one.position + 1) == (row.passage, row.position)
+    return one.kind == "row" and one.passage == row.passage
 
 
 def _cells(row: Quote) -> list[tuple[str, int, int]]:

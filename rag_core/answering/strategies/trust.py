@@ -22,15 +22,18 @@ from rag_core.text.terms import terms
 _OF_FIRST = (
     "near_share", "all_share", "all_names", "nearness", "asked", "first", "meant", "read", "span", "read_share",
 )  # fmt: skip
-_OF_CELLS = ("cells_all", "cells_worst", "cells_period", "cells_other_period", "cells_ahead", "cells_money")
+_OF_CELLS = (
+    "cells_all", "cells_worst", "cells_period", "cells_other_period", "cells_ahead", "cells_money", "cells_spanned",
+)  # fmt: skip
 SIGNS = (
     *_OF_FIRST, *_OF_CELLS, "share", "log_share", "together", "lead", "computed", "new_words", "best", "margin",
     "best_document", "read_best", "span_best", "other_year",
 )  # fmt: skip
 """What is looked at. The first are features of the first unit. cells: of the figures that the lead says, the question's
 words that they match with all that names them, on average and at least, whether they are of its period, how far the
-log odds of the first are ahead of any other figure's, and whether they are money where things are counted. share: of
-the first unit in the softmax of scores; margin: how far its score is above the second. together: the question's words
+log odds of the first, of all that something is computed from, are ahead of any other figure's, whether they are money
+where things are counted, and whether the reader takes them for the answer. share: of the first unit, or of all that is
+computed from, in the softmax of scores; margin: how far its score is above the others'. together: the question's words
 matched by all quotes; best: by the unit that matches most. new_words: what the answer says that the question does not.
 best_document: whether it is of the first passage's document. read_best, span_best: the most that the reader says of any
 unit. other_year: whether the first quote, where it is no figure that is said, names years but none that is asked for,
@@ -69,8 +72,11 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
     """What trust is estimated from, by name."""
     first = made.chosen[0]
     shares = np.exp(made.scores - made.scores.max())
+    used = made.quotes if made.is_computed else made.quotes[:1]
     inside = [
-        index for index, unit in enumerate(evidence.units) if index == first or within(unit.quote, made.quotes[0])
+        index
+        for index, unit in enumerate(evidence.units)
+        if index == first or any(within(unit.quote, quote) for quote in used)
     ]
     share = float(shares[inside].sum() / shares.sum())
     together = evidence.full[list(made.chosen)].max(axis=0)
@@ -100,16 +106,17 @@ def _of_cells(evidence: Evidence, made: Composition) -> dict[str, float]:
         return dict.fromkeys(_OF_CELLS, 0.0)
     places = list(made.cells)
     matched = counted(evidence.asked.full[places].max(axis=0))
-    period, other, money = (
+    period, other, money, spanned = (
         evidence.asked.features[places, CELL_FEATURES.index(name)]
-        for name in ("period", "other_period", "money_counted")
+        for name in ("period", "other_period", "money_counted", "spanned")
     )
     # What is computed from several periods has figures of others too.
     periods = (period.max(), other.min()) if made.is_computed else (period.mean(), other.mean())
-    scores, first = evidence.cell_scores, evidence.asked.cells[places[0]].figure
-    others = (score for cell, score in zip(evidence.asked.cells, scores, strict=True) if cell.figure != first)
-    ahead = np.clip(scores[places[0]] - max(others, default=-np.inf), -_AHEAD, _AHEAD)
-    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods, ahead, money.max())
+    scores, used = evidence.cell_scores, places if made.is_computed else places[:1]
+    figures = [evidence.asked.cells[place].figure for place in used]
+    others = (score for cell, score in zip(evidence.asked.cells, scores, strict=True) if cell.figure not in figures)
+    ahead = np.clip(scores[used].min() - max(others, default=-np.inf), -_AHEAD, _AHEAD)
+    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods, ahead, money.max(), spanned.mean())
     return dict(zip(_OF_CELLS, map(float, known), strict=True))
 
 

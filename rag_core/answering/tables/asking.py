@@ -18,7 +18,7 @@ CELL_FEATURES = (
     "label", "label_share", "label_asked", "head", "head_share", "head_asked", "group", "all", "all_share", "worst",
     "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "part_year", "statement",
     "change", "change_asked", "percent", "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
-    "meant", "money_counted",
+    "meant", "money_counted", "row_read", "spanned", "spanned_share",
 )  # fmt: skip
 """Columns of `Asked.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
@@ -65,7 +65,7 @@ class Asked:
 def asked_cells(
     question: str, passages: Sequence[Passage], matches: Matches, weights: Floats, meant: Mapping[str, float]
 ) -> Asked | None:
-    """The cells of the passages as answers to a question; None where there are none.
+    """The cells of the passages as answers to a question, not yet read; None where there are none.
 
     weights: how much each of the question's words counts, (words,). meant: how surely it means documents, by id.
     """
@@ -116,7 +116,8 @@ def asked_cells(
         "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
         "meant": np.array([meant.get(passages[cell.passage].hits[0].document.id, 0.0) for cell in cells]),
     }  # fmt: skip
-    features = np.stack([known[name] for name in CELL_FEATURES], axis=1)
+    nothing = np.zeros(len(cells))
+    features = np.stack([known.get(name, nothing) for name in CELL_FEATURES], axis=1)
     return Asked(tuple(cells), features, label, head, full, _spelt(cells, matches))
 
 

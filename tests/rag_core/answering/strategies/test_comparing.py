@@ -9,8 +9,8 @@ import pytest
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.comparing import asked_of_each, difference
 from rag_core.answering.strategies.composing import compose, scored
-from rag_core.answering.strategies.evidence import gather
 from rag_core.answering.strategies.extractive import extract
+from rag_core.answering.strategies.gathering import gather
 from rag_core.answering.strategies.trust import trust
 from tests.rag_core.answering.parts import ENCODER, hit
 
@@ -157,3 +157,13 @@ def test_nothing_is_computed_within_one_of_the_documents() -> None:
     rows = [hit(f"{one.text}\nStatutory tax rate\t21%\t21%", document=one.document.title) for one in RATES]
     found = extract(question, rows, ENCODER)
     assert [row.text for row in found.rows] == ["Effective tax rate, 2020: 14.4%", "Effective tax rate, 2020: 24.4%"]
+
+
+def test_a_year_and_the_one_before_are_no_two_things() -> None:
+    costs = hit("Costs\t2024\t2023\nRent of the year\t14,160\t13,560\nWater of the year\t410\t395", document="plan")
+    evidence = gather(question := "How much more rent was paid in 2024 than the year before?", [costs], ENCODER)
+    assert evidence is not None
+    made = compose(question, evidence, scored(evidence), 3)
+    assert made.is_computed
+    assert made.lead.startswith("600: 14,160 − 13,560 = 600")
+    assert not made.rows

@@ -13,8 +13,9 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.composing import MOST_WORDS, choose, compose, scored
-from rag_core.answering.strategies.evidence import FEATURES, gather
+from rag_core.answering.strategies.evidence import FEATURES
 from rag_core.answering.strategies.extractive import believed, extract
+from rag_core.answering.strategies.gathering import gather
 from rag_core.answering.strategies.trust import SIGNS
 from rag_core.answering.strategies.weights import reader
 from rag_core.domain import Scope, Searched

@@ -6,7 +6,7 @@ import pytest
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.composing import Composition, compose, scored
-from rag_core.answering.strategies.evidence import gather
+from rag_core.answering.strategies.gathering import gather
 from rag_core.answering.tables.asking import CELL_FEATURES
 from rag_core.answering.tables.computing import operation, set_apart
 from rag_core.answering.tables.saying import Amount
