@@ -13,6 +13,7 @@ import numpy as np
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.evidence import Evidence
+from rag_core.answering.tables.asking import years_of
 from rag_core.answering.tables.figures import figure, is_year
 from rag_core.answering.tables.saying import value
 from rag_core.text.sentences import tidy
@@ -60,6 +61,12 @@ def with_heads(evidence: Evidence, quote: Quote) -> Said:
     return Said(replace(quote, text=text), tuple(cells)) if columns else Said(quote)
 
 
+def years_told(evidence: Evidence, quote: Quote) -> set[str]:
+    """The years that a quote names; of a row those above it in its table too."""
+    rows = _down_to(evidence, quote) if quote.kind == "row" else ()
+    return years_of(" ".join([with_heads(evidence, quote).quote.text, *(row.text for row in rows)]))
+
+
 def cell_said(evidence: Evidence, quote: Quote, is_told: bool) -> tuple[str, Quote] | None:
     """What the cell of a row says whose head has more of the question's words than others, and the cell.
 
@@ -90,7 +97,7 @@ def _columns(evidence: Evidence, quote: Quote) -> tuple[str, list[Column]]:
     """A row's label and its other cells; none where it is not known what stands above each."""
     (label, _, _), *cells = _cells(quote) if quote.kind == "row" else [("", 0, 0)]
     figures = [cell for cell in (evidence.asked.cells if evidence.asked else ()) if cell.passage == quote.passage]
-    top = _cells(_first_row(evidence, quote))
+    top = _cells(_down_to(evidence, quote)[0])
     found = []
     for place, (text, start, end) in enumerate(cells):
         alike = [cell for cell in figures if (cell.column, cell.columns) == (place, len(cells)) and cell.heads]
@@ -113,12 +120,13 @@ def _are_clear(columns: Sequence[Column]) -> bool:
     return len({one.head for one in columns}) == len(columns) and not any(doubtful)
 
 
-def _first_row(evidence: Evidence, quote: Quote) -> Quote:
-    """The first of the rows without another line between them that a row is the last of, which has a table's heads."""
-    place = bisect_left(evidence.every, (quote.passage, quote.position), key=lambda one: (one.passage, one.position))
-    while place and _is_right_before(evidence.every[place - 1], evidence.every[place]):
-        place -= 1
-    return evidence.every[place]
+def _down_to(evidence: Evidence, quote: Quote) -> Sequence[Quote]:
+    """The rows without another line between them that a row is the last of; the first has a table's heads."""
+    last = bisect_left(evidence.every, (quote.passage, quote.position), key=lambda one: (one.passage, one.position))
+    first = last
+    while first and _is_right_before(evidence.every[first - 1], evidence.every[first]):
+        first -= 1
+    return evidence.every[first : last + 1]
 
 
 def _is_right_before(one: Quote, row: Quote) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from rag_core.answering.matching import counted
 from rag_core.answering.strategies.composing import Composition, within
 from rag_core.answering.strategies.evidence import Evidence
+from rag_core.answering.strategies.rows import years_told
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.asking import CELL_FEATURES, years_of
 from rag_core.text.terms import terms
@@ -36,8 +37,8 @@ where things are counted, and whether the reader takes them for the answer. shar
 computed from, in the softmax of scores; margin: how far its score is above the others'. together: the question's words
 matched by all quotes; best: by the unit that matches most. new_words: what the answer says that the question does not.
 best_document: whether it is of the first passage's document. read_best, span_best: the most that the reader says of any
-unit. other_year: whether the first quote, where it is no figure that is said, names years but none that is asked for,
-nor does its document's title or section. More of them fitted no better on questions kept out."""
+unit. other_year: whether the first quote, or a head above it, where it is no figure that is said, names years but none
+that is asked for, nor does its document's title or section. More of them fitted no better on questions kept out."""
 
 _NEW_WORDS, _MARGIN, _AHEAD = 12, 5.0, 3.0  # what is more counts as so much
 
@@ -83,7 +84,8 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
     others = np.delete(made.scores, inside)
     hit = evidence.units[first].quote.hit
     about = years_of(f"{hit.document.title} {hit.section}")
-    asked, told = years_of(" ".join(word.text for word in evidence.matches.words)), years_of(made.quotes[0].text)
+    asked = years_of(" ".join(word.text for word in evidence.matches.words))
+    told = years_told(evidence, made.quotes[0])
     return {name: float(evidence.column(name)[first]) for name in _OF_FIRST} | _of_cells(evidence, made) | {
         "read_share": float(evidence.column("read_share")[inside].sum()),
         "share": share,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.gathering import gather
-from rag_core.answering.strategies.rows import row_said, with_heads
+from rag_core.answering.strategies.rows import row_said, with_heads, years_told
 from rag_core.answering.tables.asking import CELL_FEATURES
 from tests.rag_core.answering.parts import ENCODER, encode_tokens, hit
 
@@ -48,3 +48,11 @@ def test_the_cell_that_the_reader_takes_for_the_answer_is_known_as_such() -> Non
         "7.90",
         "6.20",
     }
+
+
+def test_a_row_tells_the_years_that_stand_above_it() -> None:
+    fees = hit("Item\t2023 2024\t2025\nBase fee\t2,150\t2,290\t2,380\nFee of 2019\t64\t66\t69")
+    evidence = gather("What is the base fee?", [fees], ENCODER)
+    assert evidence is not None
+    quote = next(unit.quote for unit in evidence.units if "Base fee" in unit.quote.text)
+    assert years_told(evidence, quote) == {"2023", "2024", "2025"}
