@@ -135,8 +135,12 @@ class GuardedTransport(httpx.HTTPTransport):
     def __init__(self, network: GuardedNetwork) -> None:
         super().__init__(trust_env=False)
         # httpx has no word for it: https://github.com/encode/httpx/discussions/3141
+        # A server may hang up a kept connection just when it is used again, and pages are asked for slowly anyhow.
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False), max_connections=2, network_backend=network
+            ssl_context=httpx.create_ssl_context(trust_env=False),
+            max_connections=2,
+            max_keepalive_connections=0,
+            network_backend=network,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -125,6 +126,16 @@ def test_a_stop_is_heard_while_a_server_is_silent(site: Site) -> None:
     with guarded, pytest.raises(Cancelled):
         guarded.get(site.url())
     assert time.monotonic() - began < 10
+
+
+def test_a_server_that_hangs_up_late_is_asked_on_a_new_connection(site: Site) -> None:
+    def late(handler: BaseHTTPRequestHandler) -> None:
+        bytes_of(b"here")(handler)
+        time.sleep(0.2)  # it said nothing of closing, and closes
+
+    site.answers |= {"/one": late, "/two": late}
+    with fetcher(site) as guarded:
+        assert [guarded.get(site.url(path)).data for path in ("/one", "/two")] == [b"here", b"here"]
 
 
 def test_a_server_that_is_not_there(site: Site) -> None:
