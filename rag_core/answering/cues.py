@@ -37,7 +37,7 @@ _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     (
         "money",
         _pattern(r"""\bhow\smuch\s(?:money|did\s.*\s(?:cost|pay|earn|spend))
-            | \b(?:price|cost|revenue|salary|fee|budget)s?\b"""),
+            | \b(?:price|cost|revenue|salary|fee|fare|rent|budget)s?\b | \bin\s(?:dollars|euros|pounds|crowns)\b"""),
     ),
     ("percent", _pattern(r"\bpercent(?:age)?\b | \bwhat\s(?:share|fraction|proportion)\b | %")),
     (

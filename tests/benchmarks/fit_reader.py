@@ -53,7 +53,7 @@ _TRUST_WEIGHTS = {
     "absent": 0.3, "tatqa": 0.1,
 }  # fmt: skip
 _CELL_WEIGHTS = {"people": 1.0, "cell": 1.0, "tatqa": 0.3}
-_ANSWER_FROM, _CLOSEST_FROM, _NARROWED_FROM = 0.3, 0.07, 0.17
+_ANSWER_FROM, _CLOSEST_FROM, _NARROWED_FROM = 0.3, 0.05, 0.17
 _POLICY_QUESTIONS = 500
 
 Floats = NDArray[np.float64]

@@ -213,7 +213,7 @@ def choose(evidence: Evidence, scores: Floats, most: int) -> list[int]:
         length = len(quote.text.split())
         if chosen and words + length > MOST_WORDS:
             continue
-        if any(_same(quote.text, evidence.units[other].quote.text) for other in chosen):
+        if any(says_the_same(quote, evidence.units[other].quote) for other in chosen):
             continue
         chosen.append(index)
         have = np.maximum(have, matched[index])
@@ -273,12 +273,12 @@ def says_otherwise(quote: Quote, other: Quote) -> bool:
     return elsewhere and _alike(quote.text, other.text) and numbers(quote.text) != numbers(other.text)
 
 
-def _same(one: str, other: str) -> bool:
-    """Whether two sentences say the same: most terms shared, and no number that only one of them has."""
-    first, second = set(terms(one)), set(terms(other))
+def says_the_same(quote: Quote, other: Quote) -> bool:
+    """Whether two sentences or rows share most terms, and no number stands in one of them alone."""
+    first, second = set(terms(quote.text)), set(terms(other.text))
     if not first or not second:
-        return one == other
-    return numbers(one) == numbers(other) and len(first & second) >= _SAME * len(first | second)
+        return quote.text == other.text
+    return numbers(quote.text) == numbers(other.text) and len(first & second) >= _SAME * len(first | second)
 
 
 def _with_label(evidence: Evidence, index: int) -> Quote:

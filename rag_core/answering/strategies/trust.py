@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rag_core.answering.matching import counted
-from rag_core.answering.strategies.composing import Composition, within
+from rag_core.answering.strategies.composing import Composition, says_the_same, within
 from rag_core.answering.strategies.evidence import Evidence
 from rag_core.answering.strategies.rows import years_told
 from rag_core.answering.strategies.weights import reader
@@ -33,12 +33,13 @@ SIGNS = (
 """What is looked at. The first are features of the first unit. cells: of the figures that the lead says, the question's
 words that they match with all that names them, on average and at least, whether they are of its period, how far the
 log odds of the first, of all that something is computed from, are ahead of any other figure's, whether they are money
-where things are counted, and whether the reader takes them for the answer. share: of the first unit, or of all that is
-computed from, in the softmax of scores; margin: how far its score is above the others'. together: the question's words
-matched by all quotes; best: by the unit that matches most. new_words: what the answer says that the question does not.
-best_document: whether it is of the first passage's document. read_best, span_best: the most that the reader says of any
-unit. other_year: whether the first quote, or a head above it, where it is no figure that is said, names years but none
-that is asked for, nor does its document's title or section. More of them fitted no better on questions kept out."""
+where things are counted, or a share where money is asked for, and whether the reader takes them for the answer. share:
+of the first unit, or of all that is computed from, and of what says the same elsewhere, in the softmax of scores;
+margin: how far its score is above the others'. together: the question's words matched by all quotes; best: by the unit
+that matches most. new_words: what the answer says that the question does not. best_document: whether it is of the first
+passage's document. read_best, span_best: the most that the reader says of any unit. other_year: whether the first
+quote, or a head above it, where it is no figure that is said, names years but none that is asked for, nor does its
+document's title or section. More of them fitted no better on questions kept out."""
 
 _NEW_WORDS, _MARGIN, _AHEAD = 12, 5.0, 3.0  # what is more counts as so much
 
@@ -77,7 +78,7 @@ def signs(evidence: Evidence, made: Composition) -> dict[str, float]:
     inside = [
         index
         for index, unit in enumerate(evidence.units)
-        if index == first or any(within(unit.quote, quote) for quote in used)
+        if index == first or any(within(unit.quote, quote) or says_the_same(unit.quote, quote) for quote in used)
     ]
     share = float(shares[inside].sum() / shares.sum())
     together = evidence.full[list(made.chosen)].max(axis=0)
@@ -108,17 +109,23 @@ def _of_cells(evidence: Evidence, made: Composition) -> dict[str, float]:
         return dict.fromkeys(_OF_CELLS, 0.0)
     places = list(made.cells)
     matched = counted(evidence.asked.full[places].max(axis=0))
-    period, other, money, spanned = (
+    period, other, money, share, spanned = (
         evidence.asked.features[places, CELL_FEATURES.index(name)]
-        for name in ("period", "other_period", "money_counted", "spanned")
+        for name in ("period", "other_period", "money_counted", "percent_money", "spanned")
     )
     # What is computed from several periods has figures of others too.
     periods = (period.max(), other.min()) if made.is_computed else (period.mean(), other.mean())
     scores, used = evidence.cell_scores, places if made.is_computed else places[:1]
-    figures = [evidence.asked.cells[place].figure for place in used]
-    others = (score for cell, score in zip(evidence.asked.cells, scores, strict=True) if cell.figure not in figures)
-    ahead = np.clip(scores[used].min() - max(others, default=-np.inf), -_AHEAD, _AHEAD)
-    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods, ahead, money.max(), spanned.mean())
+    figures = [cell.figure for cell in evidence.asked.cells]
+    best = {
+        figure: max(score for one, score in zip(figures, scores, strict=True) if one == figure)
+        for figure in set(figures)
+    }
+    said = [figures[place] for place in used]
+    others = max((score for figure, score in best.items() if figure not in said), default=-np.inf)
+    ahead = np.clip(min(best[figure] for figure in said) - others, -_AHEAD, _AHEAD)
+    amiss = (money + share).max()
+    known = (matched @ evidence.weights, matched.min(initial=1.0), *periods, ahead, amiss, spanned.mean())
     return dict(zip(_OF_CELLS, map(float, known), strict=True))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag_core.answering.cues import answer_type
 from rag_core.answering.matching import Floats, Matches, counted
 from rag_core.answering.passages import Passage, is_running_title
 from rag_core.answering.tables.layout import Part
@@ -18,14 +19,14 @@ CELL_FEATURES = (
     "label", "label_share", "label_asked", "head", "head_share", "head_asked", "group", "all", "all_share", "worst",
     "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "part_year", "statement",
     "change", "change_asked", "percent", "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
-    "meant", "money_counted", "row_read", "spanned", "spanned_share",
+    "meant", "money_counted", "money", "money_asked", "percent_money", "row_read", "spanned", "spanned_share",
 )  # fmt: skip
 """Columns of `Asked.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
 the label or heads; another one does. part_year: the figure is of some months, where none are asked for. statement: in a
 statement of whole accounts. meant: how surely the question means its document. alike: how nearly the label says what is
-asked, in stems (Dice's coefficient). money_counted: an amount where a number of things is asked for. change: a
-column of changes."""
+asked, in stems (Dice's coefficient). money: an amount of it. money_counted: one where a number of things is asked for.
+percent_money: a share where money is asked for. change: a column of changes."""
 
 _YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?!\d|[,.]\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth)\s(?:fiscal\s)?quarter\b", re.I)
@@ -56,10 +57,11 @@ class Asked:
     spelt: Floats
 
     def of_years(self, place: int, among: Sequence[int]) -> list[int]:
-        """The cells of the same row as one of them, the latest year last; none where its heads name no year."""
+        """The cells of the same row as one of them, the latest year last; none where years do not tell them apart."""
         row = [one for one in among if self.cells[one].label == self.cells[place].label]
         years = {one: max(years_of(self.cells[one].head), default="") for one in row}
-        return sorted((one for one in row if years[one]), key=lambda one: (years[one], -one)) if years[place] else []
+        are_told = years[place] and len(set(years.values())) > 1
+        return sorted((one for one in row if years[one]), key=lambda one: (years[one], -one)) if are_told else []
 
 
 def asked_cells(
@@ -89,6 +91,8 @@ def asked_cells(
     of_cells = [periods_of(said_by(cell)) for cell in cells]
     changes = np.array([bool(_CHANGE.search(cell.head)) for cell in cells], dtype=float)
     percents = np.array([cell.figure.percent for cell in cells], dtype=float)
+    money = np.array([bool(cell.currency) for cell in cells], dtype=float)
+    kind = answer_type(question)
     totals = np.array([bool(_TOTAL.search(cell.name)) for cell in cells], dtype=float)
     figures = np.array([word.is_number for word in matches.words], dtype=bool)
     known = {
@@ -111,7 +115,8 @@ def asked_cells(
         "percent": percents, "percent_asked": percents * bool(_PERCENT_ASKED.search(question)),
         "nil": np.array([cell.figure.value == 0 for cell in cells], dtype=float),
         "total": totals, "total_asked": totals * bool(_TOTAL.search(question)),
-        "money_counted": _money_counted(question, cells),
+        "money": money, "money_counted": money * bool(_COUNT_ASKED.search(question)),
+        "money_asked": money * (kind == "money"), "percent_money": percents * (kind == "money"),
         "first": np.array([1 / (1 + cell.passage) for cell in cells]),
         "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
         "meant": np.array([meant.get(passages[cell.passage].hits[0].document.id, 0.0) for cell in cells]),
@@ -119,11 +124,6 @@ def asked_cells(
     nothing = np.zeros(len(cells))
     features = np.stack([known.get(name, nothing) for name in CELL_FEATURES], axis=1)
     return Asked(tuple(cells), features, label, head, full, _spelt(cells, matches))
-
-
-def _money_counted(question: str, cells: Sequence[Cell]) -> Floats:
-    """1 for amounts of money where a question asks how many there are."""
-    return np.array([bool(_COUNT_ASKED.search(question)) and bool(cell.currency) for cell in cells], dtype=float)
 
 
 def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from rag_core.answering.claims.measures import mentions
 
+_CODES = "USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CNY|RMB|INR|AUD|CAD|NZD"  # ISO 4217
 _NIL = re.compile(r"[$€£¥]?\s*[—–-]+\s*%?|nil|none|n/?a", re.IGNORECASE)
 _FIGURE = re.compile(
-    r"""(?P<negative>[(+−–-]{0,2})\s*(?P<currency>US\$|A\$|[$€£¥])?\s*(?P<minus>[(−–-]?)\s*
+    rf"(?P<negative>[(+−–-]{{0,2}})\s*(?P<currency>US\$|A\$|[$€£¥]|(?-i:{_CODES})(?=\s?[−–-]?\d))?"
+    r"""\s*(?P<minus>[(−–-]?)\s*
     (?P<number>(?!10[¹²³⁰⁴-⁹])\d[\d,]*(?:\.\d+)?|\.\d+)\s*
-    (?P<unit>%|bps|basis\spoints|percentage\spoints|pts|x|m|bn|k|million|billion|thousand)?\s*\)?\s*%?
+    (?P<unit>%|bps|basis\spoints|percentage\spoints|pts|x|m|bn|k|p|million|billion|thousand)?\s*\)?\s*%?
     (?:\s?[(\[]\w{1,2}[)\]])?[*¹²³⁰⁴-⁹]*(?P<measure>\s(?-i:(?![A-Z][a-z]{2}$|[ap]m$)
-    [^\W\d_°]{1,3}[23²³]?|°[CF]|[^\W\d_]{1,4}[/(][\w²³]{1,3}\)?))?""",
+    [^\W\d_°]{1,3}[23²³]?|°[CF]|[^\W\d_]{1,4}[23²³]?[/(][\w²³]{1,3}\)?|(?:per(?!\scent)|an?)\s\w+|each))?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _YEAR = re.compile(r"(?:FY|CY)?\s?['’]?(?:19|20)\d\d[AEF]?", re.IGNORECASE)
@@ -23,7 +25,7 @@ _SCALE = re.compile(
     re.IGNORECASE,
 )
 _OF = r"(?:(?:U\.?S\.?|NT|HK|[A-Z][a-z]+(?:an|ish))\s)?"  # whose: "Australian dollars", "Danish crowns"
-_SIGNS, _WORDS = r"(?:(?<![\w.])[A-Z]{1,2}\$|[$€£¥])", rf"\b(?:USD|EUR|GBP|RMB|{_OF}(?i:crowns|dollars|euros|pounds))\b"
+_SIGNS, _WORDS = r"(?:(?<![\w.])[A-Z]{1,2}\$|[$€£¥])", rf"\b(?:{_CODES}|{_OF}(?i:crowns|dollars|euros|pounds))\b"
 _ANY = rf"(?:{_SIGNS}|{_WORDS})"
 _CURRENCY = re.compile(_ANY)
 _OF_A_FIGURE = re.compile(rf"{_SIGNS}\s?(?!(?:19|20)\d\d\b|000)\.?\d|\d(?:\s(?:thousand|million|billion))?\s{_WORDS}")
@@ -34,7 +36,7 @@ _STATED = re.compile(
     re.VERBOSE,
 )
 _NO_MONEY = re.compile(
-    r"""%|\b(?:shares|number|count|headcount|percent\w*|per\scent|rates?|ratios?|margins?|multiples?)\b
+    r"""%|\b(?:shares|number|count|headcount|percent\w*|per\scent|per\s[\d,]+|rates?|ratios?|margins?|multiples?)\b
     |^(?:[\w-]+\s)?(?:units|employees|people|persons|customers|members|passengers|stores|days|hours)\b""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -240,11 +240,28 @@ def test_prose_and_years_are_no_cells() -> None:
         ("$ 1,234.50", 1234.5),
         ("−3", -3.0),
         ("12.40¹", 12.4),
+        ("EUR 1,240.00", 1240.0),
+        ("GBP -438.00", -438.0),
+        ("CHF 0.38 per km", 0.38),
+        ("3.4 m3/h", 3.4),
     ],
 )
 def test_figures_are_worth_what_their_print_says(text: str, value: float) -> None:
     found = figure(text)
     assert found is not None and found.value == value
+
+
+def test_a_currency_before_each_figure_is_that_of_the_cell() -> None:
+    found = cells("\tMuseum\tMuseum and shaft\nAdults\tEUR 9.00\tEUR 13.50\nFamily\tEUR 20.00\tEUR 31.00\n")
+    assert said(found["EUR 31.00"]) == "Family, Museum and shaft: EUR 31.00"
+    assert found["EUR 9.00"].currency == "EUR"
+    assert not figure("MAX 30")
+
+
+def test_what_is_said_per_thousand_is_no_money() -> None:
+    found = cells("Accounts in EUR\n\t2023\t2022\nReturned lamps (per 1,000)\t5.2\t7.9\nIncome\t347\t324\n")
+    assert said(found["5.2"]) == "Returned lamps (per 1,000), 2023: 5.2"
+    assert said(found["347"]) == "Income, 2023: 347 EUR"
 
 
 def test_what_is_no_figure() -> None:
