@@ -16,7 +16,7 @@ _BESIDE = 0.5  # of a line's height that lines beside each other have in common
 _FILLS = 0.9  # of its column's width that a head over several fills
 _LEFT_OF = 0.03  # of the page's width that a head over several columns may begin before their figures
 _OVER = 0.3  # of a head's width that reaches into a column it stands over
-
+_BLANK = 1.5  # lines: what is further above, where lines alone are known, is set apart by a blank one
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 Slot = tuple[float, float]
@@ -61,15 +61,18 @@ def heads_above(
     rows_of_words = full = 0
     about: list[Part] = []
     over_figures = side_by_side([parts for parts in lines if parts[0].top < top], bound)
+    below, is_apart = top, False
     for parts in over_figures[: -_LINES - 1 : -1]:
-        if is_row(parts):
+        is_apart = is_apart or bool(heads and below - parts[0].top > _BLANK)
+        if is_row(parts) or (is_apart and len(parts) > 1):
             break
+        below = parts[0].top
         over = [part for part in parts if part.right > bound or is_year(part.text)]
         is_full = len(parts) == width and parts[0].right <= bound and not any(_YEAR.search(part.text) for part in over)
         full += is_full
         if is_full and len(heads) == rows_of_words and any(map(str.isdigit, "".join(part.text for part in over))):
             rows_of_words += 1
-        if over and (len(parts) > 1 or is_head(parts[0], bound)):
+        if over and not is_apart and (len(parts) > 1 or is_head(parts[0], bound)):
             heads.append(over)
             about.extend(part for part in parts if part not in over)
         else:

@@ -22,7 +22,7 @@ _LOOSE_FIGURE = re.compile(r"(?:[$€£¥]\s?)?\(?[-−–]?\d+(?:,\d{3})*(?:\.\
 class Part:
     """A cell, or a line that has none: its text, its span on the page, and from where to where it stands across.
 
-    The places are fractions of the page, or numbers of cells and lines where nothing is known of it.
+    The places are fractions of the page, or numbers of cells and lines, blank ones too, where nothing is known of it.
     """
 
     text: str
@@ -52,7 +52,9 @@ def lines_of(passage: Passage) -> Iterator[list[Part]]:
         if (spans := boxed_parts(hit))
         for span, box in zip(spans, hit.boxes, strict=True)
     }
-    for number, line in enumerate(_LINE.finditer(passage.text), start=1):
+    number, end = 1, 0
+    for line in _LINE.finditer(passage.text):
+        number, end = number + passage.text.count("\n", end, line.start()), line.end()
         if _RULE.fullmatch(line[0]):
             continue
         if parts := list(_parts(line[0], passage.start + line.start(), boxes, number)):

@@ -109,7 +109,8 @@ def cells_of(passage: Passage, number: int) -> list[Cell]:
             frame = _frame(above, body[:last], frame)
             behind = [part for part in [*body[last:], parts][0] if currency_stated(part.text, in_prose=True)]
             frame = replace(frame, about=(*frame.about, *behind))
-            found.extend(_cells(frame, body[:last], number, table))
+            if frame.heads or not _is_line_of_text(passage, body[:last]):
+                found.extend(_cells(frame, body[:last], number, table))
             table += 1
             above = []
         above += body[last:]
@@ -123,6 +124,12 @@ def _stands_among(part: Part, body: Sequence[list[Part]]) -> bool:
     if not body or is_text(part):
         return False
     return part.is_figure or part.left < max(row[0].right for row in body if is_row(row))
+
+
+def _is_line_of_text(passage: Passage, body: Sequence[list[Part]]) -> bool:
+    """Whether it is one line whose figures only blanks set apart, as where a sentence's line ends with a number."""
+    start, end = body[0][0].start - passage.start, body[-1][-1].end - passage.start
+    return len(body) == 1 and not {"\t", "|"} & set(passage.text[start:end])
 
 
 @dataclass(frozen=True, slots=True)

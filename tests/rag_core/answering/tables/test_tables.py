@@ -258,6 +258,14 @@ def test_a_currency_before_each_figure_is_that_of_the_cell() -> None:
     assert not figure("MAX 30")
 
 
+def test_the_table_before_gives_no_heads_to_the_one_below_its_caption() -> None:
+    found = cells(
+        "Time\tRoom\tSession\n08:30\tKurpark\tExcursion\n13:30\tKurhaus\tReturn\n\nFees (EUR)\n\n"
+        ".\tuntil July\ton site\nMembers\t240\t340\nStudents\t90\t130\n"
+    )
+    assert said(found["130"]) == "Students, on site: 130 EUR"
+
+
 def test_what_is_said_per_thousand_is_no_money() -> None:
     found = cells("Accounts in EUR\n\t2023\t2022\nReturned lamps (per 1,000)\t5.2\t7.9\nIncome\t347\t324\n")
     assert said(found["5.2"]) == "Returned lamps (per 1,000), 2023: 5.2"
