@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from rag_core.answering.tables.figures import is_year
+from rag_core.answering.tables.figures import is_year, scale_of
 from rag_core.answering.tables.layout import Part
 
 _LINES = 8
@@ -16,6 +16,7 @@ _BESIDE = 0.5  # of a line's height that lines beside each other have in common
 _FILLS = 0.9  # of its column's width that a head over several fills
 _LEFT_OF = 0.03  # of the page's width that a head over several columns may begin before their figures
 _OVER = 0.3  # of a head's width that reaches into a column it stands over
+_UNIT_WORDS = 3  # "in EUR thousand"
 _BLANK = 1.5  # lines: what is further above, where lines alone are known, is set apart by a blank one
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -86,11 +87,13 @@ def heads_above(
 
 
 def is_head(part: Part, bound: float) -> bool:
-    """Whether a part alone on its line stands over the figures; what stands over the whole table is its caption."""
+    """Whether a part alone on its line stands over the figures; what stands over the whole table is its caption, and
+    what all its figures are in."""
     in_brackets = part.text.startswith("(") and part.text.endswith(")")
+    is_unit = bool(scale_of(part.text)) and len(part.text.split()) <= _UNIT_WORDS
     # One that names several years speaks of the whole table.
     over = part.left > bound - _LEFT_OF or (part.right > bound and len(set(_YEAR.findall(part.text))) == 1)
-    return over and not is_text(part) and not in_brackets
+    return over and not (is_text(part) or in_brackets or is_unit)
 
 
 def side_by_side(lines: Sequence[list[Part]], bound: float) -> list[list[Part]]:

@@ -266,6 +266,12 @@ def test_the_table_before_gives_no_heads_to_the_one_below_its_caption() -> None:
     assert said(found["130"]) == "Students, on site: 130 EUR"
 
 
+def test_a_unit_above_the_last_column_is_that_of_all() -> None:
+    found = cells("\t\tEUR thousand\n\t2022\t2023\nRevenue\t44,870\t41,260\nEquity\t16,120\t15,710\n")
+    assert said(found["44,870"]) == "Revenue, 2022: 44,870 thousand EUR"
+    assert said(found["41,260"]) == "Revenue, 2023: 41,260 thousand EUR"
+
+
 def test_what_is_said_per_thousand_is_no_money() -> None:
     found = cells("Accounts in EUR\n\t2023\t2022\nReturned lamps (per 1,000)\t5.2\t7.9\nIncome\t347\t324\n")
     assert said(found["5.2"]) == "Returned lamps (per 1,000), 2023: 5.2"
