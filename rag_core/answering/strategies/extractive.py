@@ -35,7 +35,6 @@ from rag_core.answering.strategies.gathering import gather
 from rag_core.answering.strategies.rows import cell_said, row_said
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.strategies.trust import Trust, trust
-from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Answer, Hit
 from rag_core.retrieval.understanding import topic_of
@@ -89,8 +88,7 @@ def extract(
         return NOTHING_EXTRACTED
     made, sure = _shortened(read), read.trust
     if not sure.enough:
-        near = sure.answerable >= reader().closest_from
-        nearest = closest(read.evidence, made) if near else ()
+        nearest = closest(read.evidence, made) if sure.close else ()
         return Extraction(_with_heads(read, nearest), sure.answerable, True)
     quotes, lead, lead_quotes = _worth_saying(read, made.quotes), made.lead, made.lead_quotes
     if not made.is_computed and not made.rows and (cell := cell_said(read.evidence, quotes[0], bool(lead))):
@@ -195,7 +193,7 @@ def extract_parts(
 def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim = NO_AIM) -> Trust:
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
     read = _read(question, hits, encoder, aim, 1)
-    return Trust(0.0, 0.0, False) if read is None else read.trust
+    return Trust(0.0, 0.0, False, False) if read is None else read.trust
 
 
 class Extractive(Strategy):

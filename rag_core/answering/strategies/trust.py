@@ -46,7 +46,8 @@ _NEW_WORDS, _MARGIN, _AHEAD = 12, 5.0, 3.0  # what is more counts as so much
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Probabilities 0..1 that an answer is right and that the passages hold one; `enough` to answer.
+    """Probabilities 0..1 that an answer is right and that the passages hold one; `enough` to answer, `close` where it
+    is worth showing what is closest, of another year too.
 
     told: these and the main signs, 0..1, by name as in `rag_core.answering.confidence`.
     """
@@ -54,6 +55,7 @@ class Trust:
     right: float
     answerable: float
     enough: bool
+    close: bool
     told: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -64,10 +66,11 @@ def trust(evidence: Evidence, made: Composition, narrowed: bool = False) -> Trus
     right = _probability(known, reader().right, reader().narrowed if narrowed else 0.0)
     least = reader().narrowed_from if narrowed else reader().answer_from
     answerable = _probability(known, reader().answerable)
+    close = _probability(known | {"other_year": 0.0}, reader().answerable) >= reader().closest_from
     if made.sets_sentences_apart:  # the reader knows not whom "She carries 34 cars" is about
         right = max(right, answerable)
     told = {"right": right, "answerable": answerable, "words": known["together"], "share": known["share"]}
-    return Trust(right, answerable, right >= least, told | {"read": _logistic(known["read"])})
+    return Trust(right, answerable, right >= least, close, told | {"read": _logistic(known["read"])})
 
 
 def signs(evidence: Evidence, made: Composition) -> dict[str, float]:

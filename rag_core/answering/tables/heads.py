@@ -17,7 +17,7 @@ _FILLS = 0.9  # of its column's width that a head over several fills
 _LEFT_OF = 0.03  # of the page's width that a head over several columns may begin before their figures
 _OVER = 0.3  # of a head's width that reaches into a column it stands over
 _UNIT_WORDS = 3  # "in EUR thousand"
-_BLANK = 1.5  # lines: what is further above, where lines alone are known, is set apart by a blank one
+_BLANK = 1.5  # lines: a title further above, where lines alone are known, has a blank one below it
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 Slot = tuple[float, float]
@@ -64,7 +64,7 @@ def heads_above(
     over_figures = side_by_side([parts for parts in lines if parts[0].top < top], bound)
     below, is_apart = top, False
     for parts in over_figures[: -_LINES - 1 : -1]:
-        is_apart = is_apart or bool(heads and below - parts[0].top > _BLANK)
+        is_apart = is_apart or bool(heads and len(parts) == 1 and below - parts[0].top > _BLANK)
         if is_row(parts) or (is_apart and len(parts) > 1):
             break
         below = parts[0].top
