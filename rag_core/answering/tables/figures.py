@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_core.answering.claims.measures import mentions
 
-_CODES = "USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CNY|RMB|INR|AUD|CAD|NZD"  # ISO 4217
+_CODES = "USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CNY|RMB|INR|AUD|CAD|NZD"  # ISO 4217, RMB besides
 _NIL = re.compile(r"[$€£¥]?\s*[—–-]+\s*%?|nil|none|n/?a", re.IGNORECASE)
 _FIGURE = re.compile(
     rf"(?P<negative>[(+−–-]{{0,2}})\s*(?P<currency>US\$|A\$|[$€£¥]|(?-i:{_CODES})(?=\s?[−–-]?\d))?"

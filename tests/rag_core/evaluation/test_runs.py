@@ -433,7 +433,8 @@ def test_a_run_keeps_the_settings_it_was_begun_with(evaluation: Evaluation, set_
         evaluation.apply(Configuration("back", {"retrieval.k": 6, "answering.max_sentences": 3}))
     list(evaluation.carry_out())
     assert [len(result.found) for result in evaluation.results(run_id)] == [6] * 4
-    assert all(len(result.sentences) <= 1 for result in evaluation.results(run_id) if not result.abstained)
+    answered = [result for result in evaluation.results(run_id) if not result.abstained]
+    assert answered and all(len(result.sentences) <= 1 for result in answered)
     assert [len(result.found) for result in evaluation.results(begun)] == [3] * 4
 
 
