@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -275,10 +276,16 @@ def says_otherwise(quote: Quote, other: Quote) -> bool:
 
 def says_the_same(quote: Quote, other: Quote) -> bool:
     """Whether two sentences or rows share most terms, and no number stands in one of them alone."""
-    first, second = set(terms(quote.text)), set(terms(other.text))
+    (first, figures), (second, others) = _held(quote.text), _held(other.text)
     if not first or not second:
         return quote.text == other.text
-    return numbers(quote.text) == numbers(other.text) and len(first & second) >= _SAME * len(first | second)
+    return figures == others and len(first & second) >= _SAME * len(first | second)
+
+
+@lru_cache(maxsize=1024)  # each unit is held against several quotes
+def _held(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms and the numbers of a text."""
+    return frozenset(terms(text)), frozenset(numbers(text))
 
 
 def _with_label(evidence: Evidence, index: int) -> Quote:
