@@ -48,6 +48,7 @@ def remote(open_page: Open, gemini: Script) -> Iterator[Page]:
         page.locator(".st-key-chat_more_models summary").click()
         page.get_by_label("Gemini key").fill("AIza-a-key-for-tests")
         page.get_by_text("may leave this machine").click()
+        idle(page)
         page.get_by_role("button", name="Use Gemini").click()
     page.get_by_role("radiogroup").get_by_text("Gemini").click()
     expect(page.get_by_text("leave this machine.").last).to_be_visible()
