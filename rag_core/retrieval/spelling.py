@@ -51,8 +51,10 @@ def _dictionary(language: str) -> Container[str]:
 
 
 def _nearest(word: str, texts: Sequence[str], language: str) -> str:
-    """The word of some texts, or function word, that takes the fewest edits; the more frequent of equals."""
-    held, plain = Counter(stop_words(language)), set(stop_words(language))
+    """The word of some texts, or function word, that takes the fewest edits; of equals the function word, which any
+    question may have, then the more frequent."""
+    functional = stop_words(language)
+    held, plain = Counter(functional), set(functional)
     for text in texts:
         found = list(tokens(text))
         held.update(token.text for token in found)
@@ -64,8 +66,8 @@ def _nearest(word: str, texts: Sequence[str], language: str) -> str:
             edits = _edits(word, known)
             is_name = known not in plain and known not in _dictionary(language)
             if edits <= (1 if is_name and len(word) < _LONG_NAME else most):
-                near.append((edits, -count, known))
-    return min(near, default=(0, 0, ""))[2]
+                near.append((edits, known not in functional, -count, known))
+    return min(near, default=(0, False, 0, ""))[-1]
 
 
 def _edits(one: str, other: str) -> int:

@@ -10,7 +10,7 @@ from rag_core.retrieval.spelling import corrected
 
 TEXTS = [
     "Bicycle: the harbour of Aldhavenness. The museum's ferry to Veyra. Its fee for students is 130 crowns.",
-    "The being had an ultimate prosecution.",
+    "The being had an ultimate prosecution. Strike a match, and the match burns.",
 ]
 
 
@@ -24,6 +24,7 @@ def put_right(question: str, language: str = "en") -> str:
     [
         ("the fee for studnets", "the fee for students"),
         ("the Musuem", "the Museum"),
+        ("how mutch", "how much"),  # rather than "match": any question may have a function word
         ("the beeping", "the beeping"),  # a word that no document has, as a dictionary knows
         ("the Veira and the Veyraen", "the Veyra and the Veyraen"),  # two letters off a name is another name
         ("a bycicle", "a bicycle"),  # begins a line, but is a word of the language
