@@ -40,7 +40,7 @@ _OPERATIONS = frozenset(
         "cheaper",
         "dearer",
     }
-    | {"difference", "fraction", "proportion", "ratio"}
+    | {"differ", "difference", "fraction", "proportion", "ratio"}
 )
 
 

@@ -129,9 +129,9 @@ def _named(question: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _names(question: str) -> tuple[tuple[str, ...], ...]:
-    pair = _PAIR.search(question)
-    if pair and pair[1].isdigit() != pair[2].isdigit():
-        pair = None  # "more in 2024 than the year before" tells of no two things
+    pair, said = _PAIR.search(question), terms(question)
+    if pair and (pair[1].isdigit() != pair[2].isdigit() or any(said.count(term) > 1 for term in terms(pair[0]))):
+        pair = None  # "more in 2024 than the year before", "the family ticket than the adult ticket"
     names = tuple(part for name in understand(question).names for part in re.split(_JOINING, name))
     return (names, pair.groups() if pair else ())
 

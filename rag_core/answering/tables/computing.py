@@ -23,19 +23,23 @@ Operation = Literal[
 
 _CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin|(?:go|goes|gone|went)\s(?:up|down)\b)"
 _PERCENT = r"(?:\bper\s?cent|%)"
-_LESS = r"small(?:er|est)|low(?:er|est)|less|least|few(?:er|est)|cheap(?:er|est)"
-_MORE = r"larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|heav(?:ier|iest)|more|most"
+_LESS = r"small(?:er|est)|low(?:er|est)|less|least|few(?:er|est)|cheap(?:er|est)|short(?:er|est)"
+_MORE = (
+    r"larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|heav(?:ier|iest)|dear(?:er|est)|long(?:er|est)"
+    r"|more|most"
+)
+_COMPARED = r"\b(?:larger|higher|bigger|greater|dearer|longer|lower|smaller|fewer|cheaper|shorter|more|less)\b"
 # "Less than" before a number is a limit and compares nothing.
 _PATTERNS: dict[Operation, str] = {
     "percentage change": rf"{_PERCENT}.*{_CHANGE} | {_CHANGE}.*{_PERCENT} | \bgrowth\srate",
     "share": rf"(?:{_PERCENT}|\bproportion|(?<!\bper\s)\bshare\b|\bfraction).*\b(?:of|over|constitut)",
     "average": r"\b(?:average|mean)\b",
     "ratio": r"\bratio\b | \bhow\smany\stimes\b | \btimes\s(?:as|larger|more)\b",
-    "difference": r"\bdifference\b | \bhow\s(?:much|many)\s(?:more\b|less\b|\w+er\b.*\bthan\b)",
+    "difference": r"\bdiffer(?:ence)?\b | \bhow\s(?:much|many)\s(?:more\b|less\b|\w+er\b.*\bthan\b)",
     "change": _CHANGE,
-    "larger": r"""\b(?:compar\w+|versus|vs)\b
-        | \b(?:larger|higher|bigger|greater|lower|smaller|fewer|more|less)\b.*\b(?:or|than)\b(?!\s\d)
-        | \bor\b.*\bwhich\b.*\b(?:larger|higher|bigger|greater|lower|smaller|fewer|more|less)\b""",
+    "larger": rf"""\b(?:compar\w+|versus|vs)\b
+        | {_COMPARED}.*\b(?:or|than)\b(?!\s\d)
+        | \bor\b.*\bwhich\b.*{_COMPARED}""",
     "sum": r"\b(?:sum|plus|combined|together|altogether)\b | \btotal\b.*\band\b",
 }
 _ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in _PATTERNS.items()}

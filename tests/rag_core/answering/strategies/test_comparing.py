@@ -102,6 +102,13 @@ def test_figures_of_two_documents_are_set_apart() -> None:
     assert low.lead == "Apple: 14.4% against 24.4% (Costco), 10.0 percentage points less."
 
 
+def test_a_word_that_both_things_share_names_neither() -> None:
+    hits = [hit("The ticket desk opens at nine."), hit("An adult pays 9 crowns.", page=2)]
+    evidence = gather(question := "Is the family ticket dearer than the adult ticket?", hits, ENCODER)
+    assert evidence is not None
+    assert not compose(question, evidence, scored(evidence), 3).rows
+
+
 def test_equal_figures_are_not_set_apart() -> None:
     question = "Who had the higher effective tax rate in 2020, Apple or Costco?"
     evidence = gather(question, [RATES[0], hit(RATES[0].text, document="apple report")], ENCODER)

@@ -109,6 +109,8 @@ def test_what_asks_for_a_reason_or_a_name_asks_for_no_sum() -> None:
     assert operation("Diluted earnings per share (EPS) of the quarter?") is None
     assert operation("Change in sales, 2019 vs 2018?") == "change"
     assert operation("How much did sales grow from 2018 to 2019?") == "change"
+    assert operation("By how much does an adult's fare differ from a child's?") == "difference"
+    assert operation("Is the shaft cheaper for students or for adults?") == "larger"
 
 
 def test_two_rows_are_told_apart_by_their_letters(real_encoder: Encoder) -> None:
