@@ -104,7 +104,7 @@ def test_figures_of_two_documents_are_set_apart() -> None:
 
 def test_a_word_that_both_things_share_names_neither() -> None:
     hits = [hit("The ticket desk opens at nine."), hit("An adult pays 9 crowns.", page=2)]
-    evidence = gather(question := "Is the family ticket dearer than the adult ticket?", hits, ENCODER)
+    evidence = gather(question := "How much dearer is the family ticket than the adult ticket?", hits, ENCODER)
     assert evidence is not None
     assert not compose(question, evidence, scored(evidence), 3).rows
 
