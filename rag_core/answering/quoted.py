@@ -17,18 +17,23 @@ if TYPE_CHECKING:  # the strategy that extracts quotes with this
 
 CLOSEST = "Closest:"
 """What stands before each of the nearest passages where nothing answers."""
+_UNANSWERED = "Not found:"  # before each part of a question that nothing answers, while others are answered
 
 _HEAD = "| | Found |\n|---|---|"
 
 Quoted = tuple[str, tuple[Sentence, ...], tuple[Citation, ...]]
 
 
-def quoted(extraction: Extraction) -> Quoted:
-    """The text, one paragraph for each sentence or table of what is compared, its sentences and their citations."""
+def quoted(extraction: Extraction, missing: Sequence[str] = ()) -> Quoted:
+    """The text, one paragraph for each sentence or table of what is compared, its sentences and their citations.
+
+    missing: the parts of the question that nothing answers, which are said last.
+    """
     register = Register()
     paragraphs: dict[str, list[Sentence]] = {}
     for one in (extraction, *extraction.others):
         paragraphs |= _paragraphs(one, register)
+    paragraphs |= _each([Sentence(f"{_UNANSWERED} {part}") for part in missing])
     sentences = [sentence for some in paragraphs.values() for sentence in some]
     return "\n\n".join(paragraphs), tuple(sentences), tuple(register.citations)
 

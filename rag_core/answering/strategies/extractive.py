@@ -216,8 +216,7 @@ class Extractive(Strategy):
         extraction: Extraction = getattr(draft.combine, "extraction", NOTHING_EXTRACTED)
         if stopped and extraction.abstained:
             return draft.abstention(extraction.confidence, stopped=True)
-        text, sentences, citations = quoted(extraction)
-        missing = [f"Not found: {part}" for part in getattr(draft.combine, "missing", ())]
+        text, sentences, citations = quoted(extraction, getattr(draft.combine, "missing", ()))
         return Answer(
             question=draft.question,
             text=text,
@@ -228,5 +227,5 @@ class Extractive(Strategy):
             abstained=extraction.abstained,
             model=draft.model,
             stopped=stopped,
-            trace=draft.trace(missing, None, citations, extraction.told),
+            trace=draft.trace(citations=citations, told=extraction.told),
         )
