@@ -48,6 +48,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[],
         guide = PROJECT / "data" / "samples" / "water-works-guide.md"
         for event in opened.add([guide, *(Upload(name, text.encode()) for name, text in TEXTS.items())]):
             assert event.error is None
+        opened.storage.settle()  # what the index of words lacks still has another score
         yield opened
 
 
