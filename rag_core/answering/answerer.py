@@ -188,6 +188,8 @@ class Answerer:
         if search is not None:
             search(draft, hand_over, stopping)
             since = draft.lap("agent", since)
+        elif len(draft.questions) > 1:
+            self._search_each(draft, stopping)
         strategy = self._strategy(draft)
         chain = strategy.chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain
@@ -219,6 +221,17 @@ class Answerer:
             if all(sure[query][:3]):
                 break
         return max(sure, key=lambda query: sure[query])
+
+    def _search_each(self, draft: Draft, stopping: Stop) -> None:
+        """Search for each part of a question, and for all of it; the draft's retriever then gives the best of each."""
+        from rag_core.answering.planning.notebook import Notebook
+
+        notebook = Notebook(draft.retriever, self._encoder)
+        for text in (draft.query, *draft.questions):
+            if stopping():
+                raise Cancelled("The answer was stopped.")
+            notebook.search(text)
+        notebook.hand_over(draft, draft.questions)
 
     def _agent(self, contents: Contents | None) -> Search:
         """A search of several rounds; see `rag_core.answering.strategies.agent`."""

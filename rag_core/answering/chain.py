@@ -96,11 +96,12 @@ class ExtractiveChain(BaseCombineDocumentsChain):
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
         aim, most = self.aim(), self.max_sentences
-        found, missing = extract_parts(self.parts, self.encoder, aim=aim, max_sentences=most)
-        self._missing = missing if found is not None else ()
-        self._extraction = found or extract(
-            kwargs["question"], hits_of(docs), self.encoder, aim=aim, max_sentences=most
-        )
+        found, self._missing = extract_parts(self.parts, self.encoder, aim=aim, max_sentences=most)
+        if found is None or self._missing:  # what seems to be a part may say little without the others
+            whole = extract(kwargs["question"], hits_of(docs), self.encoder, aim=aim, max_sentences=most)
+            if found is None or (not whole.abstained and whole.confidence > found.confidence):
+                found, self._missing = whole, ()
+        self._extraction = found
         return quoted(self._extraction)[0], {}
 
     async def acombine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:

@@ -12,6 +12,7 @@ from rag_core.answering import confidence
 from rag_core.answering.citations import CitationWriter
 from rag_core.answering.conversation import NOTHING_EARLIER, Earlier
 from rag_core.answering.dialogues import NOTHING_SAID
+from rag_core.answering.planning.parts import questions_of
 from rag_core.answering.strategies.aim import Aim
 from rag_core.domain import Answer, Citation, Hit, Message, Searched, Sentence, Step, Trace
 from rag_core.models.base import ChatModel
@@ -28,7 +29,7 @@ class Draft:
     `query` is the question as it was searched for, one of its `wordings`, `combine` the part of the chain that makes
     the text, `message_id` what the answer is kept under, if anything. It `goes_on` where a model may be told what is
     new alone. `mark` stands in the delimiters of its passages, `earlier` is what a prompt says of the conversation.
-    `steps` and `worked`, the sums, are an agent's; `parts` the questions it took it for, with the passages of each.
+    `steps` and `worked`, the sums, are an agent's; `parts` are its `questions` with the passages of each.
     """
 
     question: str
@@ -54,6 +55,12 @@ class Draft:
     def aim(self) -> Aim:
         """What the question was taken to be aimed at, once the documents were searched."""
         return Aim.of(getattr(self.retriever, "trace", Trace()).searched)
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The questions that the query consists of. A follow-up joined with the question before it is one still."""
+        joined = self.query != self.question and self.query.endswith(self.question)
+        return (self.query,) if joined else questions_of(self.query)
 
     def lap(self, stage: str, since: float) -> float:
         """Note the milliseconds of a stage that began at `since`; returns now, in seconds."""

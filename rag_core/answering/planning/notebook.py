@@ -1,4 +1,4 @@
-"""What an agent has found: passages by number, which search found which, and the best of all of them together."""
+"""What several searches found: passages by number, which search found which, and the best of all of them together."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.composing import scored
 from rag_core.answering.strategies.extractive import believed
 from rag_core.answering.strategies.gathering import gather
 from rag_core.domain import Hit, Trace
+from rag_core.retrieval import Retrieval
+from rag_core.retrieval.langchain import LecternRetriever
 
 TokenVectors = tuple[NDArray[np.float32], NDArray[np.int64]]
 
@@ -100,6 +103,15 @@ class Notebook:
         in_turn = {one[place].chunk_id: one[place] for place in range(deepest) for one in lists if place < len(one)}
         most = max(map(len, self._found.values()), default=0) + MORE
         return tuple(in_turn.values())[:most]
+
+    def hand_over(self, draft: Draft, rankings: Sequence[str]) -> None:
+        """Let a draft's retriever give the best for these questions, and each part of its question its own of them."""
+        best = self.best(rankings)
+        found = Retrieval(best, self.trace)
+        draft.retriever = LecternRetriever(find=lambda text: found)
+        if len(draft.questions) > 1:
+            ids = {hit.chunk_id for hit in best}
+            draft.parts = {part: tuple(hit for hit in self.of(part) if hit.chunk_id in ids) for part in draft.questions}
 
     def _ranked(self, question: str) -> list[Hit]:
         """All passages by the best that any sentence or row of them says to a question."""

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rag_core.answering.strategies.comparing import asked_alone
 from rag_core.retrieval.understanding import understand
 from rag_core.text.terms import terms
 
 _BETWEEN = re.compile(
-    r"\s*[?;]+\s*|[,\s]+and\s+(?=(?:(?:at|by|for|from|in|of|on|to|with)\s+)?"
+    r"\s*[?;]+\s*(?:and\s+)?|[,\s]+and\s+(?=(?:(?:at|by|for|from|in|of|on|to|with)\s+)?"
     r"(?:who|whom|whose|what|when|where|which|why|how)\b)",
     re.IGNORECASE,
 )
+# A part that asks something by itself: "at what price?" and "If so, what is it?" go on from the part before.
+_ASKS = re.compile(
+    r"(?!if\b)(?:who\b|.*?(?:n't|'s|"
+    r"\b(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would))\b)",
+    re.IGNORECASE,
+)
+_LONG = 4  # terms of a part that asks something by itself in any case
 _PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _MOST = 6
@@ -23,8 +31,7 @@ def questions_of(question: str) -> tuple[str, ...]:
 
     "When was the Petrel built and how fast is it?" asks "When was the Petrel built?" and "how fast is the Petrel?".
     """
-    found = [part.strip(" ,.") for part in _BETWEEN.split(question)]
-    found = [part for part in found if terms(part)]
+    found = _cut(question)
     if len(found) < 2:
         return (question,)
     names = understand(found[0]).names
@@ -33,10 +40,10 @@ def questions_of(question: str) -> tuple[str, ...]:
     return tuple(f"{part}?" for part in named[:_MOST])
 
 
-def searches_of(question: str) -> tuple[str, ...]:
-    """What to search for: each question that it consists of, and those of several names or years one by one."""
+def searches_of(parts: Sequence[str]) -> tuple[str, ...]:
+    """What to search for: each question that one consists of, and those of several names or years one by one."""
     found: dict[str, None] = {}
-    for part in questions_of(question):
+    for part in parts:
         understood = understand(part)
         years = tuple(map(str, understood.years))
         subjects = understood.names if len(understood.names) > 1 else years if len(years) > 1 else ()
@@ -49,6 +56,21 @@ def searches_of(question: str) -> tuple[str, ...]:
 def keywords(text: str) -> str:
     """The content words of a text."""
     return " ".join(word for word in re.findall(r"[\w'’.,%-]*\w%?", text) if terms(word))
+
+
+def _cut(question: str) -> list[str]:
+    """The parts of a question as they stand there."""
+    spans: list[tuple[int, int]] = []
+    begin = 0
+    for between in (*_BETWEEN.finditer(question), None):
+        end = between.start() if between else len(question)
+        part = question[begin:end]
+        if spans and terms(part) and not (_ASKS.match(part) or len(terms(part)) >= _LONG):
+            spans[-1] = (spans[-1][0], end)
+        elif terms(part):
+            spans.append((begin, end))
+        begin = between.end() if between else end
+    return [question[start:end].strip(" ,.") for start, end in spans]
 
 
 def _subject(part: str, name: str) -> str:

@@ -27,16 +27,14 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.planning.calculating import calculate
 from rag_core.answering.planning.notebook import Notebook
-from rag_core.answering.planning.parts import keywords, questions_of, searches_of
+from rag_core.answering.planning.parts import keywords, searches_of
 from rag_core.answering.tables.saying import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import Hit, Step
 from rag_core.errors import Cancelled
 from rag_core.models import ChatModel, prompts
 from rag_core.models.messages import prompted
-from rag_core.retrieval import Retrieval
 from rag_core.retrieval.contents import Contents
-from rag_core.retrieval.langchain import LecternRetriever
 
 ROUNDS = 3
 CALLS = 3
@@ -109,10 +107,8 @@ class Agent:
         self._on_step = on_step
         self._stopping = stopping
         self._notebook = Notebook(draft.retriever, encoder)
-        joined = draft.query != draft.question and draft.query.endswith(draft.question)
-        # Joined with the question before it, a follow-up is one question still.
-        self._questions = (draft.query,) if joined else questions_of(draft.query)
-        self._searches = (draft.query,) if joined else searches_of(draft.query)
+        self._questions = draft.questions
+        self._searches = searches_of(self._questions)
         self._until = time.monotonic() + draft.settings.answering.agent_s
         self._round = 0
         self._made: set[tuple[str, str]] = set()
@@ -128,15 +124,7 @@ class Agent:
         if not self._notebook.searches:
             self._notebook.search(self._draft.query)
         newest = reversed(self._notebook.searches)
-        best = self._notebook.best([*dict.fromkeys((*self._questions, *newest))][:_MOST_RANKINGS])
-        found = Retrieval(best, self._notebook.trace)
-        self._draft.retriever = LecternRetriever(find=lambda text: found)
-        if len(self._questions) > 1:
-            ids = {hit.chunk_id for hit in best}
-            self._draft.parts = {
-                question: tuple(hit for hit in self._notebook.of(question) if hit.chunk_id in ids)
-                for question in self._questions
-            }
+        self._notebook.hand_over(self._draft, [*dict.fromkeys((*self._questions, *newest))][:_MOST_RANKINGS])
 
     def _plan(self, messages: Sequence[BaseMessage]) -> list[Call]:
         """The calls of the next round, none where nothing is missing or the time is over. Raises Cancelled."""

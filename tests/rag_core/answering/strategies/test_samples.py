@@ -35,6 +35,11 @@ def test_everyday_questions_of_the_samples(library: Library) -> None:
         assert answer.text.startswith(said)
         assert all(one.text in library.page(one.document_id, one.page).text for one in answer.citations)
 
+    both = library.ask("How often is the hull of the Halcyon painted, and what is the capital of Peru?")
+    assert both.text.startswith("Painting of the hull, Halcyon: 24 months [1]")
+    assert both.text.endswith("Not found: what is the capital of Peru?")
+    assert library.ask("What is the capital of Peru, and what is the capital of Chile?").abstained
+
     assert "county engineer, Halvor Dahl" in library.ask("Who is Halvor Dahl?").text
     assert "Einar Lund" in library.ask("who wrote the storm report?").text
     near_miss = library.ask("how many passengers did the ferry carry in 2022?")
