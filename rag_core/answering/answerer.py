@@ -223,15 +223,15 @@ class Answerer:
         return max(sure, key=lambda query: sure[query])
 
     def _search_each(self, draft: Draft, stopping: Stop) -> None:
-        """Search for each part of a question, and for all of it; the draft's retriever then gives the best of each."""
+        """Search for each part of a question by itself; the draft's retriever then gives what was found for any."""
         from rag_core.answering.planning.notebook import Notebook
 
         notebook = Notebook(draft.retriever, self._encoder)
-        for text in (draft.query, *draft.questions):
+        for text in draft.questions:
             if stopping():
                 raise Cancelled("The answer was stopped.")
             notebook.search(text)
-        notebook.hand_over(draft, draft.questions)
+        notebook.hand_over(draft, notebook.each())
 
     def _agent(self, contents: Contents | None) -> Search:
         """A search of several rounds; see `rag_core.answering.strategies.agent`."""

@@ -34,6 +34,7 @@ from rag_core.answering.strategies.extractive import NOTHING_EXTRACTED, Extracti
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.models import ChatModel, Usage, prompts
+from rag_core.retrieval import Retrieval
 
 # RetrievalQA is in maintenance; its notes about that are nothing a user can act on.
 warnings.filterwarnings("ignore", category=LangChainDeprecationWarning)
@@ -67,13 +68,13 @@ class ExtractiveChain(BaseCombineDocumentsChain):
     """Answers with what of the documents answers best; see rag_core.answering.strategies.extractive.
 
     aim: what the question is aimed at; asked for once the documents were searched. parts: the questions that it
-    consists of, each with its own passages, where these are known.
+    consists of, each with what was found for it, where there are several.
     """
 
     encoder: Encoder
     max_sentences: int
     aim: Callable[[], Aim]
-    parts: Mapping[str, Sequence[Hit]] = {}
+    parts: Mapping[str, Retrieval] = {}
     _missing: tuple[str, ...] = PrivateAttr(default=())
     _extraction: Extraction = PrivateAttr(default=NOTHING_EXTRACTED)
 
@@ -96,7 +97,7 @@ class ExtractiveChain(BaseCombineDocumentsChain):
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
         aim, most = self.aim(), self.max_sentences
-        found, self._missing = extract_parts(self.parts, self.encoder, aim=aim, max_sentences=most)
+        found, self._missing = extract_parts(self.parts, self.encoder, max_sentences=most)
         if found is None or self._missing:  # what seems to be a part may say little without the others
             whole = extract(kwargs["question"], hits_of(docs), self.encoder, aim=aim, max_sentences=most)
             if found is None or (not whole.abstained and whole.confidence > found.confidence):
@@ -217,7 +218,7 @@ def extractive_chain(
     encoder: Encoder,
     max_sentences: int,
     aim: Callable[[], Aim] = Aim,
-    parts: Mapping[str, Sequence[Hit]] | None = None,
+    parts: Mapping[str, Retrieval] | None = None,
 ) -> RetrievalQA:
     """RetrievalQA that quotes; see `ExtractiveChain`."""
     combine = ExtractiveChain(encoder=encoder, max_sentences=max_sentences, aim=aim, parts=dict(parts or {}))

@@ -17,6 +17,7 @@ from rag_core.answering.strategies.aim import Aim
 from rag_core.domain import Answer, Citation, Hit, Message, Searched, Sentence, Step, Trace
 from rag_core.models.base import ChatModel
 from rag_core.models.prompts import NOT_FOUND, new_mark
+from rag_core.retrieval import Retrieval
 from rag_core.settings import Settings
 
 _MOST_NAMED = 3
@@ -29,7 +30,7 @@ class Draft:
     `query` is the question as it was searched for, one of its `wordings`, `combine` the part of the chain that makes
     the text, `message_id` what the answer is kept under, if anything. It `goes_on` where a model may be told what is
     new alone. `mark` stands in the delimiters of its passages, `earlier` is what a prompt says of the conversation.
-    `steps` and `worked`, the sums, are an agent's; `parts` are its `questions` with the passages of each.
+    `steps` and `worked`, the sums, are an agent's; `parts` are its `questions` with what was found for each.
     """
 
     question: str
@@ -48,7 +49,7 @@ class Draft:
     combine: Any = None
     latency_ms: dict[str, float] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
-    parts: Mapping[str, tuple[Hit, ...]] = field(default_factory=dict)
+    parts: Mapping[str, Retrieval] = field(default_factory=dict)
     worked: tuple[str, ...] = ()
 
     @property

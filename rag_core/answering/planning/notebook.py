@@ -36,7 +36,7 @@ class Notebook:
         self._encoded: dict[str, TokenVectors] = {}
         self._lock = threading.RLock()
         self._hits: dict[str, Hit] = {}
-        self._found: dict[str, tuple[Hit, ...]] = {}
+        self._found: dict[str, Retrieval] = {}
         self._meant: dict[str, float] = {}
         self._trace = Trace()
 
@@ -64,7 +64,7 @@ class Notebook:
             if trace.searched is not None:
                 for key, surely in trace.searched.understood.documents.items():
                     self._meant[key] = max(surely, self._meant.get(key, 0.0))
-            self._found[query] = hits
+            self._found[query] = Retrieval(hits, trace)
             return hits, self.add(hits)
 
     def add(self, hits: Sequence[Hit]) -> int:
@@ -86,8 +86,8 @@ class Notebook:
 
     def of(self, question: str) -> list[Hit]:
         """All passages, those that the search for a question found first."""
-        own = self._found.get(question, ())
-        return list({hit.chunk_id: hit for hit in (*own, *self._hits.values())}.values())
+        every = (*self._searched(question).hits, *self._hits.values())
+        return list({hit.chunk_id: hit for hit in every}.values())
 
     def answers(self, question: str) -> bool:
         """Whether the passages answer a question surely enough."""
@@ -98,20 +98,23 @@ class Notebook:
 
         What a later search found takes the place of what was found before and fits less.
         """
-        lists = [self._ranked(question) for question in questions]
-        deepest = max(map(len, lists), default=0)
-        in_turn = {one[place].chunk_id: one[place] for place in range(deepest) for one in lists if place < len(one)}
-        most = max(map(len, self._found.values()), default=0) + MORE
-        return tuple(in_turn.values())[:most]
+        most = max((len(found.hits) for found in self._found.values()), default=0) + MORE
+        return _in_turn([self._ranked(question) for question in questions])[:most]
 
-    def hand_over(self, draft: Draft, rankings: Sequence[str]) -> None:
-        """Let a draft's retriever give the best for these questions, and each part of its question its own of them."""
-        best = self.best(rankings)
-        found = Retrieval(best, self.trace)
-        draft.retriever = LecternRetriever(find=lambda text: found)
+    def each(self) -> tuple[Hit, ...]:
+        """What every search found, the first of each, then the second of each, and so on."""
+        return _in_turn([found.hits for found in self._found.values()])
+
+    def hand_over(self, draft: Draft, best: Sequence[Hit]) -> None:
+        """Let a draft's retriever give these passages, and each part of its question its own search's first."""
+        handed = Retrieval(tuple(best), self.trace)
+        draft.retriever = LecternRetriever(find=lambda text: handed)
+        ids = {hit.chunk_id for hit in best}
         if len(draft.questions) > 1:
-            ids = {hit.chunk_id for hit in best}
-            draft.parts = {part: tuple(hit for hit in self.of(part) if hit.chunk_id in ids) for part in draft.questions}
+            draft.parts = {
+                part: Retrieval(tuple(hit for hit in self.of(part) if hit.chunk_id in ids), self._searched(part).trace)
+                for part in draft.questions
+            }
 
     def _ranked(self, question: str) -> list[Hit]:
         """All passages by the best that any sentence or row of them says to a question."""
@@ -125,9 +128,19 @@ class Notebook:
             best[key] = max(float(score), best.get(key, -np.inf))
         return sorted(hits, key=lambda hit: -best.get(hit.chunk_id, -np.inf))
 
+    def _searched(self, question: str) -> Retrieval:
+        return self._found.get(question) or Retrieval((), self.trace)
+
     def _encode(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Token vectors; a text that is looked at for several questions is encoded once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._encoded]
         if new:
             self._encoded.update(zip(new, self._encode_tokens(new), strict=True))
         return [self._encoded[text] for text in texts]
+
+
+def _in_turn(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
+    """The first of each list, then the second of each, and so on, without repetitions."""
+    deepest = max(map(len, lists), default=0)
+    ordered = [one[place] for place in range(deepest) for one in lists if place < len(one)]
+    return tuple({hit.chunk_id: hit for hit in ordered}.values())

@@ -124,7 +124,8 @@ class Agent:
         if not self._notebook.searches:
             self._notebook.search(self._draft.query)
         newest = reversed(self._notebook.searches)
-        self._notebook.hand_over(self._draft, [*dict.fromkeys((*self._questions, *newest))][:_MOST_RANKINGS])
+        rankings = [*dict.fromkeys((*self._questions, *newest))][:_MOST_RANKINGS]
+        self._notebook.hand_over(self._draft, self._notebook.best(rankings))
 
     def _plan(self, messages: Sequence[BaseMessage]) -> list[Call]:
         """The calls of the next round, none where nothing is missing or the time is over. Raises Cancelled."""

@@ -37,6 +37,7 @@ from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Answer, Hit
+from rag_core.retrieval import Retrieval
 from rag_core.retrieval.understanding import topic_of
 
 NO_AIM = Aim()
@@ -170,18 +171,17 @@ def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:
 
 
 def extract_parts(
-    parts: Mapping[str, Sequence[Hit]],
-    encoder: Encoder,
-    *,
-    aim: Aim = NO_AIM,
-    max_sentences: int = 3,
+    parts: Mapping[str, Retrieval], encoder: Encoder, *, max_sentences: int = 3
 ) -> tuple[Extraction | None, tuple[str, ...]]:
     """What answers the parts of a question, each from its own passages, and the parts that nothing answers.
 
     None instead of an extraction where no part is answered. The confidence is the least of the answers'.
     """
     most = max(1, max_sentences // max(len(parts), 1))
-    found = {part: extract(part, hits, encoder, aim=aim, max_sentences=most) for part, hits in parts.items()}
+    found = {
+        part: extract(part, one.hits, encoder, aim=Aim.of(one.trace.searched), max_sentences=most)
+        for part, one in parts.items()
+    }
     missing = tuple(part for part, one in found.items() if one.abstained)
     answers = [one for one in found.values() if not one.abstained]
     if not answers:
