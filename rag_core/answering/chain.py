@@ -98,10 +98,9 @@ class ExtractiveChain(BaseCombineDocumentsChain):
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
         aim, most = self.aim(), self.max_sentences
         found, self._missing = extract_parts(self.parts, self.encoder, max_sentences=most)
-        if found is None or self._missing:  # what seems to be a part may say little without the others
-            whole = extract(kwargs["question"], hits_of(docs), self.encoder, aim=aim, max_sentences=most)
-            if found is None or (not whole.abstained and whole.confidence > found.confidence):
-                found, self._missing = whole, ()
+        if found is None:  # there are no parts, or what seems to be one says little without the others
+            found = extract(kwargs["question"], hits_of(docs), self.encoder, aim=aim, max_sentences=most)
+            self._missing = ()
         self._extraction = found
         return quoted(self._extraction)[0], {}
 

@@ -11,7 +11,8 @@ from rag_core.text.terms import terms
 
 _BETWEEN = re.compile(
     r"\s*[?;]+\s*(?:and\s+)?|[,\s]+and\s+(?=(?:(?:at|by|for|from|in|of|on|to|with)\s+)?"
-    r"(?:who|whom|whose|what|when|where|which|why|how)\b)",
+    r"(?:(?:who|whom|whose|what|when|where|which|why|how)\b|"
+    r"(?:are|can|could|did|do|does|is|may|must|should|was|were|will)\s+(?:he|i|it|she|there|they|we|you)\b))",
     re.IGNORECASE,
 )
 # A part that asks something by itself: "at what price?" and "If so, what is it?" go on from the part before.

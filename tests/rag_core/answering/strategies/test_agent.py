@@ -208,6 +208,7 @@ def test_new_evidence_takes_the_place_of_old() -> None:
         ("Is it shared? If so, who gets it?", ("Is it shared? If so, who gets it?",)),
         ("Who sang, and for how long, and who paid?", ("Who sang, and for how long?", "who paid?")),
         ("adult fare, and what's a child's?", ("adult fare?", "what's a child's?")),
+        ("Is there wifi and can I bring a dog", ("Is there wifi?", "can I bring a dog?")),
         ("Salt and pepper", ("Salt and pepper",)),
     ],
 )
