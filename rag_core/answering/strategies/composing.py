@@ -37,7 +37,7 @@ _LONGEST_ITEM = 12  # words of what is listed without having been asked for as a
 _BEHIND_LEAD = 2  # quotes that support a lead
 _CLOSEST = 3  # quotes that an abstention shows
 _NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
-_FAR = 3.0  # behind the first quote: a further one that scores less says nothing of what was asked
+_FAR = 3.0  # behind the best: a further quote, or figures set side by side, that score less are of something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,8 @@ def compose(
         if apart or asks_nothing_else(question, list(sides)) or not (result or told_together(sides, evidence)):
             return beside
     chosen = _rows_of(evidence, result) if result else []
+    if result and result.compares and chosen and scores[chosen].max() < scores.max() - _FAR:
+        result, chosen = None, []
     chosen = chosen or choose(evidence, scores, most)
     lead, cells = (result.text, result.cells) if result else ("", ())
     if not result and not asks_for_words(question):

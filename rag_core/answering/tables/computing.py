@@ -37,7 +37,7 @@ _PATTERNS: dict[Operation, str] = {
     "ratio": r"\bratio\b | \bhow\smany\stimes\b | \btimes\s(?:as|larger|more)\b",
     "difference": r"\bdiffer(?:ence)?\b | \bhow\s(?:much|many)\s(?:more\b|less\b|\w+er\b.*\bthan\b)",
     "change": _CHANGE,
-    "larger": rf"""\b(?:compar\w+|versus|vs)\b
+    "larger": rf"""\b(?:compar(?:e|ed|es|ing|isons?)|versus|vs)\b
         | {_COMPARED}.*\b(?:or|than)\b(?!\s\d)
         | \bor\b.*\bwhich\b.*{_COMPARED}""",
     "sum": r"\b(?:sum|plus|combined|together|altogether)\b | \btotal\b.*\band\b",
@@ -60,11 +60,15 @@ _SHARED = 0.07  # of the weight of its words that a second operand must add
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A result, its derivation in words, and the cells that it was computed from, in the order they are named."""
+    """A result, its derivation in words, and the cells that it was computed from, in the order they are named.
+
+    compares: whether it says which of them is the larger or the largest, as a sentence may say, too.
+    """
 
     text: str
     cells: tuple[int, ...]
     score: float
+    compares: bool = False
 
 
 def operation(question: str) -> Operation | None:
@@ -99,7 +103,7 @@ def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Co
         return None
     cells = [asked.cells[place] for place in places]
     said = _larger(question, cells) if wanted == "larger" else _SAYING[wanted](cells)
-    return Computed(said, tuple(places), float(np.mean(scores[places]))) if said else None
+    return Computed(said, tuple(places), float(np.mean(scores[places])), wanted == "larger") if said else None
 
 
 def _extreme(question: str, asked: Asked, scores: Floats) -> Computed | None:
@@ -126,7 +130,7 @@ def _extreme(question: str, asked: Asked, scores: Floats) -> Computed | None:
     rest = ", ".join(f"{named(cell)}: {printed(cell)}" for cell in others[:_OTHERS])
     what = first.name if by_year else first.head
     text = f"{named(first)}: {value(first)} ({what}; {rest})."
-    return Computed(text, tuple(places[at] for at in order[: _OTHERS + 1]), float(scores[places].max()))
+    return Computed(text, tuple(places[at] for at in order[: _OTHERS + 1]), float(scores[places].max()), True)
 
 
 def _beside(asked: Asked, best: int) -> list[int]:

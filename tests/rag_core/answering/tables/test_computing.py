@@ -107,6 +107,7 @@ def test_what_asks_for_a_reason_or_a_name_asks_for_no_sum() -> None:
     assert operation("Who approved the change?") is None
     assert operation("What is due in less than 1 year?") is None
     assert operation("Diluted earnings per share (EPS) of the quarter?") is None
+    assert operation("What counts as comparable sales?") is None
     assert operation("Change in sales, 2019 vs 2018?") == "change"
     assert operation("How much did sales grow from 2018 to 2019?") == "change"
     assert operation("By how much does an adult's fare differ from a child's?") == "difference"
