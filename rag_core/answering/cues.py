@@ -25,8 +25,9 @@ def _pattern(text: str) -> re.Pattern[str]:
 _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     (
         "reason",
-        _pattern(r"""\bwhy\b | \breasons?\b | \bdue\sto\b | \bwhat\s(?:caused?|causes|drove|led\sto)\b
-            | \battribut(?:ed|able)\b | \bhow\scome\b"""),
+        _pattern(r"""\bwhy\b | \breasons?\b | \bdue\sto\b | \battribut(?:ed|able)\b | \bhow\scome\b
+            | \bwhat(?:['’]s|\sis|\swas)?\s
+            (?:behind|caused?|causes|dragged|drove|kept|keeps|led\sto|made|makes|pushed)\b"""),
     ),
     (
         "definition",

@@ -343,7 +343,7 @@ def main() -> None:
 def fitted(examples: Sequence[Example]) -> dict[str, object]:
     """What reader.json holds; the examples' evidence is given the new scores of cells."""
     cell = dict(zip(CELL_FEATURES, map(float, fitted_cells(examples)), strict=True))
-    examples = [replace(one, evidence=with_cells(one.evidence, cell)) for one in examples]
+    examples = [replace(one, evidence=with_cells(one.evidence, cell, one.question)) for one in examples]
     rows, right, answerable, counts = [], [], [], []
     for fold in range(_FOLDS):
         without = fitted_rank([one for one in examples if one.fold != fold])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rag_core.answering.cues import answer_type
 from rag_core.answering.matching import Floats, Matches
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.units import Unit
@@ -74,15 +75,15 @@ class Evidence:
         return found
 
 
-def with_cells(evidence: Evidence, weights: Mapping[str, float]) -> Evidence:
-    """The evidence with its cells scored by some weights."""
+def with_cells(evidence: Evidence, weights: Mapping[str, float], question: str) -> Evidence:
+    """The evidence with its cells scored by some weights; for a reason none counts, which no figure gives."""
     if evidence.asked is None:
         return evidence
     raw = evidence.asked.features @ np.array([weights[name] for name in CELL_FEATURES])
     scores = _agreed(evidence.asked, raw - raw.max() - np.log(np.exp(raw - raw.max()).sum()))
     features = evidence.features.copy()
     for index in range(len(evidence.units)):
-        if cells := evidence.cells_in(index):
+        if (cells := evidence.cells_in(index)) and answer_type(question) != "reason":
             features[index, FEATURES.index("cell")] = np.exp(scores[cells].max())
     return replace(evidence, features=features, cell_scores=scores)
 

@@ -51,8 +51,8 @@ def gather(
         tuple(found), features, tuple(every), near, full, weights, matches, asked, np.zeros(0), np.zeros((0, 2))
     )
     weights_of_cells = reader().cell
-    read = with_reading(with_cells(evidence, weights_of_cells), question, passages, encoder)
-    return with_cells(read, weights_of_cells)
+    read = with_reading(with_cells(evidence, weights_of_cells, question), question, passages, encoder)
+    return with_cells(read, weights_of_cells, question)
 
 
 def _rarities(matches: Matches, found: Sequence[Unit]) -> Floats:
