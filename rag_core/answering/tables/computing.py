@@ -23,12 +23,10 @@ Operation = Literal[
 
 _CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin|(?:go|goes|gone|went)\s(?:up|down)\b)"
 _PERCENT = r"(?:\bper\s?cent|%)"
-_LESS = r"small(?:er|est)|low(?:er|est)|less|least|few(?:er|est)|cheap(?:er|est)|short(?:er|est)"
-_MORE = (
-    r"larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|heav(?:ier|iest)|dear(?:er|est)|long(?:er|est)"
-    r"|more|most"
-)
-_COMPARED = r"\b(?:larger|higher|bigger|greater|dearer|longer|lower|smaller|fewer|cheaper|shorter|more|less)\b"
+_DOWN, _UP = "small|low|few|cheap|short", "larg|high|great|bigg|dear|long"
+_LESS = rf"(?:{_DOWN})(?:er|est)|less|least"
+_MORE = rf"(?:{_UP})(?:er|est)|heav(?:ier|iest)|more|most"
+_COMPARED = rf"\b(?:(?:{_DOWN}|{_UP})er|heavier|less|more)\b"
 # "Less than" before a number is a limit and compares nothing.
 _PATTERNS: dict[Operation, str] = {
     "percentage change": rf"{_PERCENT}.*{_CHANGE} | {_CHANGE}.*{_PERCENT} | \bgrowth\srate",
