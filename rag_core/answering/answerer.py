@@ -22,6 +22,7 @@ from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
 from rag_core.models.opened import OpenModels
 from rag_core.models.registry import EXTRACTIVE
+from rag_core.retrieval import Retrieval
 from rag_core.retrieval.contents import Contents
 from rag_core.settings import Settings
 from rag_core.text.terms import coverage, terms
@@ -188,8 +189,8 @@ class Answerer:
         if search is not None:
             search(draft, hand_over, stopping)
             since = draft.lap("agent", since)
-        elif len(draft.questions) > 1:
-            self._search_each(draft, stopping)
+        elif len(questions := draft.questions) > 1:
+            draft.retriever = self._each(draft, questions, stopping)
         strategy = self._strategy(draft)
         chain = strategy.chain(draft, stopping, hand_over)
         draft.combine = chain.combine_documents_chain
@@ -222,16 +223,22 @@ class Answerer:
                 break
         return max(sure, key=lambda query: sure[query])
 
-    def _search_each(self, draft: Draft, stopping: Stop) -> None:
-        """Search for each part of a question by itself; the draft's retriever then gives what was found for any."""
+    def _each(self, draft: Draft, questions: Sequence[str], stopping: Stop) -> BaseRetriever:
+        """A retriever that searches for each part of a question by itself, and lets the draft know what each found."""
         from rag_core.answering.planning.notebook import Notebook
+        from rag_core.retrieval.langchain import LecternRetriever
 
         notebook = Notebook(draft.retriever, self._encoder)
-        for text in draft.questions:
-            if stopping():
-                raise Cancelled("The answer was stopped.")
-            notebook.search(text)
-        notebook.hand_over(draft, notebook.each())
+
+        def find(text: str) -> Retrieval:
+            for question in questions:
+                if stopping():
+                    raise Cancelled("The answer was stopped.")
+                notebook.search(question)
+                draft.parts[question] = notebook.found(question)
+            return Retrieval(notebook.each(), notebook.trace)
+
+        return LecternRetriever(find=find)
 
     def _agent(self, contents: Contents | None) -> Search:
         """A search of several rounds; see `rag_core.answering.strategies.agent`."""

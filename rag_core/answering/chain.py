@@ -67,14 +67,14 @@ class Listener(BaseCallbackHandler):
 class ExtractiveChain(BaseCombineDocumentsChain):
     """Answers with what of the documents answers best; see rag_core.answering.strategies.extractive.
 
-    aim: what the question is aimed at; asked for once the documents were searched. parts: the questions that it
-    consists of, each with what was found for it, where there are several.
+    aim: what the question is aimed at; parts: the questions that it consists of, each with what was found for it, where
+    there are several. Both are asked for once the documents were searched.
     """
 
     encoder: Encoder
     max_sentences: int
     aim: Callable[[], Aim]
-    parts: Mapping[str, Retrieval] = {}
+    parts: Callable[[], Mapping[str, Retrieval]]
     _missing: tuple[str, ...] = PrivateAttr(default=())
     _extraction: Extraction = PrivateAttr(default=NOTHING_EXTRACTED)
 
@@ -97,7 +97,7 @@ class ExtractiveChain(BaseCombineDocumentsChain):
     def combine_docs(self, docs: list[Document], **kwargs: Any) -> tuple[str, dict[str, Any]]:
         """Quote from the documents' hits: the text with its numbers, one paragraph for each quote."""
         aim, most = self.aim(), self.max_sentences
-        found, self._missing = extract_parts(self.parts, self.encoder, max_sentences=most)
+        found, self._missing = extract_parts(self.parts(), self.encoder, max_sentences=most)
         if found is None:  # there are no parts, or what seems to be one says little without the others
             found = extract(kwargs["question"], hits_of(docs), self.encoder, aim=aim, max_sentences=most)
             self._missing = ()
@@ -217,10 +217,10 @@ def extractive_chain(
     encoder: Encoder,
     max_sentences: int,
     aim: Callable[[], Aim] = Aim,
-    parts: Mapping[str, Retrieval] | None = None,
+    parts: Callable[[], Mapping[str, Retrieval]] = dict,
 ) -> RetrievalQA:
     """RetrievalQA that quotes; see `ExtractiveChain`."""
-    combine = ExtractiveChain(encoder=encoder, max_sentences=max_sentences, aim=aim, parts=dict(parts or {}))
+    combine = ExtractiveChain(encoder=encoder, max_sentences=max_sentences, aim=aim, parts=parts)
     return RetrievalQA(retriever=retriever, combine_documents_chain=combine, return_source_documents=True)
 
 

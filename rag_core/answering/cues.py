@@ -17,6 +17,10 @@ _MONTH = r"""(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?
 # "what city", "which local team": the noun that names the kind of answer.
 _OF_KIND = r"\b(?:what|which)\s(?:\w+\s)?"
 
+_WHY = r"""(?:\b(?:why|reasons?|how\scome)\b
+    | \bwhat\s(?:caused?|causes|dragged|drove|kept|keeps|led\sto|made|makes|pushed)\b(?!\s(?:of|up)\b)
+    | \bwhat(?:['’]s|\sis|\swas)\sbehind\b)"""
+
 
 def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE | re.VERBOSE)
@@ -25,9 +29,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     (
         "reason",
-        _pattern(r"""\bwhy\b | \breasons?\b | \bdue\sto\b | \battribut(?:ed|able)\b | \bhow\scome\b
-            | \bwhat(?:['’]s|\sis|\swas)?\s
-            (?:behind|caused?|causes|dragged|drove|kept|keeps|led\sto|made|makes|pushed)\b"""),
+        _pattern(rf"{_WHY} | \b(?:due\sto|attribut(?:ed|able))\b"),
     ),
     (
         "definition",
@@ -58,6 +60,7 @@ _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     ),
     ("definition", _pattern(r"^what\s(?:is|are|was|were)\s(?:an?\s|the\s)?[\w-]+(?:\s[\w-]+)?\?*$")),
 )
+_ASKS_WHY = _pattern(_WHY)
 _CAPITALISED = re.compile(r"(?<=[a-z,;'’)] )(?:[A-Z][\w'’.-]+)|^(?:[A-Z][\w'’-]+ ){1,3}[A-Z][\w'’-]+")
 _HOLDS: dict[AnswerType, re.Pattern[str]] = {
     "date": _pattern(rf"""\b(?:1\d{{3}}|20\d\d)s?\b | \b{_MONTH}\b | \bcentury\b
@@ -79,6 +82,11 @@ _HOLDS: dict[AnswerType, re.Pattern[str]] = {
 def answer_type(question: str) -> AnswerType:
     """The kind of answer that a question asks for, by its words."""
     return next((kind for kind, pattern in _ASKS if pattern.search(question)), "other")
+
+
+def asks_why(question: str) -> bool:
+    """Whether a question asks for a reason, which no figure is."""
+    return _ASKS_WHY.search(question) is not None
 
 
 def asks_for_words(question: str) -> bool:

@@ -49,7 +49,7 @@ class Draft:
     combine: Any = None
     latency_ms: dict[str, float] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
-    parts: Mapping[str, Retrieval] = field(default_factory=dict)
+    parts: dict[str, Retrieval] = field(default_factory=dict)
     worked: tuple[str, ...] = ()
 
     @property

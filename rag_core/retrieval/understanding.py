@@ -17,7 +17,7 @@ _EXCLUDING = re.compile(rf"^(?:[\s,]*{_EXCLUDED.pattern})+|(?:[\s,]*{_EXCLUDED.p
 _PROSE_WORDS = 60
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d]|[.,]\d)")
 _SHORT_YEAR = re.compile(r"\b[Ff][Yy]\s?['’]?(\d\d)\b")
-_NAME = re.compile(r"[A-Z][\w&'’.-]*(?:\s+(?:(?:of|the|and|&|de|von|van)\s+)?[A-Z][\w&'’.-]*)*")
+_NAME = re.compile(r"(?<!\w)(?!I\b)[A-Z][\w&'’.-]*(?:\s+(?:(?:of|the|and|&|de|von|van)\s+)?[A-Z][\w&'’.-]*)*")
 _FIRST_WORD = re.compile(r"\W*\w+")
 
 # "What does the handbook say about dogs?", "Is there anything on dogs in it?": who tells, and of what.

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.composing import scored
 from rag_core.answering.strategies.extractive import believed
 from rag_core.answering.strategies.gathering import gather
-from rag_core.domain import Hit, Trace
+from rag_core.domain import Considered, Hit, Trace
 from rag_core.retrieval import Retrieval
-from rag_core.retrieval.langchain import LecternRetriever
 
 TokenVectors = tuple[NDArray[np.float32], NDArray[np.int64]]
 
 MORE = 2
-"""So many passages beyond those of one search go into an answer."""
+"""So many passages beyond those of one search go into an agent's answer."""
+_MORE_EACH = 2  # times as many passages as one search finds go into an answer to several questions, at most
+_TAKEN = "passage"  # what became of a candidate that was handed on
 
 
 class Notebook:
@@ -38,7 +38,6 @@ class Notebook:
         self._hits: dict[str, Hit] = {}
         self._found: dict[str, Retrieval] = {}
         self._meant: dict[str, float] = {}
-        self._trace = Trace()
 
     @property
     def searches(self) -> tuple[str, ...]:
@@ -47,20 +46,24 @@ class Notebook:
 
     @property
     def trace(self) -> Trace:
-        """That of the first search, with the documents that any of them was taken to mean."""
-        searched = self._trace.searched
-        if searched is None:
-            return self._trace
-        understood = replace(searched.understood, documents=self._meant)
-        return replace(self._trace, searched=replace(searched, understood=understood))
+        """That of the first search, with what any of them noted, considered and was taken to mean."""
+        traces = [found.trace for found in self._found.values()] or [Trace()]
+        notes = tuple(dict.fromkeys(note for trace in traces for note in trace.notes))
+        searched = [trace.searched for trace in traces if trace.searched is not None]
+        if not searched:
+            return replace(traces[0], notes=notes)
+        considered: dict[str, Considered] = {}
+        for one in sorted((one for some in searched for one in some.candidates), key=lambda one: one.outcome != _TAKEN):
+            considered.setdefault(one.chunk_id, one)
+        understood = replace(searched[0].understood, documents=self._meant)
+        told = replace(searched[0], understood=understood, candidates=tuple(considered.values()))
+        return replace(traces[0], notes=notes, searched=told)
 
     def search(self, query: str) -> tuple[tuple[Hit, ...], int]:
         """The hits for a query, and how many of them are new. Raises whatever the retriever raises."""
         with self._lock:
             hits = tuple(document.metadata["hit"] for document in self._retriever.invoke(query))
             trace: Trace = getattr(self._retriever, "trace", None) or Trace()
-            if not self._found:
-                self._trace = trace
             if trace.searched is not None:
                 for key, surely in trace.searched.understood.documents.items():
                     self._meant[key] = max(surely, self._meant.get(key, 0.0))
@@ -86,7 +89,7 @@ class Notebook:
 
     def of(self, question: str) -> list[Hit]:
         """All passages, those that the search for a question found first."""
-        every = (*self._searched(question).hits, *self._hits.values())
+        every = (*self.found(question).hits, *self._hits.values())
         return list({hit.chunk_id: hit for hit in every}.values())
 
     def answers(self, question: str) -> bool:
@@ -101,20 +104,14 @@ class Notebook:
         most = max((len(found.hits) for found in self._found.values()), default=0) + MORE
         return _in_turn([self._ranked(question) for question in questions])[:most]
 
+    def found(self, question: str) -> Retrieval:
+        """What the search for a question found."""
+        return self._found.get(question) or Retrieval((), self.trace)
+
     def each(self) -> tuple[Hit, ...]:
         """What every search found, the first of each, then the second of each, and so on."""
-        return _in_turn([found.hits for found in self._found.values()])
-
-    def hand_over(self, draft: Draft, best: Sequence[Hit]) -> None:
-        """Let a draft's retriever give these passages, and each part of its question its own search's first."""
-        handed = Retrieval(tuple(best), self.trace)
-        draft.retriever = LecternRetriever(find=lambda text: handed)
-        ids = {hit.chunk_id for hit in best}
-        if len(draft.questions) > 1:
-            draft.parts = {
-                part: Retrieval(tuple(hit for hit in self.of(part) if hit.chunk_id in ids), self._searched(part).trace)
-                for part in draft.questions
-            }
+        most = _MORE_EACH * max((len(found.hits) for found in self._found.values()), default=0)
+        return _in_turn([found.hits for found in self._found.values()])[:most]
 
     def _ranked(self, question: str) -> list[Hit]:
         """All passages by the best that any sentence or row of them says to a question."""
@@ -127,9 +124,6 @@ class Notebook:
             key = unit.quote.hit.chunk_id
             best[key] = max(float(score), best.get(key, -np.inf))
         return sorted(hits, key=lambda hit: -best.get(hit.chunk_id, -np.inf))
-
-    def _searched(self, question: str) -> Retrieval:
-        return self._found.get(question) or Retrieval((), self.trace)
 
     def _encode(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Token vectors; a text that is looked at for several questions is encoded once."""

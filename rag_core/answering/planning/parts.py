@@ -9,19 +9,19 @@ from rag_core.answering.strategies.comparing import asked_alone
 from rag_core.retrieval.understanding import understand
 from rag_core.text.terms import terms
 
+_AUXILIARY = "am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would"
+_AT = r"(?:(?:at|by|for|from|in|of|on|to|with)\s+)?"
 _BETWEEN = re.compile(
-    r"\s*[?;]+\s*(?:and\s+)?|[,\s]+and\s+(?=(?:(?:at|by|for|from|in|of|on|to|with)\s+)?"
-    r"(?:(?:who|whom|whose|what|when|where|which|why|how)\b|"
-    r"(?:are|can|could|did|do|does|is|may|must|should|was|were|will)\s+(?:he|i|it|she|there|they|we|you)\b))",
+    r"\s*[?;]+(?=\s|$)\s*(?:and\s+)?|[,\s]+and\s+(?="
+    rf"{_AT}(?:who|whom|whose|what|which|how)\b|(?:when|where|why)(?:['’]s|\s+(?:{_AUXILIARY})\b)"
+    rf"|(?:{_AUXILIARY})\s+(?:he|i|it|she|there|they|we|you)\b)",
     re.IGNORECASE,
 )
-# A part that asks something by itself: "at what price?" and "If so, what is it?" go on from the part before.
-_ASKS = re.compile(
-    r"(?!if\b)(?:who\b|.*?(?:n't|'s|"
-    r"\b(?:am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would))\b)",
-    re.IGNORECASE,
-)
-_LONG = 4  # terms of a part that asks something by itself in any case
+_ASKS = re.compile(rf"\s*{_AT}(?:who|whom|whose|what|when|where|which|why|how|{_AUXILIARY})\b", re.IGNORECASE)
+_WHOLE = re.compile(rf"^\s*who\s+\w+\s+\w|n['’]t\b|['’]s\b|\b(?:{_AUXILIARY})\b", re.IGNORECASE)
+_TELLS = re.compile(r"\s*(?:i|my|our|there|we|you)\b", re.IGNORECASE)
+_LONG = 4  # terms of a part that asks something by itself though it has no auxiliary
+_FOR_ALL = re.compile(r"(?:according to|at|for|from|in|on|under|with)\s[^,?;]+,\s", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _MOST = 6
@@ -32,13 +32,19 @@ def questions_of(question: str) -> tuple[str, ...]:
 
     "When was the Petrel built and how fast is it?" asks "When was the Petrel built?" and "how fast is the Petrel?".
     """
-    found = _cut(question)
-    if len(found) < 2:
+    first, *others = _cut(question)
+    known, named = understand(first), [bool(understand(part).names) for part in others]
+    leans = (len(known.names) > 1 and not all(named)) or (len(terms(first)) < 2 and any(named))
+    if not others or leans:
         return (question,)
-    names = understand(found[0]).names
-    subject = _subject(found[0], names[0]) if len(names) == 1 else ""
-    named = [found[0], *(_named(part, subject) if subject else part for part in found[1:])]
-    return tuple(f"{part}?" for part in named[:_MOST])
+    lead = found[0] if (found := _FOR_ALL.match(first)) else ""
+    subject = _subject(first, re.sub("['’]s?$", "", known.names[0])) if len(known.names) == 1 else ""
+    said = [first]
+    for part, has_name in zip(others, named, strict=True):
+        part = part if has_name or not subject else _named(part, subject)
+        has_year = has_name or lead or len(known.years) != 1 or understand(part).years
+        said.append(f"{lead}{part}" if has_year else f"{part} in {known.years[0]}")
+    return tuple(f"{part}?" for part in said)
 
 
 def searches_of(parts: Sequence[str]) -> tuple[str, ...]:
@@ -60,29 +66,40 @@ def keywords(text: str) -> str:
 
 
 def _cut(question: str) -> list[str]:
-    """The parts of a question as they stand there."""
+    """The parts of a question as they stand there, at most six. What asks nothing by itself ("I have a dog", "at what
+    price") is joined with the part before it, or the first one after."""
     spans: list[tuple[int, int]] = []
     begin = 0
     for between in (*_BETWEEN.finditer(question), None):
         end = between.start() if between else len(question)
         part = question[begin:end]
-        if spans and terms(part) and not (_ASKS.match(part) or len(terms(part)) >= _LONG):
+        if between and (question[:end].count('"') % 2 or not (spans or _stands_alone(part, first=True))):
+            continue
+        if spans and (len(spans) == _MOST or not _stands_alone(part)):
             spans[-1] = (spans[-1][0], end)
-        elif terms(part):
+        else:
             spans.append((begin, end))
         begin = between.end() if between else end
-    return [question[start:end].strip(" ,.") for start, end in spans]
+    return [question[start:end].strip(" ,.?;") for start, end in spans]
+
+
+def _stands_alone(part: str, first: bool = False) -> bool:
+    """Whether a part asks something by itself; the first one may be keywords."""
+    count = len(terms(part))
+    if not _ASKS.match(part):
+        return first and count > 0 and not _TELLS.match(part)
+    return count >= _LONG or (count > 0 and bool(_WHOLE.search(part)))
 
 
 def _subject(part: str, name: str) -> str:
     """What a pronoun after this stands for: "Lake Ormen", or "the dam of Lake Ormen" where that is asked about."""
-    found = re.search(rf"(?:\bthe\s(?:(?:[\w'’-]+\s){{1,3}}?(?:at|in|of|on)\s(?:the\s)?)?)?{re.escape(name)}", part)
-    return found[0] if found else name
+    found = re.search(
+        rf"(?:\bthe\s(?:(?:[\w'’-]+\s){{1,3}}?(?:at|in|of|on)\s(?:the\s)?)?)?(?<!\w){re.escape(name)}", part
+    )
+    return found[0] if found else ""
 
 
 def _named(part: str, name: str) -> str:
-    """A part with its first pronoun replaced by what it stands for; one with a name of its own as it is."""
-    if understand(part).names:
-        return part
+    """A part with its first pronoun replaced by what it stands for."""
     swapped = _POSSESSIVE.sub(f"{name}'s", part, count=1)
     return swapped if swapped != part else _PRONOUN.sub(name, part, count=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Literal
 
 from langchain.agents import create_agent
@@ -34,7 +35,9 @@ from rag_core.domain import Hit, Step
 from rag_core.errors import Cancelled
 from rag_core.models import ChatModel, prompts
 from rag_core.models.messages import prompted
+from rag_core.retrieval import Retrieval
 from rag_core.retrieval.contents import Contents
+from rag_core.retrieval.langchain import LecternRetriever
 
 ROUNDS = 3
 CALLS = 3
@@ -125,7 +128,13 @@ class Agent:
             self._notebook.search(self._draft.query)
         newest = reversed(self._notebook.searches)
         rankings = [*dict.fromkeys((*self._questions, *newest))][:_MOST_RANKINGS]
-        self._notebook.hand_over(self._draft, self._notebook.best(rankings))
+        best = self._notebook.best(rankings)
+        handed = Retrieval(best, self._notebook.trace)
+        self._draft.retriever = LecternRetriever(find=lambda text: handed)
+        ids = {hit.chunk_id for hit in best}
+        for question in self._questions if len(self._questions) > 1 else ():
+            hits = tuple(hit for hit in self._notebook.of(question) if hit.chunk_id in ids)
+            self._draft.parts[question] = replace(self._notebook.found(question), hits=hits)
 
     def _plan(self, messages: Sequence[BaseMessage]) -> list[Call]:
         """The calls of the next round, none where nothing is missing or the time is over. Raises Cancelled."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rag_core.answering.cues import answer_type
+from rag_core.answering.cues import asks_why
 from rag_core.answering.matching import Floats, Matches
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.units import Unit
@@ -81,9 +81,9 @@ def with_cells(evidence: Evidence, weights: Mapping[str, float], question: str) 
         return evidence
     raw = evidence.asked.features @ np.array([weights[name] for name in CELL_FEATURES])
     scores = _agreed(evidence.asked, raw - raw.max() - np.log(np.exp(raw - raw.max()).sum()))
-    features = evidence.features.copy()
+    features, counts = evidence.features.copy(), not asks_why(question)
     for index in range(len(evidence.units)):
-        if (cells := evidence.cells_in(index)) and answer_type(question) != "reason":
+        if (cells := evidence.cells_in(index)) and counts:
             features[index, FEATURES.index("cell")] = np.exp(scores[cells].max())
     return replace(evidence, features=features, cell_scores=scores)
 

@@ -173,7 +173,7 @@ def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:
 def extract_parts(
     parts: Mapping[str, Retrieval], encoder: Encoder, *, max_sentences: int = 3
 ) -> tuple[Extraction | None, tuple[str, ...]]:
-    """What answers the parts of a question, each from its own passages, and the parts that nothing answers.
+    """What answers the parts of a question, each from what was found for it, and the parts that nothing answers.
 
     None instead of an extraction where no part is answered. The confidence is the least of the answers'.
     """
@@ -209,7 +209,7 @@ class Extractive(Strategy):
         from rag_core.answering import chain as chains
 
         most = draft.settings.answering.max_sentences
-        return chains.extractive_chain(draft.retriever, self._encoder, most, lambda: draft.aim, draft.parts)
+        return chains.extractive_chain(draft.retriever, self._encoder, most, lambda: draft.aim, lambda: draft.parts)
 
     def answer(self, draft: Draft, writer: CitationWriter, stopped: bool) -> Answer:
         """What was quoted, each sentence with its citation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.answering.cues import answer_type, holds_answer
+from rag_core.answering.cues import answer_type, asks_why, holds_answer
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,14 @@ def test_kinds_of_answer(question: str, kind: str, yes: str, no: str) -> None:
 def test_other_questions_ask_for_anything() -> None:
     assert answer_type("Describe the process of making tea in detail") == "other"
     assert holds_answer("other", "")
+
+
+@pytest.mark.parametrize("question", ["Why did it fall?", "what dragged sales down", "what's behind it", "how come?"])
+def test_reasons_are_asked_for_in_several_ways(question: str) -> None:
+    assert asks_why(question)
+    assert answer_type(question) == "reason"
+
+
+@pytest.mark.parametrize("question", ["What is made of oak?", "What was kept?", "What amount is due to affiliates?"])
+def test_what_asks_for_no_reason(question: str) -> None:
+    assert not asks_why(question)

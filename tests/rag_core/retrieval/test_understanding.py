@@ -45,6 +45,7 @@ def test_names_and_years() -> None:
     assert found.years == (2019, 2021)
     assert understand("What was 2,020.5 of 12019?").years == ()
     assert understand("WHAT IS THIS").names == ()
+    assert understand("Can I change the pH, or can I not?").names == ()
 
 
 def test_phrases_must_stand_there() -> None:

@@ -204,16 +204,50 @@ def test_new_evidence_takes_the_place_of_old() -> None:
             "How high is the dam of Lake Ormen? And who looks at its crest?",
             ("How high is the dam of Lake Ormen?", "who looks at the dam of Lake Ormen's crest?"),
         ),
-        ("How many options were granted, and at what price?", ("How many options were granted, and at what price?",)),
-        ("Is it shared? If so, who gets it?", ("Is it shared? If so, who gets it?",)),
-        ("Who sang, and for how long, and who paid?", ("Who sang, and for how long?", "who paid?")),
-        ("adult fare, and what's a child's?", ("adult fare?", "what's a child's?")),
+        (
+            "In 2018, what came from repairs and what came from new ships?",
+            ("In 2018, what came from repairs and what came from new ships?",),
+        ),
+        (
+            "In 2018, how much was spent on paint and how much was spent on oil?",
+            ("In 2018, how much was spent on paint?", "In 2018, how much was spent on oil?"),
+        ),
+        (
+            "What was spent on new paint in 2018, and how much was it for oil?",
+            ("What was spent on new paint in 2018?", "how much was it for oil in 2018?"),
+        ),
+        ("adult fare, and what’s a child’s?", ("adult fare?", "what’s a child’s?")),
         ("Is there wifi and can I bring a dog", ("Is there wifi?", "can I bring a dog?")),
+        ("What is the pH; and how is it measured?", ("What is the pH?", "how is it measured?")),
+        *(
+            (text, (text,))
+            for text in (
+                "",
+                "?",
+                "I have a dog; can I bring it?",
+                "How many options were granted, and at what price?",
+                "Is it shared? If so, who gets it?",
+                "Who wrote it and when?",
+                "Who built and who owns it?",
+                "How many seats and how many cabins does the Halcyon have?",
+                "What is due when it rains and when it snows?",
+                "What is the length and what is the width of the Halcyon?",
+                'What does "Is it safe? It is" mean?',
+                "Which is longer, the Halcyon or the Tern, and by how much is it longer?",
+                "https://a.org/?b=1 what is it",
+            )
+        ),
         ("Salt and pepper", ("Salt and pepper",)),
     ],
 )
 def test_a_question_has_parts(question: str, parts: tuple[str, ...]) -> None:
     assert questions_of(question) == parts
+
+
+def test_what_comes_after_six_parts_stays_with_the_sixth() -> None:
+    parts = questions_of("; ".join(f"what does ticket {number} cost" for number in range(8)))
+    assert len(parts) == 6
+    assert parts[-1] == "what does ticket 5 cost; what does ticket 6 cost; what does ticket 7 cost?"
 
 
 def test_names_and_years_are_searched_one_by_one() -> None:

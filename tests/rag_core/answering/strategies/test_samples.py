@@ -39,6 +39,9 @@ def test_everyday_questions_of_the_samples(library: Library) -> None:
     both = library.ask("How often is the hull of the Halcyon painted, and what is the capital of Peru?")
     assert both.text.startswith("Painting of the hull, Halcyon: 24 months [1]")
     assert both.text.endswith("Not found: what is the capital of Peru?")
+    handed = {one.chunk_id for one in both.trace.searched.candidates if one.outcome == "passage"}
+    assert {hit.chunk_id for hit in both.hits} <= handed
+    assert len(both.hits) <= 2 * library.settings.retrieval.k
     assert library.ask("What is the capital of Peru, and what is the capital of Chile?").abstained
 
     assert "county engineer, Halvor Dahl" in library.ask("Who is Halvor Dahl?").text
