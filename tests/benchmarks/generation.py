@@ -16,6 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice, takewhile
@@ -58,9 +59,15 @@ def clocked(pieces: Iterable[object]) -> Iterator[float]:
 
 
 def bare(llm: Any, prompt: Sequence[int], most: int, temperature: float) -> Written:
-    """The same by llama.cpp alone, which has read nothing yet."""
+    """The same by llama.cpp alone, which has read nothing yet.
+
+    In a thread of its own, as the chain is: OpenMP keeps a team of threads for each that computed and still lives, and
+    lets all of them sleep between two steps once they are more than the processor's cores.
+    """
     llm.reset()
-    came = list(clocked(islice(llm.generate(prompt, temp=temperature), most)))
+    with ThreadPoolExecutor(1) as thread:
+        loop = thread.submit(lambda: list(clocked(islice(llm.generate(prompt, temp=temperature), most))))
+    came = loop.result()
     return Written(came[0], came[-1], len(came))
 
 
