@@ -12,7 +12,7 @@ from rag_core.text.terms import terms
 _AUXILIARY = "am|are|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would"
 _AT = r"(?:(?:at|by|for|from|in|of|on|to|with)\s+)?"
 _BETWEEN = re.compile(
-    r"\s*[?;]+(?=\s|$)\s*(?:and\s+)?|[,\s]+and\s+(?="
+    r"\s*[?;]+(?=\s|$)\s*(?:and\s+)?|(?<!how)(?<!what)(?<!when)(?<!where)(?<!who)(?<!why)[,\s]+and\s+(?="
     rf"{_AT}(?:who|whom|whose|what|which|how)\b|(?:when|where|why)(?:['’]s|\s+(?:{_AUXILIARY})\b)"
     rf"|(?:{_AUXILIARY})\s+(?:he|i|it|she|there|they|we|you)\b)",
     re.IGNORECASE,
@@ -23,6 +23,8 @@ _TELLS = re.compile(r"\s*(?:i|my|our|there|we|you)\b", re.IGNORECASE)
 _LONG = 4  # terms of a part that asks something by itself though it has no auxiliary
 _FOR_ALL = re.compile(r"(?:according to|at|for|from|in|on|under|with)\s[^,?;]+,\s", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
+# What asks about several things named before: "which is larger?", "by how much is it longer?".
+_OF_SEVERAL = re.compile(r"^which\b|\b(?:it|they|them|its|their)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
 _MOST = 6
 
@@ -34,8 +36,9 @@ def questions_of(question: str) -> tuple[str, ...]:
     """
     first, *others = _cut(question)
     known, named = understand(first), [bool(understand(part).names) for part in others]
-    leans = (len(known.names) > 1 and not all(named)) or (len(terms(first)) < 2 and any(named))
-    if not others or leans:
+    unnamed = (part for part, has_name in zip(others, named, strict=True) if not has_name)
+    leans = len(known.names) > 1 and any(map(_OF_SEVERAL.search, unnamed))
+    if not others or leans or (len(terms(first)) < 2 and any(named)):
         return (question,)
     lead = found[0] if (found := _FOR_ALL.match(first)) else ""
     subject = _subject(first, re.sub("['’]s?$", "", known.names[0])) if len(known.names) == 1 else ""

@@ -216,6 +216,10 @@ def test_new_evidence_takes_the_place_of_old() -> None:
             "What was spent on new paint in 2018, and how much was it for oil?",
             ("What was spent on new paint in 2018?", "how much was it for oil in 2018?"),
         ),
+        (
+            "What is the fare from Aldhaven to Tolsund and can I bring my dog?",
+            ("What is the fare from Aldhaven to Tolsund?", "can I bring my dog?"),
+        ),
         ("adult fare, and what’s a child’s?", ("adult fare?", "what’s a child’s?")),
         ("Is there wifi and can I bring a dog", ("Is there wifi?", "can I bring a dog?")),
         ("What is the pH; and how is it measured?", ("What is the pH?", "how is it measured?")),
@@ -226,6 +230,7 @@ def test_new_evidence_takes_the_place_of_old() -> None:
                 "?",
                 "I have a dog; can I bring it?",
                 "How many options were granted, and at what price?",
+                "Is there a rule about when and how often the hull must be painted?",
                 "Is it shared? If so, who gets it?",
                 "Who wrote it and when?",
                 "Who built and who owns it?",
