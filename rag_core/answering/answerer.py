@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rag_core.answering.citations import CitationWriter, Passages
@@ -235,8 +236,13 @@ class Answerer:
                 if stopping():
                     raise Cancelled("The answer was stopped.")
                 notebook.search(question)
-                draft.parts[question] = notebook.found(question)
-            return Retrieval(notebook.each(), notebook.trace)
+            handed = notebook.each()
+            keys = {hit.chunk_id for hit in handed}
+            for question in questions:
+                found = notebook.found(question)
+                kept = tuple(hit for hit in found.hits if hit.chunk_id in keys)
+                draft.parts[question] = replace(found, hits=kept)
+            return Retrieval(handed, notebook.trace)
 
         return LecternRetriever(find=find)
 

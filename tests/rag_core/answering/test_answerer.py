@@ -306,6 +306,14 @@ def test_stop_before_anything_was_written() -> None:
     assert (text, answer.text, answer.abstained) == ("", "", False)
 
 
+def test_stop_between_the_searches_for_parts_of_a_question() -> None:
+    stop = threading.Event()
+    answerer, retriever = answerer_of(before=lambda: (stop.set(), time.sleep(0.2))[1])
+    question = "By how many percent did sales rise in 2018, and who leads the board?"
+    answer = _answer(answerer.stream(question, cancelled=stop.is_set))
+    assert (answer.stopped, answer.text, len(retriever.asked)) == (True, "", 1)
+
+
 def threads_running() -> int:
     return sum(thread.name == "lectern-answer" for thread in threading.enumerate())
 
