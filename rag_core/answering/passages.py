@@ -9,12 +9,15 @@ from itertools import groupby
 
 from rag_core.domain import Box, Chunk, Citation, Hit
 from rag_core.text.context import context_of
-from rag_core.text.sentences import LIST_ITEM, Kind, split_sentences
+from rag_core.text.sentences import LIST_ITEM, Kind, Span, split_sentences
 from rag_core.text.tables import begins_in_table
 from rag_core.text.terms import terms
 
 _BLANKS_BETWEEN = 4
 _PAGE_DIGITS = 5
+_LABEL_LINES = 2  # that name a row, at most
+_FIGURE_FIRST = re.compile(r"[^\w|\u2003]*\d[^a-zA-Z|\u2003]*(?:\u2003| \||$)")
+_YEAR = re.compile(r"\D*(?:19|20)\d\d\b(?![.,]\d)")
 _PART = re.compile(r"[^\t\r\n\v\f\u0085\u2028\u2029\u00ad]+")  # a line, or a cell of one
 
 
@@ -102,7 +105,7 @@ def quotes(passages: Sequence[Passage]) -> list[Quote]:
     """Every sentence of the passages with its place. A sentence cut off by the passage's edge is not `complete`."""
     found: list[Quote] = []
     for number, passage in enumerate(passages):
-        spans = split_sentences(passage.text)
+        spans = _rows_with_labels(split_sentences(passage.text))
         for position, span in enumerate(spans):
             start, end = passage.start + span.start, passage.start + span.end
             cut_before = span.start == 0 and passage.start > 0 and span.text[:1].islower()
@@ -112,6 +115,34 @@ def quotes(passages: Sequence[Passage]) -> list[Quote]:
             kind = "heading" if _is_heading(span.text, below, hit) else span.kind
             found.append(Quote(span.text, start, end, kind, hit, number, position, not (cut_before or cut_after)))
     return found
+
+
+def _rows_with_labels(spans: Sequence[Span]) -> list[Span]:
+    """The spans, with rows of figures alone joined to the line or two above them that name them."""
+    found: list[Span] = []
+    for span in spans:
+        labels = _label_lines(found) if span.kind == "row" and _are_figures(span.text) else []
+        if labels:
+            del found[-len(labels) :]
+            label = " ".join(line.text for line in labels)
+            span = Span(labels[0].start, span.end, f"{label}\u2003{span.text}", span.kind)
+        found.append(span)
+    return found
+
+
+def _label_lines(before: Sequence[Span]) -> list[Span]:
+    """The last lines, two at most, that go on from each other and can name a row."""
+    found: list[Span] = []
+    for line in reversed(before[-_LABEL_LINES:]):
+        if line.kind != "fragment" or not line.text[:1].isalpha() or (found and not found[0].text[:1].islower()):
+            break
+        found.insert(0, line)
+    return found
+
+
+def _are_figures(row: str) -> bool:
+    """Whether a row's first cell is a figure, and no year, as heads of columns are."""
+    return bool(_FIGURE_FIRST.match(row)) and not _YEAR.match(row)
 
 
 def _is_heading(text: str, below: str, hit: Hit) -> bool:

@@ -29,7 +29,6 @@ MOST_WORDS, MOST_LISTED_WORDS = 60, 200
 
 _PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.IGNORECASE)
 _LONGEST_LEAD_IN = 120  # characters of the sentence before that are quoted along with "It ..." and "They ..."
-_LABEL_LINES = 2  # that a row's label takes at most
 _SAME = 0.6  # sentences that share this much of their terms say the same thing
 _CLEARLY = 0.5  # of a row's cells, the share of probability that the best must have to be said
 _ADDS = 0.04  # of the question's words that a further quote must match
@@ -103,14 +102,14 @@ def compose(
     else:
         chosen = [one for one in chosen if one == chosen[0] or not within(evidence.units[one].quote, first)]
     chosen = chosen if result else _in_order(evidence, chosen)
-    others = (_with_label(evidence, index) for index in chosen[1:])
+    others = (evidence.units[index].quote for index in chosen[1:])
     lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 
 
 def closest(evidence: Evidence, made: Composition) -> tuple[Quote, ...]:
     """What comes nearest to an answer where there is none, the best first, of what says something by itself."""
-    quotes = {one: _with_label(evidence, one) for one in range(len(evidence.units))} | {made.chosen[0]: made.quotes[0]}
+    quotes = {one: unit.quote for one, unit in enumerate(evidence.units)} | {made.chosen[0]: made.quotes[0]}
     telling = [stands_alone(quote) for quote in quotes.values()]
     chosen = choose(evidence, np.where(telling, made.scores, -np.inf), _CLOSEST)
     near = [quotes[one] for one in chosen if telling[one]]
@@ -290,24 +289,9 @@ def _held(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(terms(text)), frozenset(numbers(text))
 
 
-def _with_label(evidence: Evidence, index: int) -> Quote:
-    """A quote; figures alone together with the line or two before them that name their row."""
-    quote = evidence.units[index].quote
-    if not evidence.units[index].tabular or any(map(str.isalpha, quote.text[:1])):
-        return quote
-    first = place = evidence.every.index(quote)
-    while first and place - first < _LABEL_LINES and (first == place or evidence.every[first].text[:1].islower()):
-        before = evidence.every[first - 1]
-        if before.passage != quote.passage or before.kind != "fragment" or not before.text[:1].isalpha():
-            break
-        first -= 1
-    lines = evidence.every[first : place + 1]
-    return replace(quote, text=" ".join(line.text for line in lines), start=lines[0].start)
-
-
 def _lead_in(evidence: Evidence, index: int, chosen: Sequence[int]) -> Quote:
     """A quote together with the sentence before it where it leans on that one ("It was built in 1885.")."""
-    quote = _with_label(evidence, index)
+    quote = evidence.units[index].quote
     before = evidence.units[index - 1].quote if index else quote
     neighbours = (before.passage, before.position + 1) == (quote.passage, quote.position)
     whole = before.kind == quote.kind == "sentence" and before.complete and before.start >= quote.hit.start
