@@ -16,8 +16,8 @@ from rag_core.text.terms import terms
 _BLANKS_BETWEEN = 4
 _PAGE_DIGITS = 5
 _LABEL_LINES = 2  # that name a row, at most
-_FIGURE_FIRST = re.compile(r"[^\w|\u2003]*\d[^a-zA-Z|\u2003]*(?:\u2003| \||$)")
-_YEAR = re.compile(r"\D*(?:19|20)\d\d\b(?![.,]\d)")
+_BETWEEN_CELLS = re.compile(r"\u2003| \| ")
+_YEAR = re.compile(r"\W*(?:19|20)\d\d\W*")
 _PART = re.compile(r"[^\t\r\n\v\f\u0085\u2028\u2029\u00ad]+")  # a line, or a cell of one
 
 
@@ -142,7 +142,9 @@ def _label_lines(before: Sequence[Span]) -> list[Span]:
 
 def _are_figures(row: str) -> bool:
     """Whether a row's first cell is a figure, and no year, as heads of columns are."""
-    return bool(_FIGURE_FIRST.match(row)) and not _YEAR.match(row)
+    first = _BETWEEN_CELLS.split(row, maxsplit=1)[0]
+    is_figure = any(map(str.isdigit, first)) and not any(map(str.isalpha, first))
+    return is_figure and not _YEAR.fullmatch(first)
 
 
 def _is_heading(text: str, below: str, hit: Hit) -> bool:

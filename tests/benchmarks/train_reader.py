@@ -3,13 +3,13 @@
 The packaged encoder's layers and a head learn from questions of invented documents (`questions/reading`), and of
 the even ones of PolicyQA's policies where these are there, which sentence answers, with which of its words, or that
 nothing does: what is not told, what was taken out, what is asked of another name or year, or of a document of another
-kind that has the same words. No document of any
-benchmark's reported half is among them. One in ten invented documents is kept out and reported on.
+kind that has the same words. No document of any benchmark's reported half is among them. One in ten invented documents
+is kept out and reported on.
 
-With bfloat16 an epoch takes an hour and a half on two cores, and with a graphics processor the minute in which its
-samples are made. `--onward` goes on from the reader that ships: that one learned for a few epochs at 6e-5 without
-dropout while questions were added, and for six more as is written here, in three runs at 2.5e-4, 2e-4 and 1.5e-4.
-These six took the best sentence of whole documents from 78 to 85 % of the questions kept out.
+With bfloat16 an epoch takes an hour and a half on two cores; where there is a graphics processor it is used. `--onward`
+goes on from the reader that ships: that one learned for a few epochs at 6e-5 without dropout while questions were
+added, and then for six with what is written here, in three runs that began at 2.5e-4, 2e-4 and 1.5e-4. These six took
+the best sentence of whole documents from 78 to 85 % of every sixth question kept out.
 """
 
 from __future__ import annotations
