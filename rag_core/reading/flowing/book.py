@@ -15,6 +15,8 @@ from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive, web
 from rag_core.reading.flowing.blocks import Block, Flow
+from rag_core.reading.flowing.damage import spared
+from rag_core.reading.flowing.unseen import hidden_note, hidden_texts
 from rag_core.reading.text import decode
 
 _CONTAINER, _LOCKS = "META-INF/container.xml", "META-INF/encryption.xml"
@@ -41,7 +43,7 @@ def read(path: Path, max_chars: int) -> Flow:
 
 def _blocks(path: Path, chapters: list[str], names: dict[str, str], notes: list[str]) -> Iterator[Block]:
     """notes: filled with what was not read."""
-    damaged = []
+    damaged, unseen = list[str](), list[str]()
     with archive.checked(path) as book:
         for number, chapter in enumerate(chapters):
             if number:
@@ -49,14 +51,22 @@ def _blocks(path: Path, chapters: list[str], names: dict[str, str], notes: list[
             data = _part(book, chapter)
             if data is None:
                 damaged.append(chapter)
-                continue
-            found = web.blocks(web.parsed(decode(data)[0]))
-            first = list(islice(found, _HEADING_WITHIN))
-            if chapter in names and not any(block.kind == "heading" for block in first):
-                yield Block("heading", names[chapter])
-            yield from chain(first, found)
+            else:
+                yield from spared(_chapter(data, names.get(chapter, ""), unseen), f"The chapter {chapter}", notes)
     if damaged:
         notes.append(f"Chapters that are damaged, and were left out: {', '.join(damaged)[:300]}.")
+    notes += filter(None, [hidden_note(unseen)])
+
+
+def _chapter(data: bytes, name: str, unseen: list[str]) -> Iterator[Block]:
+    """unseen: filled with what the chapter hides."""
+    root = web.parsed(decode(data)[0])
+    unseen += hidden_texts(root)
+    found = web.blocks(root)
+    first = list(islice(found, _HEADING_WITHIN))
+    if name and not any(block.kind == "heading" for block in first):
+        yield Block("heading", name)
+    yield from chain(first, found)
 
 
 def _part(book: zipfile.ZipFile, place: str) -> bytes | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,18 +11,10 @@ from pathlib import Path
 from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import Details, RawPage
 from rag_core.reading.flowing.blocks import Flow
+from rag_core.reading.flowing.damage import reason, spared
 from rag_core.reading.flowing.hidden import located
 from rag_core.reading.flowing.layout import Layout
 from rag_core.reading.text import PagedText
-
-# What libraries raise on damaged files, in words; what they say is for programmers.
-_REASONS: tuple[tuple[type[Exception], str], ...] = (
-    (SyntaxError, "its XML is broken, or nested too deeply"),  # lxml's and ElementTree's errors are such
-    (RecursionError, "its parts are nested too deeply"),
-    (zlib.error, "what it packs cannot be unpacked"),
-    (EOFError, "it ends too early"),
-    (KeyError, "a part of it is missing"),
-)
 
 
 class FlowDocument(PagedText):
@@ -38,14 +29,16 @@ class FlowDocument(PagedText):
     def prepare(self, alive: Callable[[], None]) -> None:
         """Lay the document out, telling `alive` of every page."""
         layout = Layout(self._max_chars, alive)
-        with _faults_told():
-            for block in self._flow.blocks:
-                layout.add(block)
-            layout.finish()
-            self._hidden = located(layout.pages, self._flow.hidden)
+        notes: list[str] = []
+        for block in spared(self._flow.blocks, "The file", notes):
+            layout.add(block)
+        layout.finish()
+        if notes and not layout.is_begun:
+            raise UnreadableDocument(f"The file is damaged. {notes[0]}")
+        self._hidden = located(layout.pages, spared(self._flow.hidden, "What the file hides", notes))
         self.pages, self.page_count = layout.pages, len(layout.pages)
         said = self._flow.details
-        self._details = replace(said, headings=tuple(layout.headings), notes=(*said.notes, *self._flow.notes))
+        self._details = replace(said, headings=tuple(layout.headings), notes=(*said.notes, *self._flow.notes, *notes))
 
     def read_page(self, number: int, max_chars: int) -> RawPage:
         """Return page `number`, what is hidden of it marked. Raises LimitExceeded beyond `max_chars` characters."""
@@ -64,5 +57,4 @@ def _faults_told() -> Iterator[None]:
     except (LecternError, MemoryError):
         raise
     except Exception as error:  # a damaged file makes the libraries raise anything
-        reason = next((words for kind, words in _REASONS if isinstance(error, kind)), "a part of it makes no sense")
-        raise UnreadableDocument(f"The file is damaged: {reason}.") from error
+        raise UnreadableDocument(f"The file is damaged: {reason(error)}.") from error

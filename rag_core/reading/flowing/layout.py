@@ -65,6 +65,11 @@ class Layout:
                 self.headings.append(Heading(text[:MAX_HEADING_CHARS], level, len(self.pages) + 1, self._length))
             self._write(f"{block.mark} {text}" if block.kind == "item" else text)
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything has been written."""
+        return self._written > 0
+
     def finish(self) -> None:
         """End the last page; empty ones at the end are none."""
         self._end_page()

@@ -22,26 +22,24 @@ from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind, picture
 from rag_core.reading.flowing.hidden import Hidden
 from rag_core.reading.flowing.layout import is_figure
-from rag_core.reading.flowing.sheet import GONE, GROUND, PALE, SMALL, Sheet
+from rag_core.reading.flowing.sheet import Sheet
+from rag_core.reading.flowing.unseen import UNSEEN, hidden_note, hidden_parts, hidden_texts, is_hidden
 from rag_core.reading.headings import reads_as_heading
 from rag_core.reading.text import clean, raised, read_text
 from rag_core.text.invisible import taken_out
 
-_UNSEEN_TAGS = "script style noscript template head iframe object svg math button select datalist canvas audio video"
 _BETWEEN_TAGS = (
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer"
     " form header hgroup hr html legend li main nav ol option p pre section summary table tbody td tfoot th thead tr ul"
     " h1 h2 h3 h4 h5 h6"
 )
-_UNSEEN, _BETWEEN = frozenset(_UNSEEN_TAGS.split()), frozenset(_BETWEEN_TAGS.split())
+_BETWEEN = frozenset(_BETWEEN_TAGS.split())
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' or @role='complementary']"
 _PUBLISHED = "//meta[@property='article:published_time' or @itemprop='datePublished' or @name='date']/@content"
 _YEAR = re.compile(r"(?:19|20)\d\d(?=-|$)")
 _HEADS, _ROWS = "//h2 | //h3", "//tr"
 _PARTS = "//p | //li | //tr | //h1 | //h2 | //h3 | //pre"
-# Words that a hidden part has at least to be told of: labels of buttons have fewer.
-_LEAST_WORDS, _SHOWN_CHARS = 4, 100
 _DECLARED = re.compile(rb"""(?:<meta[^>]{0,200}?charset|<\?xml[^>]{0,100}?encoding)\s*=\s*["']?([\w-]{2,40})""", re.I)
 # Elements that XML closes as they open, for HTML would have them go on.
 _XHTML = re.compile(r"<\?xml|xmlns=.http://www\.w3\.org/1999/xhtml")
@@ -66,9 +64,9 @@ def read(path: Path, max_chars: int) -> Flow:
     )
     said = _YEAR.match(_said(root, _PUBLISHED))
     year = int(said[0]) if said else None
-    notes = tuple(filter(None, (note, taken_out(text), _hidden_note(root))))
+    notes = tuple(filter(None, (note, taken_out(text), hidden_note(hidden_texts(root)))))
     details = Details(title, author, year, language=root.get("lang", ""), notes=notes)
-    return Flow(blocks(main), details, tuple(_marked(root)))
+    return Flow(blocks(main), details, _marked(root))
 
 
 def parsed(text: str) -> Any:
@@ -113,6 +111,7 @@ class _Walk:
     def __init__(self, root: Any) -> None:
         self._events = etree.iterwalk(root, events=("start", "end"))
         self._root = root
+        self._skipped: Any = None  # the element whose inside is passed over: it ends without having begun
         self._words: list[str] = []
         self._kind: Kind = "paragraph"
         self._level = 1
@@ -128,15 +127,19 @@ class _Walk:
             tag = element.tag
             if event == "end":
                 yield from self._end(element, tag)
-            elif tag in _UNSEEN or _is_hidden(element):
-                self._events.skip_subtree()
+            elif tag in UNSEEN or is_hidden(element):
+                self._skip(element)
             elif tag == "table" and element is not self._root and _has_cells(element):
                 yield from self._told()
                 yield from _table(element)
-                self._events.skip_subtree()
+                self._skip(element)
             else:
                 yield from self._start(element, tag)
         yield from self._told()
+
+    def _skip(self, element: Any) -> None:
+        self._events.skip_subtree()
+        self._skipped = element
 
     def _start(self, element: Any, tag: str) -> Iterator[Block]:
         if tag in _BETWEEN:
@@ -162,10 +165,13 @@ class _Walk:
         if tag in _BETWEEN:
             yield from self._told()
             self._kind = "paragraph"
-        self._kept -= tag == "pre"
-        self._bold -= _is_bold(element)
-        if tag in ("ol", "ul"):
-            self._numbers.pop()
+        if element is self._skipped:
+            self._skipped = None
+        else:
+            self._kept -= tag == "pre"
+            self._bold -= _is_bold(element)
+            if tag in ("ol", "ul"):
+                self._numbers.pop()
         if element is not self._root:
             self._say(element.tail)
 
@@ -195,12 +201,13 @@ def _is_bold(element: Any) -> bool:
 def _table(table: Any) -> Iterator[Block]:
     for caption in table.iterchildren("caption"):
         yield Block("paragraph", _words(caption))
-    yield Block("table", rows=([_words(cell) for cell in row.iterchildren("td", "th")] for row in table.iter("tr")))
+    rows = (row for row in table.iter("tr") if not is_hidden(row) and not is_hidden(row.getparent()))
+    yield Block("table", rows=([_words(cell) for cell in row.iterchildren("td", "th")] for row in rows))
 
 
 def _words(element: Any) -> str:
     if not len(element):  # most cells of tables
-        return "" if _is_hidden(element) else " ".join((element.text or "").split())
+        return "" if is_hidden(element) else " ".join((element.text or "").split())
     return " ".join(block.text for block in blocks(element))
 
 
@@ -219,7 +226,7 @@ def _join(term: Any, meaning: Any) -> None:
     """Put a short term into the line of what it means, "Due date: 1 May", where both are seen."""
     name = " ".join("".join(term.itertext()).split())
     is_named = meaning is not None and meaning.tag == "dd" and 0 < len(name) <= _TERM_CHARS
-    if is_named and not _is_hidden(term) and not _is_hidden(meaning):
+    if is_named and not is_hidden(term) and not is_hidden(meaning):
         term.tag = "span"  # with its class, by which a style sheet may hide it
         meaning.insert(0, term)
         term.tail = f"{'' if name.endswith(':') else ':'} {term.tail or ''}{meaning.text or ''}"
@@ -278,12 +285,7 @@ def _main(root: Any, chars: int) -> Any:
     if not words:
         return root
     if chars < _MAIN_CHARS:
-        import trafilatura  # takes a fifth of a second
-
-        found = trafilatura.extract(
-            _plainer(copy.deepcopy(root)), output_format="html", include_comments=False, include_images=True,
-            favor_recall=True,
-        )  # fmt: skip
+        found = _article(root)
         # Of a short page it gives the whole as one paragraph, of others all as paragraphs.
         main = html.document_fromstring(found) if found else root
         is_laid_out = len(main.xpath(_PARTS)) > 1
@@ -294,6 +296,20 @@ def _main(root: Any, chars: int) -> Any:
     return rest
 
 
+def _article(root: Any) -> str:
+    """What trafilatura finds to be the main text of a page, as HTML; nothing where it finds none."""
+    import trafilatura  # takes a fifth of a second
+
+    try:
+        found = trafilatura.extract(
+            _plainer(copy.deepcopy(root)), output_format="html", include_comments=False, include_images=True,
+            favor_recall=True,
+        )  # fmt: skip
+    except Exception:  # noqa: BLE001 - whatever it stumbles over: the page is then read as a whole
+        return ""
+    return found or ""
+
+
 def _plainer(root: Any) -> Any:
     """A page without what trafilatura would get wrong: it takes code out of its line and shows icons' words."""
     for element in list(root.iter("code", "kbd", "samp", "tt")):
@@ -301,7 +317,7 @@ def _plainer(root: Any) -> Any:
             element.drop_tag()
     for image in root.iter("img"):
         image.set("alt", _alternative(image))
-    for part in list(_hidden_parts(root)):
+    for part in list(hidden_parts(root)):
         if part.getparent() is not None:
             part.drop_tree()
     return root
@@ -314,47 +330,12 @@ def _alternative(picture: Any) -> str:
     return "" if is_icon else " ".join(picture.get("alt", "").split())
 
 
-def _is_hidden(element: Any) -> bool:
-    style = element.get("style", "")
-    return element.get("hidden") is not None or (
-        bool(style)
-        and bool(GONE.search(style) or SMALL.search(style) or (PALE.search(style) and not _has_ground(element)))
-    )
-
-
-def _has_ground(element: Any) -> bool:
-    """Whether an element, or one around it, says what it stands on, or may by a style sheet, which is not read."""
-    around = (element, *element.iterancestors())
-    by_sheet = any(one.get("class") or one.get("id") for one in around[:2])
-    return by_sheet or any(GROUND.search(one.get("style", "")) or one.get("bgcolor") for one in around)
-
-
-def _hidden_parts(root: Any) -> Iterator[Any]:
-    """The outermost elements that a page hides."""
-    walk = etree.iterwalk(root, events=("start",))
-    for _, element in walk:
-        if _is_hidden(element):
-            walk.skip_subtree()
-            yield element
-
-
-def _hidden_note(root: Any) -> str:
-    """What a page has hidden in its own words, which is not read."""
-    parts = (" ".join("".join(one.itertext()).split()) for one in _hidden_parts(root) if one.tag not in _UNSEEN)
-    told = [part for part in parts if len(part.split()) >= _LEAST_WORDS]
-    if not told:
-        return ""
-    beginning = f"{told[0][:_SHOWN_CHARS]}{'…' if len(told[0]) > _SHOWN_CHARS else ''}"
-    count = "1 part" if len(told) == 1 else f"{len(told)} parts"
-    return f"Hidden on the page and left out: {count}, “{beginning}”."
-
-
 def _marked(root: Any) -> Iterator[Hidden]:
     """What the page's style sheets hide, which is read."""
     sheet = Sheet(root)
     walk = etree.iterwalk(root, events=("start",))
     for _, element in walk:
-        if _is_hidden(element):
+        if is_hidden(element):
             walk.skip_subtree()
         elif why := sheet.why(element):
             walk.skip_subtree()

@@ -67,3 +67,19 @@ def test_a_damaged_chapter_or_contents_cost_themselves_alone(reader: Reader, tmp
     parsed = reader.read(tmp_path / "stored", "mosses.epub")
     assert [page.text for page in parsed.pages] == ["On stones and roofs."]
     assert parsed.notes == ("Chapters that are damaged, and were left out: OEBPS/text/two.xhtml.",)
+
+
+def test_hidden_lists_of_a_chapter_are_told_of_and_a_chapter_nested_too_deeply_costs_itself(
+    reader: Reader, tmp_path: Path
+) -> None:
+    hidden = "<ol hidden='hidden'><li>Nobody may see this here.</li></ol><p>On stones.</p>"
+    files = {
+        **FILES,
+        "OEBPS/text/one first.xhtml": f"{XHTML}</head><body>{hidden}</body></html>",
+        "OEBPS/text/two.xhtml": f"{XHTML}</head><body>{'<div>' * 5000}deep</body></html>",
+    }
+    parsed = reader.read(packed(tmp_path / "stored", files), "mosses.epub")
+    assert parsed.pages[0].text == "Where they grow\n\nOn stones."
+    deep, unseen = parsed.notes
+    assert deep.startswith("The chapter OEBPS/text/two.xhtml could not be read whole: The page's tags are nested")
+    assert unseen == "Hidden on the page and left out: 1 part, “Nobody may see this here.”."

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import hypothesis
+import hypothesis.strategies as st
 import pytest
 
 from rag_core.answering.passages import merge_hits
@@ -13,6 +15,7 @@ from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import ParsedDocument
 from rag_core.errors import LimitExceeded, UnreadableDocument
 from rag_core.reading import Reader
+from rag_core.reading.flowing import FlowDocument
 from rag_core.settings import ReadingSettings
 from tests.rag_core.answering.parts import hit
 
@@ -149,3 +152,38 @@ def test_a_table_of_links_is_kept_beside_another(reader: Reader, tmp_path: Path)
 def test_a_short_page_keeps_its_paragraphs(reader: Reader, tmp_path: Path) -> None:
     short = "<html><body><nav>Home About</nav><h1>Weighbridge</h1><p>It is open until 15:00.</p></body></html>"
     assert given(reader, tmp_path, short).pages[0].text == "Weighbridge\n\nIt is open until 15:00."
+
+
+NESTED = "div p ol ul li table tr td section details pre b option dl dt dd span sup figure select form h2"
+HIDING = ("", "", "hidden", "style='display:none'", "style='visibility: hidden'", "style='font-size:0'")
+ELEMENTS = st.recursive(
+    st.sampled_from(("word", "12.40", "two  words", "<br>", "<img alt='a boat'>", "")),
+    lambda inner: st.builds(
+        lambda tag, how, parts: f"<{tag} {how}>{'secret ' if how else ''}{''.join(parts)}</{tag}>",
+        st.sampled_from(NESTED.split()), st.sampled_from(HIDING), st.lists(inner, max_size=4),
+    ),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@hypothesis.settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(st.lists(ELEMENTS, min_size=1, max_size=4))
+def test_hidden_elements_anywhere_cost_their_text_alone(tmp_path: Path, parts: list[str]) -> None:
+    (tmp_path / "stored").write_text(f"<html><body>{''.join(parts)}<div>The \n end.</div></body></html>")
+    read = FlowDocument("rag_core.reading.flowing.web", tmp_path / "stored", None, 100_000)
+    read.prepare(lambda: None)
+    text = "\n\n".join(read.pages)
+    assert text.endswith("The end.")
+    assert "secret" not in text
+    assert not any("could not be read" in note for note in read.details().notes)
+
+
+def test_a_hidden_list_table_or_row_is_no_damage(reader: Reader, tmp_path: Path) -> None:
+    page = (
+        "<p>One.</p><ol hidden><li>No.</ol><pre style='display:none'>No\n no</pre><b hidden>No</b>"
+        "<table hidden><tr><td>a<td>b</table><ul style='display: none'><li>No<li>no</ul>"
+        "<table><tr><th>Hive<th>Price<tr hidden><td>Old<td>1<tbody style='display:none'><tr><td>Older<td>2"
+        "<tbody><tr><td>New<td>210</table><details hidden=until-found><p>Folded.</details><ol><li>Two.\n  Three.</ol>"
+    )
+    text = given(reader, tmp_path, f"<html><body>{page}").pages[0].text
+    assert text == "One.\n\nHive\tPrice\nNew\t210\n\nFolded.\n\n1. Two. Three."
