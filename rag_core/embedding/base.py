@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from typing import ClassVar, Self
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from rag_core.domain import Profile
 from rag_core.embedding.lately import Lately
 from rag_core.embedding.pieces import Pieces, pooled
+from rag_core.embedding.precedence import PRECEDENCE
 from rag_core.embedding.source import ModelSource
 from rag_core.embedding.token_vectors import TokenVectors, whole
 from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad, shared_out
@@ -26,7 +28,10 @@ _TOGETHER = 256
 USUAL_BATCH = 8
 """Texts in one pass."""
 _KEPT_TOKENS = 20_000  # of some eighty passages: 30 MB
+# Batches of one call that wait for each worker: more would keep those of another call waiting behind them.
+_AHEAD = 2
 Forward = tuple[NDArray[np.float32], NDArray[np.float32]]
+Made = TypeVar("Made")
 
 
 class Embedder(ABC):
@@ -110,10 +115,17 @@ class Embedder(ABC):
 
     def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of many questions, float32 (n, d), rows of unit length. Raises ModelUnavailable."""
+        return self._encode_first([self._source.query_prompt + text for text in texts])
+
+    def encode_first(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors as `encode` makes them, of a few texts that an answer waits for: before any document's."""
+        return self._encode_first([self._source.text_prompt + text for text in texts])
+
+    def _encode_first(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self._check_open()
         if not texts:
             return np.empty((0, self.profile.dimensions), dtype=np.float32)
-        windows = Windows(self._tokens, [self._source.query_prompt + text for text in texts], None)
+        windows = Windows(self._tokens, texts, None)
         read = self._read(windows.rows)
         for index, row in enumerate(windows.rows):
             windows.put([index], read[row.tobytes()][0][np.newaxis], [])
@@ -169,9 +181,10 @@ class Embedder(ABC):
         read = {key: known for key in wanted if (known := self._lately.get(key)) is not None}
         new = [key for key in wanted if key not in read]
         batches = shared_out([len(wanted[key]) for key in new], self._workers, self._batch_size)
-        jobs = [self._asked.submit(self._read_batch, {new[at]: wanted[new[at]] for at in batch}) for batch in batches]
-        for job in jobs:
-            read |= job.result()
+        some = [{new[at]: wanted[new[at]] for at in batch} for batch in batches]
+        with PRECEDENCE.question():
+            for job in [self._submitted(self._asked, self._read_batch, rows) for rows in some]:
+                read |= job.result()
         return read
 
     def _read_batch(self, rows: Mapping[bytes, NDArray[np.int64]]) -> dict[bytes, Forward]:
@@ -201,18 +214,31 @@ class Embedder(ABC):
     def _run(self, windows: Windows, cancelled: Callable[[], bool] | None) -> Iterator[int]:
         """Embed windows, telling with each batch how many texts were begun."""
         self._check_open()
-        jobs = {
-            self._pool.submit(self._embed, windows, batch): batch
-            for batch in batches_by_length(windows.rows, self._batch_size)
-        }
+        batches = iter(batches_by_length(windows.rows, self._batch_size))
+        jobs: dict[Future[Embedded], list[int]] = {}
         try:
-            for job in _finished(jobs, cancelled):
-                yield windows.put(jobs[job], *job.result())
+            while True:
+                for batch in islice(batches, _AHEAD * self._workers - len(jobs)):
+                    jobs[self._submitted(self._pool, self._embed, windows, batch)] = batch
+                if not jobs:
+                    return
+                for job in wait(jobs, return_when=FIRST_COMPLETED).done:
+                    if cancelled is not None and cancelled():
+                        raise Cancelled("Embedding was stopped")
+                    yield windows.put(jobs.pop(job), *job.result())
         finally:
             for job in jobs:
                 job.cancel()
 
+    def _submitted(self, pool: ThreadPoolExecutor, work: Callable[..., Made], *given: object) -> Future[Made]:
+        try:
+            return pool.submit(work, *given)
+        except RuntimeError:
+            self._check_open()  # it was closed meanwhile
+            raise
+
     def _embed(self, windows: Windows, batch: Sequence[int]) -> Embedded:
+        PRECEDENCE.give_way()
         rows = [windows.rows[index] for index in batch]
         ids, mask = pad(rows, pad_id=self._source.pad_id, max_tokens=self._source.max_tokens)
         vectors, tokens = self._forward(ids, mask)
@@ -231,12 +257,3 @@ class Embedder(ABC):
     def _check_open(self) -> None:
         if self._closed.is_set():
             raise ModelUnavailable("The embedding model was closed", help="Open the library again.")
-
-
-def _finished(
-    jobs: dict[Future[Embedded], list[int]], cancelled: Callable[[], bool] | None
-) -> Iterator[Future[Embedded]]:
-    for job in as_completed(jobs):
-        if cancelled is not None and cancelled():
-            raise Cancelled("Embedding was stopped")
-        yield job

@@ -44,7 +44,7 @@ class Asking:
         self.library = LibraryCorpus(storage, embedding.get, self._rerankers)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
-        self._instructions = Instructions(lambda texts: self._embedding.get().encode(texts))
+        self._instructions = Instructions(lambda texts: self._embedding.get().encode_first(texts))
 
     def warm(self) -> None:
         """Load what the first question needs. Raises ModelUnavailable."""

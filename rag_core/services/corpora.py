@@ -104,7 +104,7 @@ class LibraryCorpus:
             return [hit.text for hit in found.hits]
 
         def cosine(one: str, other: str) -> float:
-            vectors = self._embedder().encode([one, other])
+            vectors = self._embedder().encode_first([one, other])
             return float(vectors[0] @ vectors[1])
 
         languages = self._indexes.languages()

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rag_core.embedding.precedence import PRECEDENCE
 from rag_core.embedding.quiet import keep_quiet
 from rag_core.errors import ModelUnavailable
 from rag_core.retrieval.candidates import Candidates, Scores
@@ -47,7 +48,7 @@ class CrossEncoderReranker(Reranker):
         ModelUnavailable."""
         pairs = [(query.text, _text(candidates, place)) for place in range(len(candidates))]
         try:
-            with self._lock:
+            with self._lock, PRECEDENCE.question():
                 found = self._model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
         except (RuntimeError, ValueError, IndexError) as error:
             raise ModelUnavailable(f"The cross-encoder {self._folder.name} failed: {error}") from error
