@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -85,31 +84,15 @@ def test_what_an_answer_waits_for_does_not_stand_behind_a_document(stepwise: Ste
     np.testing.assert_allclose(first, stepwise.encode(["Is this an instruction?"]), atol=1e-6)
 
 
-def test_a_short_text_does_not_wait_for_all_of_a_long_one(stepwise: Stepwise, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_text_does_not_wait_for_all_of_a_long_one(source: ModelSource) -> None:
     """Of two that are added, each gets its turn: one waits for a few batches of the other, not for all of them."""
-    order: list[str] = []
-    submit, waits = stepwise._submitted, threading.Semaphore(0)
+    computed: list[int] = []
+    with FakeEmbedder(source, workers=1) as embedder:
 
-    def submitted(*given: Any) -> Any:
-        job = submit(*given)
-        waits.release()
-        return job
+        def add_another(*_: int) -> None:
+            if not computed:
+                embedder.encode(["short"])
+                computed.append(len(embedder.shapes))
 
-    def add(name: str, count: int) -> None:
-        stepwise.encode(texts(name, count))
-        order.append(name)
-
-    monkeypatch.setattr(stepwise, "_submitted", submitted)
-    adding = [threading.Thread(target=add, args=("long", 200)), threading.Thread(target=add, args=("short", 2))]
-    try:
-        adding[0].start()
-        assert stepwise.began.acquire(timeout=PATIENCE_S)
-        while waits.acquire(timeout=0.5):  # the long one's batches that it lets wait
-            pass
-        adding[1].start()
-        assert waits.acquire(timeout=PATIENCE_S)
-    finally:
-        stepwise.go_on.release(1_000)
-        for thread in adding:
-            thread.join()
-    assert order == ["short", "long"]
+        embedder.encode(texts("long", 200), progress=add_another)
+        assert (len(embedder.shapes), computed[0] <= 4) == (26, True), computed
