@@ -19,6 +19,7 @@ from rag_core.domain import (
     Chunk,
     Conversation,
     Document,
+    DocumentFilter,
     Hit,
     Message,
     Page,
@@ -322,20 +323,21 @@ class Library:
     def stream(
         self, question: str, *, conversation: str | None = None, model: str | None = None,
         cancellation: Cancellation | None = None, scope: Scope | None = None, replaces: str | None = None,
-        agent: bool | None = None,
+        agent: bool | None = None, begun_by: str = "",
     ) -> Iterator[StreamEvent]:  # fmt: skip
         """Answer a question as a stream of events, of which the last holds the whole answer.
 
         The question is kept before the first event and the answer with the last one. An unknown `conversation` begins
         one under that id. `scope` is what is searched from now on in this conversation, None what it was narrowed to
         before; `@name` in the question stands for documents and tags and takes the place of both. A question that
-        `replaces` a message, by its id, follows what was said before that; the message and those after it are set
-        aside. An `agent` plans several searches, reads and searches again; None is as the settings say. Whoever stops
-        iterating keeps what was answered so far. Raises InvalidQuestion, ModelUnavailable, StoreUnavailable.
+        `replaces` a message of it, by its id, follows what was said before that; that and those after it are set aside.
+        An `agent` plans several searches, reads and searches again; None is as the settings say. `begun_by` is noted of
+        a conversation that begins. Whoever stops iterating keeps what was answered so far. Raises InvalidQuestion,
+        ModelUnavailable, StoreUnavailable.
         """
         return self.asking.stream(
             question, conversation=conversation, model=model, cancellation=cancellation, scope=scope,
-            replaces=replaces, agent=agent,
+            replaces=replaces, agent=agent, begun_by=begun_by,
         )  # fmt: skip
 
     def reply(
@@ -372,11 +374,12 @@ class Library:
         ready, _, pending, _ = self.storage.documents.counts()
         return ready, pending
 
-    def scope_of(self, names: Iterable[str]) -> Scope:
-        """Documents and tags by what a person calls them, as after `@`. Raises KeyError for a name that fits none."""
+    def scope_of(self, names: Iterable[str], *, seen: Sequence[str] = ()) -> Scope:
+        """Documents and tags by what a person calls them, as after `@`, where `seen` are given among the documents with
+        any of these tags. Raises KeyError for a name that fits none."""
         from rag_core.services.scoped import scope_named
 
-        return scope_named(names, self.documents())
+        return scope_named(names, self.storage.documents.listed(DocumentFilter(seen=tuple(seen))))
 
     def conversations(self, words: str = "") -> list[Conversation]:
         """Every conversation, pinned ones first, then the one used last; with `words`, those that hold them all."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from rag_core.domain import AddEvent, Hit, Job, Scope
 
-_NOT_SHOWN = frozenset({"boxes", "png", "sections"})
+_NOT_SHOWN = frozenset({"boxes", "png", "sections", "sealed"})
 
 
 def plain(value: Any, without: Collection[str] = ()) -> Any:
@@ -30,7 +30,8 @@ def plain(value: Any, without: Collection[str] = ()) -> Any:
 
 def shown_fields(kind: Any) -> list[str]:
     """The fields of a domain object that are told of. The sections of a scope are titles, those of a document more."""
-    return [item.name for item in dataclasses.fields(kind) if item.name not in _NOT_SHOWN or kind is Scope]
+    hidden = _NOT_SHOWN - {"sections"} if kind is Scope else _NOT_SHOWN
+    return [item.name for item in dataclasses.fields(kind) if item.name not in hidden]
 
 
 def plain_hit(hit: Hit) -> dict[str, Any]:

@@ -46,6 +46,12 @@ def caller_of(connection: HTTPConnection) -> Caller:
     return passage.caller
 
 
+def note(connection: HTTPConnection) -> None:
+    """Have a request that changes what others made noted in the audit, though its role is to read."""
+    passage: Passage = connection.scope[SCOPE_NAME]
+    passage.audited = True
+
+
 def needs(role: Role, *, scoped: bool = False) -> Callable[[HTTPConnection], Awaitable[None]]:
     """A dependency: whoever calls has this role. Beyond reading, what they do is noted in the audit.
 

@@ -24,7 +24,8 @@ from starlette.types import Receive, Scope, Send
 from rag_core.api.callers import Caller, caller_of
 from rag_core.api.doors import Doors
 from rag_core.api.problems import Refused
-from rag_core.api.scoping import ScopeGiven, document_of, scope_of, visible
+from rag_core.api.scoping import ScopeGiven, document_of, scope_of
+from rag_core.domain import DocumentFilter
 from rag_core.errors import LecternError
 from rag_core.library import Library
 from rag_core.plain import plain
@@ -78,17 +79,14 @@ class Tools:
         self, context: Context, words: str = "", tag: str = "", limit: Annotated[int, Field(ge=1, le=500)] = 100
     ) -> list[dict[str, Any]]:
         """The documents, newest first: those with all words in their title or file name, and with the tag."""
-        wanted = words.casefold().split()
+        tags = (tag,) if tag else ()
+        wanted = DocumentFilter(seen=_caller(context).tags, tags=tags, words=tuple(words.split()))
         with _told():
-            found = [
-                one for one in visible(self._library(), _caller(context))
-                if all(word in " ".join((one.title, *one.sources)).casefold() for word in wanted)
-                and (not tag or tag.casefold() in (name.casefold() for name in one.tags))
-            ]  # fmt: skip
+            found, _ = self._library().catalogue.documents(wanted, limit=limit)
         return [
             {"id": one.id, "title": one.title, "files": list(one.sources), "pages": one.page_count, "state": one.state,
              "tags": list(one.tags), "year": one.year}
-            for one in found[:limit]
+            for one in found
         ]  # fmt: skip
 
     def read_document(

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rag_core.api.callers import Caller
 from rag_core.api.problems import Refused, there
-from rag_core.domain import Document, Scope
+from rag_core.domain import Document, DocumentFilter, Scope
 from rag_core.library import Library
 from rag_core.storage.postgres.database import storable
 
@@ -56,33 +56,24 @@ def scope_of(library: Library, given: ScopeGiven | None, caller: Caller) -> Scop
     """The scope of a request, within what its caller sees; None where nothing narrows it."""
     scope = Scope()
     if given is not None:
-        named = _named(library, given.names, caller)
+        named = _named(library, given.names, caller) if given.names else Scope()
         scope = Scope(
             documents=(*given.documents, *named.documents), tags=(*given.tags, *named.tags),
             folders=tuple(given.folders), sections=tuple(given.sections), years=tuple(given.years),
             added_since=given.added_since, added_until=given.added_until,
         )  # fmt: skip
     if caller.tags:
-        seen = [document.id for document in visible(library, caller)]
-        kept = tuple(one for one in seen if not scope.documents or one in scope.documents)
-        scope = replace(scope, documents=kept or _NOTHING)
+        seen = DocumentFilter(seen=caller.tags, ids=scope.documents or None)
+        scope = replace(scope, documents=tuple(library.catalogue.ids(seen)) or _NOTHING, sealed=True)
     return scope or None
 
 
 def _named(library: Library, names: list[str], caller: Caller) -> Scope:
     """What names stand for. What a caller does not see has no name for them either."""
     try:
-        found = library.scope_of(names)
-        if caller.tags and not {*found.documents} <= {document.id for document in visible(library, caller)}:
-            raise KeyError(names[0])
+        return library.scope_of(names, seen=caller.tags)
     except KeyError as error:
         raise Refused(422, f"No document or tag is called “{error.args[0]}”.") from error
-    return found
-
-
-def visible(library: Library, caller: Caller) -> list[Document]:
-    """The documents that a caller sees, newest first."""
-    return [document for document in library.documents() if sees(caller, document)]
 
 
 def sees(caller: Caller, document: Document) -> bool:

@@ -16,7 +16,8 @@ class Scope:
     """What is searched. Each filter that is not empty narrows it; the values of one filter are alternatives.
 
     documents: ids. tags: as put on documents. folders: beginnings of a source's path. sections: titles. years: of the
-    documents' cards. added_since, added_until: days of adding, both included.
+    documents' cards. added_since, added_until: days of adding, both included. sealed: whoever asks may learn nothing of
+    what is outside, not even which words it has.
     """
 
     documents: tuple[str, ...] = ()
@@ -26,10 +27,28 @@ class Scope:
     years: tuple[int, ...] = ()
     added_since: date | None = None
     added_until: date | None = None
+    sealed: bool = False
 
     def __bool__(self) -> bool:
         filters = (self.documents, self.tags, self.folders, self.sections, self.years)
         return any(filters) or self.added_since is not None or self.added_until is not None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFilter:
+    """Which documents are listed; what is left empty leaves all.
+
+    seen: tags of which each has any, in any case. tags: those that each has all of. words: those that stand in title or
+    sources. media_type: its beginning. ids: None for all.
+    """
+
+    seen: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    state: str | None = None
+    year: int | None = None
+    words: tuple[str, ...] = ()
+    media_type: str = ""
+    ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

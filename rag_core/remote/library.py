@@ -195,8 +195,8 @@ class RemoteLibrary(Remote):
         """The same for a caller who keeps the conversation; nothing is kept."""
         return self.stream(question, keep=False, history=[*history], **wanted)
 
-    def scope_of(self, names: Iterable[str]) -> Scope:
-        """Documents and tags by what a person calls them. Raises KeyError for a name that fits none."""
+    def scope_of(self, names: Iterable[str], *, seen: Sequence[str] = ()) -> Scope:
+        """Documents and tags by what a person calls them, among those that the key sees. Raises KeyError."""
         from rag_core.services.scoped import scope_named
 
         wanted = [*names]

@@ -19,6 +19,8 @@ from rag_core.domain import (
     Configuration,
     CorpusMap,
     Difference,
+    Document,
+    DocumentFilter,
     Field,
     FollowedSource,
     ImportReport,
@@ -41,6 +43,8 @@ from rag_core.remote.calls import ROOT, Call, Remote
 from rag_core.remote.revived import revived
 from rag_core.remote.wire import Wire
 
+_MOST = 1000  # documents that are listed at a time
+
 
 class RemoteAccess(Remote):
     """See `Access`."""
@@ -59,6 +63,23 @@ class RemoteCatalogue(Remote):
     """See `Catalogue`."""
 
     rename = Call("PATCH /documents/{document_id}", NoneType, "title")
+
+    def documents(
+        self, wanted: DocumentFilter, *, offset: int = 0, limit: int | None = None
+    ) -> tuple[list[Document], int]:
+        """The documents that a filter leaves, newest first, and how many there are; `seen` is what the key says."""
+        query = {
+            "tag": wanted.tags, "words": " ".join(wanted.words), "state": wanted.state, "year": wanted.year,
+            "media_type": wanted.media_type,
+        }  # fmt: skip
+        found: list[Document] = []
+        while True:
+            most = max(1, _MOST if limit is None else min(limit - len(found), _MOST))
+            page = {**query, "offset": offset + len(found), "limit": most}
+            told = self._wire.ask("GET", f"{ROOT}/documents", query=page)
+            found += [revived(Document, one) for one in told["documents"]]
+            if len(told["documents"]) < most or len(found) == limit:
+                return found[:limit], told["total"]
 
     def tag(self, ids: Iterable[str], *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
         """Put tags on documents and take others off."""

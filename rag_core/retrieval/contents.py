@@ -75,7 +75,7 @@ class Contents:
 
     def meant(self, question: str) -> list[Document]:
         """The documents of the scope that a question may mean, the surest first."""
-        (found,) = self._indexes.meant([question])
+        (found,) = self._indexes.meant([question], self._indexes.seen(self.scope))
         return self.some(list(found.documents))
 
     def some(self, ids: Sequence[str]) -> list[Document]:

@@ -162,9 +162,9 @@ class Cards:
         with self._lock:
             return [language for language, _ in Counter(self._languages.values()).most_common()]
 
-    def meant(self, question: str) -> Meant:
-        """What documents a question means."""
-        return Meant(self._documents(question), tuple(self._apart(question)))
+    def meant(self, question: str, among: Collection[str] | None = None) -> Meant:
+        """What documents a question means, of some where they are given, as if there were no others."""
+        return Meant(self._documents(question, among), tuple(self._apart(question, among)))
 
     def called(self, question: str, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
         """The names in a question by which some documents go, for each of them; none of a question in capitals."""
@@ -178,31 +178,36 @@ class Cards:
         }
         return {key: tuple(some[:_CALLED]) for key, some in found.items()}
 
-    def _documents(self, question: str) -> dict[str, float]:
+    def _documents(self, question: str, among: Collection[str] | None) -> dict[str, float]:
         with self._lock:
-            if _THIS.search(question) and len(self._cards) == 1:
-                return dict.fromkeys(self._cards, 1.0)
+            there = self._cards.keys() if among is None else self._cards.keys() & among
+            if _THIS.search(question) and len(there) == 1:
+                return dict.fromkeys(there, 1.0)
             terms = list(dict.fromkeys(identity_terms(question)))
-            scores = self._scores(terms, self._namelike(terms))
-            best, many = max(scores.values(), default=0.0), len(self._cards)
+            scores = self._scores(terms, self._namelike(terms), there)
+            best, many = max(scores.values(), default=0.0), len(there)
         if best <= 0:
             return {}
         surely = min(1.0, best / math.log(1 + many)) / best
         found = sorted(((score * surely, key) for key, score in scores.items()), key=lambda item: (-item[0], item[1]))
         return {key: round(score, 4) for score, key in found[:_MOST] if score >= _LEAST * found[0][0]}
 
-    def _apart(self, question: str) -> list[frozenset[str]]:
+    def _apart(self, question: str, among: Collection[str] | None) -> list[frozenset[str]]:
         if not _COMPARING.search(question):
             return []
         with self._lock:
             terms = [term for term in dict.fromkeys(identity_terms(question)) if not _PERIOD.fullmatch(term)]
             namelike = self._namelike(terms)
             named = {
-                frozenset(key for key, weight in self._holders.get(term, {}).items() if weight >= 1)
+                frozenset(
+                    key
+                    for key, weight in self._holders.get(term, {}).items()
+                    if weight >= 1 and (among is None or key in among)
+                )
                 for term in terms
                 if namelike[term] >= _NAMELIKE
             }
-            most = max(1, len(self._cards) // 4)
+            most = max(1, len(self._cards if among is None else among) // 4)
         apart: list[frozenset[str]] = []
         for side in sorted(named, key=lambda side: (len(side), sorted(side))):
             if 0 < len(side) <= most and not any(side & other for other in apart):
@@ -220,11 +225,13 @@ class Cards:
             found[term] = min(1.0, so_called / holding) if so_called and holding >= 1 else 1.0
         return found
 
-    def _scores(self, terms: Iterable[str], namelike: Weights) -> Weights:
+    def _scores(self, terms: Iterable[str], namelike: Weights, among: Collection[str]) -> Weights:
         scores: Weights = {}
-        many = len(self._cards)
+        many = len(among)
         for term in terms:
             held = self._holders.get(term, {})
+            if many < len(self._cards):
+                held = {key: weight for key, weight in held.items() if key in among}
             if not held or (many > _MANY and len(held) > _COMMON_SHARE * many):
                 continue
             rarity = math.log(1 + (many - len(held) + 0.5) / (len(held) + 0.5))

@@ -35,6 +35,14 @@ class Indexes(ABC):
     def within(self, scope: Scope) -> Within | None:
         """The chunks that a scope leaves; None for all. Raises StoreUnavailable."""
 
+    def seen(self, scope: Scope) -> Collection[str] | None:
+        """The documents that may tell of words and names: those of a sealed scope, None for all.
+
+        Raises StoreUnavailable.
+        """
+        within = self.within(scope) if scope.sealed else None
+        return None if within is None else within.rows.keys()
+
     @abstractmethod
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
         """Texts and places of those chunks that there are. Raises StoreUnavailable."""
@@ -44,8 +52,11 @@ class Indexes(ABC):
         """Those of some documents that are ready. Raises StoreUnavailable."""
 
     @abstractmethod
-    def meant(self, questions: Sequence[str]) -> list[Meant]:
-        """The documents that each question means. Raises StoreUnavailable."""
+    def meant(self, questions: Sequence[str], among: Collection[str] | None = None) -> list[Meant]:
+        """The documents that each question means, where some are given as if there were no others.
+
+        Raises StoreUnavailable.
+        """
 
     @abstractmethod
     def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
@@ -56,8 +67,8 @@ class Indexes(ABC):
         """The languages of the documents (ISO 639-1), the commonest first. Raises StoreUnavailable."""
 
     @abstractmethod
-    def holds(self, term: str) -> bool:
-        """Whether any chunk holds a term; no where the index of words cannot say."""
+    def holds(self, term: str, among: Collection[str] | None = None) -> bool:
+        """Whether any chunk of these documents, or of all, holds a term; no where the index of words cannot say."""
 
     @abstractmethod
     def size(self) -> tuple[int, int]:
@@ -99,10 +110,10 @@ class LibraryIndexes(Indexes):
         """See the base class."""
         return self._storage.documents.ready(ids)
 
-    def meant(self, questions: Sequence[str]) -> list[Meant]:
+    def meant(self, questions: Sequence[str], among: Collection[str] | None = None) -> list[Meant]:
         """See the base class."""
         self._cards.refresh()
-        return [self._cards.meant(question) for question in questions]
+        return [self._cards.meant(question, among) for question in questions]
 
     def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """See the base class."""
@@ -112,20 +123,20 @@ class LibraryIndexes(Indexes):
         """See the base class; as of the last question."""
         return self._cards.languages()
 
-    def holds(self, term: str) -> bool:
+    def holds(self, term: str, among: Collection[str] | None = None) -> bool:
         """See the base class."""
         try:
-            return self._storage.lexical.holds(term)
+            return self._storage.lexical.holds(term, among)
         except StoreUnavailable:
             return False
 
-    def like(self, term: str) -> list[str]:
+    def like(self, term: str, among: Collection[str] | None = None) -> list[str]:
         """Texts of a few chunks that hold a term spelt much alike; none while documents wait for the index of words."""
         lexical = self._storage.lexical
         try:
             if self._storage.log.waiting_ids(lexical.name):
                 return []
-            return [row.text for row in self.rows(lexical.like(term, _LIKE)).values()]
+            return [row.text for row in self.rows(lexical.like(term, _LIKE, among)).values()]
         except StoreUnavailable:
             return []
 

@@ -61,9 +61,10 @@ class MemoryLexical:
         )
         return [item for item, _ in zip(kept, range(k), strict=False)]
 
-    def holds(self, term: str) -> bool:
-        """Whether the body of any chunk holds a term."""
-        return bool(self._fields["body"].scores(term))
+    def holds(self, term: str, within: Collection[str] | None = None) -> bool:
+        """Whether the body of any chunk, or of any of some documents, holds a term."""
+        held = self._fields["body"].scores(term)
+        return bool(held) if within is None else any(document_id in within for document_id, _ in held)
 
     def idf(self, terms: Sequence[str]) -> dict[str, float]:
         """Each term's inverse document frequency among the bodies of the chunks."""

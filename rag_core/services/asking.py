@@ -108,6 +108,7 @@ class Asking:
         scope: Scope | None = None,
         replaces: str | None = None,
         agent: bool | None = None,
+        begun_by: str = "",
     ) -> Iterator[StreamEvent]:
         """Answer as a stream of events; see `Library.stream`."""
         question = self._checked(question)
@@ -115,7 +116,9 @@ class Asking:
         model = model or self._preferences.model
         # Before the question is kept: one that cannot be answered at all is refused here.
         events = self._events(asked, question, model, cancellation, agent, message_id=lambda: message)
-        conversation, message = self._storage.conversations.ask(conversation, question, asked.changed, replaces)
+        conversation, message = self._storage.conversations.ask(
+            conversation, question, asked.changed, replaces, begun_by
+        )
         yield from self._kept(events, _unfinished(question, "", conversation, message, model))
 
     def reply(

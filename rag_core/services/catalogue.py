@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
+from rag_core.domain import Document, DocumentFilter
 from rag_core.services.cards import clean_tag, make_cards
 from rag_core.storage import Storage
 from rag_core.storage.indexes.feeder import Feeder
@@ -23,6 +24,19 @@ class Catalogue:
         self._removed = removed
         self._closing = threading.Event()
         self.cards = Feeder("Cards are made", lambda: make_cards(storage, self._closing.is_set))
+
+    def documents(
+        self, wanted: DocumentFilter, *, offset: int = 0, limit: int | None = None
+    ) -> tuple[list[Document], int]:
+        """The documents that a filter leaves, newest first, at most `limit` from the one at `offset` on, and how many
+        there are of them."""
+        found = self._storage.documents.listed(wanted, offset, limit)
+        whole = limit is None and offset == 0
+        return found, len(found) if whole else self._storage.documents.count(wanted)
+
+    def ids(self, wanted: DocumentFilter) -> list[str]:
+        """The ids of the documents that a filter leaves."""
+        return self._storage.documents.ids(wanted)
 
     def rename(self, document_id: str, title: str | None) -> None:
         """Call a document so, from now on and everywhere; None, or nothing but blanks, gives its found title back.

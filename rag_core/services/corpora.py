@@ -109,7 +109,11 @@ class LibraryCorpus:
 
         languages = self._indexes.languages()
         language = language_of(question, next(iter(languages), "en"), languages)
-        put_right = corrected(question, self._indexes.holds, self._indexes.like, is_word, language)
+        seen = self._indexes.seen(scope or NO_SCOPE)
+        put_right = corrected(
+            question, lambda term: self._indexes.holds(term, seen), lambda term: self._indexes.like(term, seen),
+            is_word, language,
+        )  # fmt: skip
         return written_out(put_right, near, cosine)
 
     def unknown(self, question: str) -> list[str]:
@@ -273,9 +277,9 @@ class OtherChunks(Indexes):
         """Those that were not removed since they were chunked."""
         return self._storage.documents.ready(ids)
 
-    def meant(self, questions: Sequence[str]) -> list[Meant]:
+    def meant(self, questions: Sequence[str], among: Collection[str] | None = None) -> list[Meant]:
         """The documents that each question means: they are the library's."""
-        return self._library.meant(questions)
+        return self._library.meant(questions, among)
 
     def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """The names in a question by which some documents go: they are the library's."""
@@ -285,9 +289,9 @@ class OtherChunks(Indexes):
         """Those of the library."""
         return self._library.languages()
 
-    def holds(self, term: str) -> bool:
+    def holds(self, term: str, among: Collection[str] | None = None) -> bool:
         """Whether any of these chunks holds a term."""
-        return self._lexical.holds(term)
+        return self._lexical.holds(term, among)
 
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
@@ -306,10 +310,14 @@ def searched(
     """The hits for each question in a pipeline's indexes, all with one scope."""
     indexes = pipeline.indexes
     vectors, embed_ms = embedded(embedder, [looked_for(text, understand(text)) for text in questions])
-    within, meant = indexes.within(scope), indexes.meant(questions)
-    languages = indexes.languages()
+    within, seen = indexes.within(scope), indexes.seen(scope)
+    meant, languages = indexes.meant(questions, seen), indexes.languages()
+
+    def holds(term: str) -> bool:
+        return indexes.holds(term, seen)
+
     queries = [
-        Query.of(text, vector, scope, within, documents, languages, indexes.holds, embedder.languages)
+        Query.of(text, vector, scope, within, documents, languages, holds, embedder.languages)
         for text, vector, documents in zip(questions, vectors, meant, strict=True)
     ]
     return pipeline.search(queries, settings, embed_ms=embed_ms)

@@ -17,6 +17,10 @@ class History:
         self._storage = storage
         self._kept = storage.conversations
 
+    def begun_by(self, conversation_id: str) -> str | None:
+        """Who began a conversation, "" for the pages and commands; None where there is none."""
+        return self._kept.begun_by(conversation_id)
+
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
         self._kept.rename(conversation_id, title)

@@ -11,7 +11,8 @@ from pydantic import Field
 from starlette.responses import Response
 
 from rag_core.api.answering import Event, streamed, told, wants_events
-from rag_core.api.callers import Caller, caller_of
+from rag_core.api.callers import Caller, caller_of, note
+from rag_core.api.problems import Refused
 from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.schema import answers, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
@@ -45,12 +46,30 @@ class Question(Closed):
 def ask(request: Request, library: Opened, given: Question) -> Response:
     """Answer a question. The events of a stream are `piece` (text, or a stage that begins) and, last, `answer`.
 
-    It is kept in its conversation, save for a key that is narrowed to tags; an unknown one begins under that id.
+    It is kept in its conversation, save for a key that is narrowed to tags; an unknown one begins under that id. To
+    replace a message, or to go on with a conversation that another caller began, needs the role write.
     """
     caller = caller_of(request)
+    _check_own(request, library, given)
     if given.stream or wants_events(request):
         return streamed(request, lambda token: _sent(_stream(library, given, caller, token)))
     return told(request, plain(answer_to(library, given, caller), without={"hits"}))
+
+
+def _check_own(request: Request, library: Library, given: Question) -> None:
+    """Refuse a change of what others said to whoever may only read; that of whoever may is noted in the audit."""
+    caller = caller_of(request)
+    if caller.tags or not given.keep:  # nothing is kept
+        return
+    begun_by = library.history.begun_by(given.conversation) if given.conversation else None
+    if given.replaces is None and begun_by in (None, caller.name):
+        return
+    note(request)
+    if not caller.may("write"):
+        raise Refused(
+            403, "A key with the role read adds to conversations that it began, and replaces nothing.",
+            "Leave `conversation` and `replaces` out, or ask whoever gave you the key for the role write.",
+        )  # fmt: skip
 
 
 def answer_to(library: Library, given: Question, caller: Caller) -> Answer:
@@ -74,13 +93,15 @@ def _stream(library: Library, given: Question, caller: Caller, token: Cancellati
         return (replace(event, answer=_discreet(event.answer)) for event in events) if caller.tags else events
     return library.stream(
         given.question, conversation=given.conversation, model=given.model, cancellation=token, scope=scope,
-        replaces=given.replaces, agent=given.agent,
+        replaces=given.replaces, agent=given.agent, begun_by=caller.name,
     )  # fmt: skip
 
 
 def _discreet(answer: Answer | None) -> Answer | None:
-    """An answer without what was searched, which tells of documents outside of its scope."""
-    return None if answer is None else replace(answer, trace=replace(answer.trace, searched=None))
+    """An answer without what was searched and how it was understood, which may tell of documents outside its scope."""
+    if answer is None:
+        return None
+    return replace(answer, trace=replace(answer.trace, searched=None, query=answer.question, restated=False))
 
 
 def _sent(events: Iterator[StreamEvent]) -> Iterator[Event]:

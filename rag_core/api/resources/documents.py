@@ -18,10 +18,10 @@ from rag_core.api.answering import Event, check_unchanged, doors_of, open_librar
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.problems import Refused, there
 from rag_core.api.schema import answers, object_of, sends, shown
-from rag_core.api.scoping import Closed, document_of, visible
+from rag_core.api.scoping import Closed, document_of
 from rag_core.api.uploads import keep_answer, received, repeated, turn
 from rag_core.cancellation import Cancellation
-from rag_core.domain import AddEvent, Box, Document, Page, PageImage, WebAddress
+from rag_core.domain import AddEvent, Box, Document, DocumentFilter, Page, PageImage, WebAddress
 from rag_core.jobs import Request as Asked
 from rag_core.library import Library
 from rag_core.plain import plain, plain_event, plain_job
@@ -36,6 +36,7 @@ _PAGE = shown(Page, without=("lines",))
 _PAGES = object_of("Pages", pages=list[_PAGE], total=int)  # type: ignore[valid-type]
 RESULTS = object_of("Added", results=list[Any])
 _LEAST_PX = 50
+_BEYOND = 2**31  # an offset that no list reaches, and PostgreSQL takes
 _ENDS = ("ready", "failed", "cancelled", "waiting")
 _UPLOAD = {"requestBody": {"required": True, "content": {
     "multipart/form-data": {"schema": {"type": "object", "properties": {
@@ -97,14 +98,12 @@ def documents(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100, offset: Annotated[int, Query(ge=0)] = 0,
 ) -> Response:  # fmt: skip
     """The documents with all of the tags, newest first, a page at a time; `words` stand in title or source."""
-    tags, wanted = {one.casefold() for one in tag}, words.casefold().split()
-    found = [
-        one for one in visible(library, caller_of(request))
-        if tags <= {name.casefold() for name in one.tags} and state in (None, one.state) and year in (None, one.year)
-        and one.media_type.startswith(media_type)
-        and all(word in " ".join((one.title, *one.sources)).casefold() for word in wanted)
-    ]  # fmt: skip
-    return told(request, {"documents": plain(found[offset : offset + limit]), "total": len(found)})
+    wanted = DocumentFilter(
+        seen=caller_of(request).tags, tags=tuple(tag), state=state, year=year, words=tuple(words.split()),
+        media_type=media_type,
+    )  # fmt: skip
+    found, total = library.catalogue.documents(wanted, offset=min(offset, _BEYOND), limit=limit)
+    return told(request, {"documents": plain(found), "total": total})
 
 
 @router.post("", dependencies=[WRITE], openapi_extra=_UPLOAD, **answers(RESULTS, 201))

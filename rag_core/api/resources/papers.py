@@ -15,9 +15,9 @@ from rag_core.api.problems import Refused
 from rag_core.api.resources.ask import Question
 from rag_core.api.resources.ask import answer_to as answer_to_question
 from rag_core.api.resources.documents import READ, WRITE, Opened, added
-from rag_core.api.scoping import Closed, ScopeGiven, document_of, visible
+from rag_core.api.scoping import Closed, ScopeGiven, document_of
 from rag_core.api.uploads import received
-from rag_core.domain import Document
+from rag_core.domain import Document, DocumentFilter
 
 router = APIRouter(prefix="/api", tags=["papers"])
 
@@ -62,7 +62,7 @@ def query(request: Request, library: Opened, given: Query) -> Response:
 @router.get("/papers", dependencies=[READ], response_model=None)
 def papers(request: Request, library: Opened) -> Response:
     """Every paper."""
-    found = visible(library, caller_of(request))
+    found, _ = library.catalogue.documents(DocumentFilter(seen=caller_of(request).tags))
     return told(request, {"status": "success", "papers": [_paper(one) for one in found]})
 
 

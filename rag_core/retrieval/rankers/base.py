@@ -42,8 +42,8 @@ class LexicalSearch(Protocol):
         it cannot answer.
         """
 
-    def holds(self, term: str) -> bool:
-        """Whether any chunk holds a term."""
+    def holds(self, term: str, within: Collection[str] | None = None) -> bool:
+        """Whether any chunk, or any of some documents, holds a term."""
 
     def idf(self, terms: Sequence[str]) -> dict[str, float]:
         """Each term's inverse document frequency among the chunks. Raises as `search` does."""

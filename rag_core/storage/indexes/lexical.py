@@ -31,6 +31,7 @@ from rag_core.storage.indexes.lexical_query import (
     any_of,
     entry,
     hash_of,
+    holding,
     joined,
     of_document,
     places_of,
@@ -98,17 +99,20 @@ class LexicalIndex(DerivedIndex):
             held = {term: min(searcher.doc_freq("body", token(term)), chunks) for term in terms}
         return {term: math.log(1 + (chunks - n + 0.5) / (n + 0.5)) for term, n in held.items()}
 
-    def like(self, term: str, k: int) -> list[tuple[str, int]]:
+    def like(self, term: str, k: int, within: Collection[str] | None = None) -> list[tuple[str, int]]:
         """At most k chunks whose bodies hold a term that is spelt much alike. Raises IndexUnavailable."""
         with self._guarded():
             searcher = self._opened().searcher()
-            hits = searcher.search(alike(term), limit=k, count=False).hits
+            hits = searcher.search(alike(term, within), limit=k, count=False).hits
             return places_of(searcher, [address for _, address in hits])
 
-    def holds(self, term: str) -> bool:
-        """Whether the body of any chunk holds a term. Raises IndexUnavailable."""
+    def holds(self, term: str, within: Collection[str] | None = None) -> bool:
+        """Whether the body of any chunk, or of any of some documents, holds a term. Raises IndexUnavailable."""
         with self._guarded():
-            return bool(self._opened().searcher().doc_freq("body", token(term)))
+            searcher = self._opened().searcher()
+            if within is None or not searcher.doc_freq("body", token(term)):
+                return bool(searcher.doc_freq("body", token(term)))
+            return bool(searcher.search(holding(term, within), limit=1, count=False).hits)
 
     def knows(self, term: str) -> bool:
         """Whether any chunk holds a term, or its section or title does. Raises IndexUnavailable."""

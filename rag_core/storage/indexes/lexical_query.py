@@ -77,11 +77,7 @@ def any_of(
     excluded: Terms,
 ) -> Query:
     """The query of a search. See `LexicalIndex.search`."""
-    clauses = list(_clauses(weights, phrases, required, excluded))
-    if within is not None:
-        documents = Query.term_set_query(schema(), "document", list(within))
-        clauses.append((Occur.Must, Query.const_score_query(documents, 0.0)))
-    return Query.boolean_query(clauses)
+    return _among(list(_clauses(weights, phrases, required, excluded)), within)
 
 
 def of_document(document_id: str) -> Query:
@@ -89,9 +85,23 @@ def of_document(document_id: str) -> Query:
     return _term("document", document_id)
 
 
-def alike(term: str) -> Query:
-    """Chunks whose bodies hold a term that is spelt much alike."""
-    return Query.fuzzy_term_query(schema(), "body", token(term), distance=1 if len(term) < _LONG_TERM else 2)
+def alike(term: str, within: Collection[str] | None = None) -> Query:
+    """Chunks, of some documents alone where they are given, whose bodies hold a term that is spelt much alike."""
+    found = Query.fuzzy_term_query(schema(), "body", token(term), distance=1 if len(term) < _LONG_TERM else 2)
+    return found if within is None else _among([(Occur.Must, found)], within)
+
+
+def holding(term: str, within: Collection[str]) -> Query:
+    """Chunks of some documents whose bodies hold a term."""
+    return _among([(Occur.Must, _term("body", term))], within)
+
+
+def _among(clauses: list[tuple[Occur, Query]], within: Collection[str] | None) -> Query:
+    """What fits all clauses, among the chunks of some documents."""
+    if within is not None:
+        documents = Query.term_set_query(schema(), "document", list(within))
+        clauses.append((Occur.Must, Query.const_score_query(documents, 0.0)))
+    return Query.boolean_query(clauses)
 
 
 def _clauses(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -14,7 +13,7 @@ from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter
 
 from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Searched, Sentence, Step, Trace
-from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.database import Database, literal, retried, storable
 from rag_core.storage.postgres.rows import clean
 
 _CITATION = (
@@ -42,18 +41,24 @@ class ConversationStore:
         self._database = database
 
     def ask(
-        self, conversation_id: str | None, question: str, scope: Scope | None = None, replaces: str | None = None
-    ) -> tuple[str, str]:
+        self, conversation_id: str | None, question: str, scope: Scope | None = None, replaces: str | None = None,
+        begun_by: str = "",
+    ) -> tuple[str, str]:  # fmt: skip
         """Note a question; begins a conversation where there is none. Returns conversation and message ids.
 
-        One without an id is listed once it is gone on with. A `scope` becomes the conversation's own. The message
-        `replaces` and those after it are set aside.
+        One without an id is listed once it is gone on with. A `scope` becomes the conversation's own. Its message
+        `replaces` and those after it are set aside; one of another conversation stays as it is.
         """
         listed = bool(conversation_id)
         conversation_id = _id(conversation_id or uuid.uuid4().hex)
         message_id = uuid.uuid4().hex
-        self._ask(conversation_id, message_id, question, scope, replaces, listed)
+        self._ask(conversation_id, message_id, question, scope, replaces, listed, begun_by)
         return conversation_id, message_id
+
+    def begun_by(self, conversation_id: str) -> str | None:
+        """Who began a conversation; None where there is none."""
+        row = self._database.row("SELECT begun_by FROM conversations WHERE id = %s", (_id(conversation_id),))
+        return row[0] if row else None
 
     def scope(self, conversation_id: str) -> Scope:
         """What a conversation is narrowed to; everything where there is no such conversation."""
@@ -101,7 +106,7 @@ class ConversationStore:
 
         Every text is read: there are few of them, and what is found is what is there, in any language.
         """
-        patterns = [f"%{_literal(word)}%" for word in words]
+        patterns = [f"%{literal(word)}%" for word in words]
         rows = self._database.rows(
             _CONVERSATIONS + "JOIN LATERAL (SELECT c.title || ' ' || coalesce(string_agg(question || ' ' ||"
             " coalesce(answer->>'text', ''), ' '), '') AS said FROM messages"
@@ -182,13 +187,13 @@ class ConversationStore:
     @retried
     def _ask(
         self, conversation_id: str, message_id: str, question: str, scope: Scope | None, replaces: str | None,
-        listed: bool,
+        listed: bool, begun_by: str,
     ) -> None:  # fmt: skip
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT INTO conversations (id, title, listed) VALUES (%s, %s, %s)"
+                "INSERT INTO conversations (id, title, listed, begun_by) VALUES (%s, %s, %s, %s)"
                 " ON CONFLICT (id) DO UPDATE SET updated_at = now(), listed = true",
-                (conversation_id, _title(question), listed),
+                (conversation_id, _title(question), listed, storable(begun_by)),
             )
             if scope is not None:
                 connection.execute(
@@ -203,9 +208,10 @@ class ConversationStore:
 
 
 def _set_aside(connection: Connection[TupleRow], first: str, for_message: str, kept: Sequence[str]) -> None:
-    """Let a message take the place of the messages from `first` on that are shown; those `kept` stay as they are."""
+    """Let a message take the place of those of its conversation from `first` on that are shown, save those `kept`."""
     connection.execute(
-        "UPDATE messages SET replaced_by = %s FROM messages f WHERE f.id = %s AND messages.id <> ALL(%s)"
+        "UPDATE messages SET replaced_by = n.id FROM messages f JOIN messages n USING (conversation_id)"
+        " WHERE n.id = %s AND f.id = %s AND messages.id <> ALL(%s)"
         " AND messages.conversation_id = f.conversation_id AND messages.replaced_by IS NULL"
         " AND (messages.created_at, messages.id) >= (f.created_at, f.id)",
         (for_message, first, list(kept)),
@@ -233,11 +239,6 @@ def _messages(connection: Connection[TupleRow], rows: Sequence[TupleRow]) -> lis
         )
         for row in rows
     ]
-
-
-def _literal(word: str) -> str:
-    """A word as a pattern of LIKE that means nothing but itself."""
-    return re.sub(r"[\\%_]", r"\\\g<0>", storable(word))
 
 
 def _packed(scope: Scope) -> Jsonb | None:

@@ -53,6 +53,11 @@ def storable(text: str) -> str:
     return _REFUSED.sub("\ufffd", text)
 
 
+def literal(word: str) -> str:
+    """A word as a pattern of LIKE that means nothing but itself."""
+    return re.sub(r"[\\%_]", r"\\\g<0>", storable(word))
+
+
 class ConnectionLost(StoreUnavailable):
     """The server ended a connection, or cannot be reached. Whatever was in progress may have been committed."""
 

@@ -13,12 +13,13 @@ from pgvector import Vector
 from psycopg.rows import TupleRow, dict_row
 
 from accelerator.faults import reach
-from rag_core.domain import Box, Chunk, Document, DocumentCard, HiddenText, Page, Profile, Section
+from rag_core.domain import Box, Chunk, Document, DocumentCard, DocumentFilter, HiddenText, Page, Profile, Section
 from rag_core.errors import StoreCorrupt
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.edits import EditStore, keep_edits
+from rag_core.storage.postgres.listing import Lists
 from rag_core.storage.postgres.recognition import RecognitionStore, note_recognition
 from rag_core.storage.postgres.removing import RemovalStore
 from rag_core.storage.postgres.rows import (
@@ -55,6 +56,7 @@ class DocumentStore:
         self._ready: dict[str, Document] = {}
         self._changes = 0
         self._lock = threading.Lock()
+        self._lists = Lists(database)
         self.cards = CardStore(database, self._forget)
         self.recognition = RecognitionStore(database, self._forget)
         self.edits = EditStore(database, self._forget)
@@ -118,7 +120,23 @@ class DocumentStore:
 
     def all(self) -> list[Document]:
         """Every document that is not being removed, newest first."""
-        return self._fetch("WHERE state <> 'removing' ORDER BY added_at DESC, id", ())
+        return self.listed(DocumentFilter())
+
+    def listed(self, wanted: DocumentFilter, offset: int = 0, limit: int | None = None) -> list[Document]:
+        """The documents that a filter leaves, newest first, from the one at `offset` on."""
+        where, values = self._lists.where(wanted)
+        return self._fetch(f"{where} ORDER BY added_at DESC, id OFFSET %s LIMIT %s", (*values, offset, limit))
+
+    def count(self, wanted: DocumentFilter) -> int:
+        """How many documents a filter leaves."""
+        where, values = self._lists.where(wanted)
+        row = self._database.row(f"SELECT count(*) FROM documents {where}".encode(), values)
+        return row[0] if row else 0
+
+    def ids(self, wanted: DocumentFilter) -> list[str]:
+        """The ids of the documents that a filter leaves."""
+        where, values = self._lists.where(wanted)
+        return [row[0] for row in self._database.rows(f"SELECT id FROM documents {where}".encode(), values)]
 
     def get(self, document_id: str) -> Document | None:
         """One document in whatever state, or None."""

@@ -105,6 +105,17 @@ def test_names_that_are_compared_are_sides(library: Library, cards: Cards) -> No
     assert apple not in alone.meant("Did Nike or Apple earn more?").sides  # half of so few documents are no side
 
 
+def test_among_some_documents_the_names_of_others_are_none(library: Library, cards: Cards) -> None:
+    of = {document.sources[0]: document.id for document in library.documents()}
+    handbook, nike = of["handbook.txt"], of["NIKE_2023Q1_earnings.txt"]
+    assert cards.meant("Did Apple and the handbook change?", [handbook, nike]) == cards.meant(
+        "Did Abble and the handbook change?", [handbook, nike]
+    )
+    assert set(cards.meant("Did Apple and the handbook change?", [handbook, nike]).documents) == {handbook}
+    assert cards.meant("What is this report about?", [nike]).documents == {nike: 1.0}
+    assert cards.meant("Did Nike or the handbook change?", [nike]).sides == ()
+
+
 def test_a_word_that_other_chunks_hold_is_less_of_a_name(library: Library) -> None:
     common = Cards(Passages(library.storage.database), lambda terms: dict.fromkeys(terms, 0.2))
     rare = Cards(Passages(library.storage.database), lambda terms: dict.fromkeys(terms, 9.0))

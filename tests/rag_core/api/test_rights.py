@@ -1,0 +1,154 @@
+"""What a key that reads alone, or sees some documents alone, neither changes nor learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from rag_core import Library
+from tests.conftest import add_text
+from tests.rag_core.api.conftest import Served, serve
+from tests.rag_core.jobs.until import until
+
+HOST = "192.0.2.7"
+
+
+@pytest.fixture
+def served(filled: Library) -> Iterator[Served]:
+    with serve(filled, HOST) as running:
+        yield running
+
+
+def client(served: Served, role: str = "read", tags: tuple[str, ...] = ()) -> httpx.Client:
+    _, text = served.library.access.create(f"tries {role}", role, tags)
+    return served.client(text, Host=HOST)
+
+
+def asked(caller: httpx.Client, question: str, **more: object) -> httpx.Response:
+    return caller.post("/api/v1/ask", json={"question": question, **more})
+
+
+def test_a_key_that_reads_leaves_conversations_of_others_as_they_are(served: Served) -> None:
+    with client(served, "admin") as admin, client(served) as reader, client(served) as other:
+        said = asked(admin, "How many days of annual leave?").json()
+        theirs, message = said["conversation"], said["message_id"]
+        for more in (
+            {"conversation": theirs}, {"conversation": theirs, "stream": True},
+            {"conversation": theirs, "scope": {"tags": ["nosuch"]}}, {"replaces": message},
+            {"conversation": theirs, "replaces": message}, {"replaces": "none"},
+        ):  # fmt: skip
+            assert asked(reader, "Who books trains?", **more).status_code == 403, more
+        mine = asked(reader, "Who books trains?").json()["conversation"]
+        assert asked(reader, "And who pays for flights?", conversation=mine).json()["conversation"] == mine
+        assert asked(reader, "Who books trains?", conversation="its-own-name").status_code == 200
+        assert asked(other, "Who books trains?", conversation=mine).status_code == 403
+        kept = reader.get(f"/api/v1/conversations/{theirs}").json()["messages"]
+        assert [one["question"] for one in kept] == ["How many days of annual leave?"]
+        assert not served.library.history.scope(theirs)
+        until(lambda: len([one for one in served.library.access.audit(30) if one.status == 403]) >= 7)
+        tried = served.library.access.audit(30)
+        assert {(one.action, one.status) for one in tried if "tries read" in one.who} == {("POST /api/v1/ask", 403)}
+
+
+def test_whoever_writes_goes_on_with_every_conversation_and_it_is_noted(served: Served) -> None:
+    with client(served) as reader, client(served, "write") as writer:
+        said = asked(reader, "Who books trains?").json()
+        theirs, message = said["conversation"], said["message_id"]
+        asked(writer, "How long is the notice period?", conversation=theirs)
+        until(lambda: served.library.access.audit(1)[0].who.startswith("key tries write"))
+        assert len(served.library.messages(theirs)) == 2
+        elsewhere = asked(writer, "What is paid for meals?", replaces=message).json()["conversation"]
+        assert len(served.library.messages(theirs)) == 2, "it replaces what its own conversation holds alone"
+        asked(writer, "What is paid for meals?", conversation=theirs, replaces=message)
+        assert [one.question for one in served.library.messages(theirs)] == ["What is paid for meals?"]
+        assert len(served.library.messages(elsewhere)) == 1
+        until(lambda: served.library.access.audit(3)[2].status == 200)
+        before = served.library.access.audit(1000)
+        asked(writer, "Who books trains?", conversation=asked(writer, "Who books trains?").json()["conversation"])
+        writer.get("/api/v1/models")
+        assert served.library.access.audit(1000) == before, "of one's own, nothing is to be told"
+
+
+def told_to(narrowed: httpx.Client, question: str) -> str:
+    """All that a narrowed key is told of a question, at every door."""
+    found = [
+        narrowed.post("/api/v1/search", json={"question": question, "explain": True, "k": 20}),
+        *(asked(narrowed, question, agent=agent, stream=stream) for agent in (True, False) for stream in (True, False)),
+        narrowed.post("/api/query", json={"question": question}),
+        narrowed.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": question}]}),
+    ]
+    assert {answer.status_code for answer in found} == {200}
+    return " ".join(answer.text for answer in found).casefold()
+
+
+def test_a_narrowed_key_learns_no_word_of_other_documents(served: Served) -> None:
+    library = served.library
+    secret = add_text(library, "vantablack.txt", "The xylophone of Igor Vantablack is named Blueheron, in Quixotrania.")
+    library.storage.settle()  # no word is put right before the index of words has it
+    try:
+        assert "vantablack" in library.retrieve("Who is Igr Vantablakc?").trace.query.casefold(), (
+            "else it shows nothing"
+        )
+        with client(served, tags=("work",)) as narrowed, client(served) as reader:
+            misspelt = {
+                "Who plays the xylofone?": "xylophone", "Is Blueherno leaving?": "blueheron",
+                "Where is Quixotrannia?": "quixotrania", "Igor Vantablakc": "vantablack",
+            }  # fmt: skip
+            for question, word in misspelt.items():
+                assert word not in told_to(narrowed, question), question
+            put_right = asked(narrowed, "How many days of anual leave?").json()
+            assert "27" in put_right["text"]
+            assert put_right["trace"]["query"] == "How many days of anual leave?"
+            assert "blueheron" in asked(reader, "Is Blueherno leaving?").json()["trace"]["query"].casefold()
+    finally:
+        library.remove(secret.id)
+
+
+def test_a_narrowed_key_does_not_learn_which_tags_and_titles_there_are(served: Served) -> None:
+    library = served.library
+    travel = next(one for one in library.documents() if one.title == "travel")
+    library.catalogue.tag([travel.id], add=["topsecret"])
+    try:
+        with client(served, tags=("WORK",)) as narrowed, client(served) as reader:
+            for path in ("/api/v1/search", "/api/v1/ask"):
+                for names in (["topsecret"], ["travel"], ["travel.txt"], ["handbook", "topsecret"]):
+                    answers = {
+                        (told.status_code, told.json()["detail"].replace(names[-1], "NAME"))
+                        for name in (names[-1], "nosuch")
+                        for told in [
+                            narrowed.post(path, json={"question": "leave", "scope": {"names": [*names[:-1], name]}})
+                        ]
+                        if name == names[-1] or told.status_code == 422
+                    }
+                    assert {status for status, _ in answers} == {422}, names
+                taken = narrowed.post(path, json={"question": "leave", "scope": {"names": ["handbook"]}})
+                assert taken.status_code == 200
+            assert reader.post("/api/v1/search", json={"question": "trains", "scope": {"names": ["topsecret"]}}).json()[
+                "hits"
+            ]
+    finally:
+        library.catalogue.tag([travel.id], remove=["topsecret"])
+
+
+def test_lists_are_filtered_and_paged_by_the_database(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [add_text(library, f"Ärzte {number}.txt", f"Note number {number} is short.") for number in range(5)]
+    library.catalogue.tag([one.id for one in made[:4]], add=["Größe"])
+    library.catalogue.tag([one.id for one in made[1:]], add=["other"])
+    monkeypatch.setattr(type(library), "documents", None)
+    with serve(library, HOST) as served, client(served) as reader, client(served, tags=("GRÖSSE",)) as narrowed:
+        first = narrowed.get("/api/v1/documents", params={"limit": 3}).json()
+        rest = narrowed.get("/api/v1/documents", params={"limit": 3, "offset": 3}).json()
+        ids = [one["id"] for one in first["documents"] + rest["documents"]]
+        assert (ids, first["total"], rest["total"]) == ([one.id for one in made[3::-1]], 4, 4)
+        found = narrowed.get("/api/v1/documents", params={"tag": ["OTHER", "größe"], "words": "ÄRZTE 2"}).json()
+        assert [one["id"] for one in found["documents"]] == [made[2].id]
+        for more in ({"words": "%"}, {"tag": "none"}, {"year": 1900}, {"state": "failed"}, {"media_type": "image/"}):
+            assert narrowed.get("/api/v1/documents", params=more).json() == {"documents": [], "total": 0}, more
+        assert reader.get("/api/v1/documents", params={"media_type": "text/", "state": "ready"}).json()["total"] == 5
+        assert reader.get("/api/v1/documents", params={"offset": 2**63}).json()["documents"] == []
+        assert len(narrowed.get("/api/papers").json()["papers"]) == 4
+        hits = narrowed.post("/api/v1/search", json={"question": "Which note is short?", "k": 20}).json()["hits"]
+        assert {hit["document"]["id"] for hit in hits} <= {*ids}
+        assert hits
