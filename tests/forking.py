@@ -1,8 +1,8 @@
 """Processes that a library starts, forked from a server that has done their imports, which take a second each time.
 
-A library reads documents and judges Chroma's index in processes of their own, each a fresh interpreter, and the tests
-open a library a thousand times. What such a process does is the same either way. Fresh interpreters are had by the
-tests of reading, those of the judgement, all that run Lectern as a program, and `make test-faults`.
+A library reads documents and keeps Chroma in processes of their own, each a fresh interpreter, and the tests open a
+library a thousand times. What such a process does is the same either way. Fresh interpreters are had by the tests of
+reading, all that run Lectern as a program, and `make test-faults`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import pytest
 from rag_core.reading import child as reading
 from rag_core.reading import worker
 from rag_core.reading.ocr import worker as recognising
-from rag_core.storage.indexes import chroma_probe
+from rag_core.runtime import low_priority
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Where the server listens; processes that a test starts find it here.
@@ -48,13 +48,13 @@ def wanted() -> bool:
 def install(patch: pytest.MonkeyPatch) -> None:
     """Have the libraries of this process start theirs by way of the server."""
     stand_in = SimpleNamespace(**{**vars(subprocess), "Popen": Forked})
-    for module in (reading, chroma_probe):
+    for module in (reading, low_priority):
         patch.setattr(module, "subprocess", stand_in)
 
 
 def uninstall(patch: pytest.MonkeyPatch) -> None:
     """Have them start fresh interpreters, as users have them."""
-    for module in (reading, chroma_probe):
+    for module in (reading, low_priority):
         patch.setattr(module, "subprocess", subprocess)
 
 
@@ -161,7 +161,7 @@ def _ends(number: int, wanted: int) -> tuple[int, int | None]:
 
 def serve(address: str) -> None:
     """Fork a process for every request, until the one that started this closes its end of the standard input."""
-    import chromadb  # noqa: F401  for the judgement, which imports it when it must
+    import chromadb  # noqa: F401  for the process of Chroma, which imports it when it must
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that keep the processes
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
@@ -218,8 +218,8 @@ def _become(request: dict[str, object], ends: Sequence[int]) -> NoReturn:
             sys.argv = ["worker", *arguments]
             (worker if request["module"] == worker.__name__ else recognising).main()
         else:
-            assert request["module"] == chroma_probe.__name__
-            code = chroma_probe.main(arguments)
+            assert request["module"] == low_priority.__name__
+            low_priority.main()
     except BaseException:  # noqa: BLE001  the last that this process does
         traceback.print_exc()
         code = 1

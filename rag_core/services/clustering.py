@@ -11,7 +11,7 @@ from rag_core.domain import ChunkCluster, ClusterTree, DocumentCluster, Progress
 from rag_core.errors import ModelUnavailable
 from rag_core.models import ChatModel, prompted
 from rag_core.models.prompts import SUMMARY, new_mark, passages
-from rag_core.services.aside import Aside, AsideEnded
+from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
 from rag_core.settings import HierarchySettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.feeder import Feeder
@@ -34,7 +34,7 @@ class Clustering:
         self._model = model
         self._turn = threading.Lock()
         self._closing = threading.Event()
-        self._aside = Aside()
+        self._process = LowPriorityProcess()
         self._feeder = Feeder("Documents are clustered", self.follow) if self._hierarchy.background else None
 
     @property
@@ -49,13 +49,13 @@ class Clustering:
         if self._storage.documents.counts()[2]:
             return
         try:
-            for _ in self._updated(Cancellation(), self._aside):
+            for _ in self._updated(Cancellation(), self._process):
                 pass
-        except AsideEnded:
+        except ProcessEnded:
             if not self._closing.is_set():
                 raise
         finally:
-            self._aside.rest()
+            self._process.rest()
 
     def update(self, *, anew: bool = False, cancellation: Cancellation | None = None) -> Iterator[Progress]:
         """Summarise and cluster what is due, as happens in the background; everything if `anew`.
@@ -101,7 +101,7 @@ class Clustering:
     def close(self) -> None:
         """Stop after the document that is being clustered; in the background at once."""
         self._closing.set()
-        self._aside.close()
+        self._process.close()
         if self._feeder is not None:
             self._feeder.stop()
 

@@ -14,7 +14,7 @@ from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.storage.epoch import Epoch
-from rag_core.storage.indexes import ChromaIndex, DerivedIndex, DumpIndex
+from rag_core.storage.indexes import DerivedIndex, DumpIndex
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.database import Database, unavailable
 from rag_core.storage.postgres.documents import DocumentStore
@@ -40,7 +40,6 @@ class Cutover:
         self._database, self._documents, self._new_vectors, self._epoch = database, documents, new_vectors, epoch
         self._follow = [index.name for index in indexes if index.reads_vectors and not index.needed]
         self._dumps = next(index.store for index in indexes if isinstance(index, DumpIndex))
-        self._chroma = next(index.store for index in indexes if isinstance(index, ChromaIndex))
 
     def target_dumps(self, profile: Profile) -> DumpStore:
         """Dumps of another profile, beside those in use; what an earlier run left is kept."""
@@ -67,7 +66,6 @@ class Cutover:
                 with self._epoch.changing():
                     self._commit(connection, profile)
                     self._dumps.cut_over(target, ready)
-                    self._chroma.close()
                     applied()
                     cut = True
         except StoreUnavailable:

@@ -220,10 +220,9 @@ class Storage:
         """How many documents Chroma has yet to follow; what it lost is queued once more first."""
         if self.documents.profile() is None:
             return 0
-        if not self.chroma.trusted:
+        if not self.chroma.is_open:
             self.wake(hurry=True)  # whoever asks for Chroma does not wait for the feeder's leisure
-        if not self.chroma.await_judgement():
-            return 0  # the index says why it cannot answer
+            self.index(ChromaIndex).prepare()
         self.index(ChromaIndex).requeue_lost()
         if waiting := self.index(ChromaIndex).waiting():
             self.wake(hurry=True)

@@ -90,7 +90,7 @@ def test_a_server_that_hangs_keeps_nobody_waiting(
     settings: Settings, server: ChromaServer, model: Embedder, shelf: Shelf, tally: Tally,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(chroma, "_TIMEOUT_S", 2.0)
+    monkeypatch.setattr(chroma, "_CALL_S", 5.0)
     with opened(settings.model_copy(update={"chroma_url": server.url}), model) as library:
         assert all(event.error is None for event in library.add([item.path for item in shelf.items[:_OLD]]))
         library.storage.settle()

@@ -14,7 +14,7 @@ import pytest
 
 from rag_core import Settings
 from rag_core.storage import Storage
-from rag_core.storage.indexes import chroma
+from rag_core.storage.indexes import chroma_client
 from rag_core.storage.maintenance.doctor import repair, verify
 from tests.rag_core.storage.filled import delete, empty, fill, make_unreadable, truncate, zero
 
@@ -40,7 +40,7 @@ def origin(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("origin") / "library"
     settings = Settings(_env_file=None, data_dir=folder, database_url=new_database())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chroma, "_HNSW", {"space": "cosine", "sync_threshold": 3, "batch_size": 2})
+        patch.setattr(chroma_client, "_HNSW", {"space": "cosine", "sync_threshold": 3, "batch_size": 2})
         storage = Storage(settings)
         fill(storage, 60, 3)
         storage.close()

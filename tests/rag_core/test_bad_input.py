@@ -524,8 +524,7 @@ def test_an_address_that_is_no_chroma_is_said_on_opening(settings: Settings, add
     assert refused.value.help
 
 
-def test_a_chroma_server_that_hangs_holds_nobody_up(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_core.storage.indexes.chroma._HEARTBEAT_S", 0.5)
+def test_a_chroma_server_that_hangs_holds_nobody_up(settings: Settings) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -1,50 +1,43 @@
-"""Chroma: an index that can be rebuilt from PostgreSQL at any time."""
+"""Chroma: an index that can be rebuilt from PostgreSQL at any time, kept in a process of its own.
+
+Damaged index files can end the process that opens them, its graph is built on all cores, and while it adds, no other
+thread of Python runs: so nothing of it is loaded here. A process that is spoken to by pipes has no port that others of
+this machine could read all texts from, which Chroma's own server would have: that one asks nobody who they are.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import os
+import logging
 import shutil
-import sys
 import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlparse
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accelerator.atomic import write_atomically
 from accelerator.faults import reach
 from rag_core.domain import Profile
-from rag_core.errors import ConfigurationError
-from rag_core.storage.indexes.base import IndexUnavailable
+from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
+from rag_core.storage.indexes import chroma_client as client
+from rag_core.storage.indexes.chroma_client import BATCH, ChromaPlace, ChromaRows, ChromaUnavailable, Metadata
 from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
 
-BATCH = 5000
-"""Rows in one call; Chroma takes at most 5461."""
-# No other thread of Python runs while Chroma adds: a search waits for some 50 ms, not for seconds.
+__all__ = ["BATCH", "ChromaBatch", "ChromaRows", "ChromaStore", "ChromaUnavailable"]
+
+_log = logging.getLogger(__name__)
+# A search by Chroma waits for one such call.
 _ADDED = 100
-_HEARTBEAT_S = 5.0
-_TIMEOUT_S = 60.0
-_NICENESS = 10
-# Written early, its index files can be damaged by a kill for good; kept in its write-ahead log they are not.
-_HNSW = {"space": "cosine", "sync_threshold": 10_000_000, "ef_search": 400}
-# Summaries and centroids lie near their mean: with 16 neighbours each, up to 24 of 64 had none that led to them.
-_CROWDED = {"max_neighbors": 64, "ef_construction": 200}
-# How long a search that was asked for with Chroma waits for its index to be judged.
-_PATIENCE_S = 15.0
+_CALL_S = 120.0
+_LEFT = "left.sound"
 
-
-class ChromaUnavailable(IndexUnavailable):
-    """Chroma does not answer; the rest of the library does."""
-
-    default_help = (
-        "Search goes on with the dump files. Check CHROMA_URL; without it, close Lectern and remove the folder chroma"
-        " of the library: it is made anew."
-    )
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
@@ -55,7 +48,7 @@ class ChromaBatch:
     """
 
     ids: list[str] = field(default_factory=list)
-    metadatas: list[dict[str, str | int]] = field(default_factory=list)
+    metadatas: list[Metadata] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     vectors: list[NDArray[np.float32]] = field(default_factory=list)
 
@@ -67,255 +60,194 @@ class ChromaBatch:
         self.vectors.append(document.vectors)
 
 
-@dataclass(frozen=True, slots=True)
-class ChromaRows:
-    """Rows as Chroma holds them. `vectors` is float32 (n, d)."""
-
-    ids: list[str]
-    texts: list[str]
-    vectors: NDArray[np.float32]
-
-
 class ChromaStore:
-    """One collection per embedding profile, opened when it is first needed (importing Chroma takes a second).
+    """One collection per embedding profile. Its process is started when it is first needed. Thread-safe.
 
-    Its folder is opened once a guard has judged it: damaged index files can end the process. After a failure it is
-    closed and must be judged again.
+    Whatever goes wrong with its folder is a doubt, and so is one that was not left in good order: it is then not
+    opened again before `clear`. A server cannot be doubted, it can only be away.
+
+    Raises on making: ConfigurationError, for what is not an address.
     """
 
     def __init__(self, folder: Path, url: str | None) -> None:
-        self._folder = folder
-        self._url = url or None
-        self._address = _address(url) if url else None
-        self._client: Any = None
-        self._collection: Any = None
-        self._lock = threading.RLock()
-        self._trusted = threading.Event()
-        self._told = threading.Event()
-        if url is not None:
-            self.trust()
+        self._place = ChromaPlace(folder, url or None)
+        self.is_server = self._place.address is not None
+        self._process = LowPriorityProcess(_CALL_S)
+        self._stopped = threading.Event()
+        self._opened = self.is_server
+        self._used = time.monotonic()
+        self.doubt = ""
+        """Why its folder is not used as it is."""
 
     @property
     def folder(self) -> Path | None:
         """Where its files are; None for a server's."""
-        return None if self._url else self._folder
+        return None if self.is_server else self._place.folder
 
     @property
-    def trusted(self) -> bool:
-        """Whether it may be opened in this process."""
-        return self._trusted.is_set()
+    def is_open(self) -> bool:
+        """Whether it was looked at and can be used."""
+        return self._opened and not self.doubt
 
-    def trust(self) -> None:
-        """It was judged and may be opened."""
-        self._trusted.set()
-        self._told.set()
+    @property
+    def idle_s(self) -> float:
+        """For how long it was asked nothing, in seconds."""
+        return time.monotonic() - self._used
 
-    def distrust(self) -> None:
-        """Close it; it is opened again once it was judged. A server's is only closed: it cannot end this process."""
-        with self._lock:
-            if self._url is None:
-                self._trusted.clear()
-                self._told.clear()
-            self.close()
+    def look(self) -> None:
+        """Doubt a folder that was not left in good order, or is another than was left. Once, before it is opened."""
+        if self._opened or self.doubt:
+            return
+        left = self._place.folder / _LEFT
+        try:
+            if not self._place.folder.exists():
+                self._opened = True
+            elif left.read_text(encoding="utf-8") == _state(self._place.folder):
+                left.unlink()  # a kill from here on leaves none
+                self._opened = True
+            else:
+                self.doubt = "its files are others than were left"
+        except (OSError, ValueError):
+            self.doubt = "it was not left in good order"
 
-    def await_judgement(self) -> bool:
-        """Wait some seconds for an index that is being judged. Returns whether it may be opened."""
-        self._told.wait(_PATIENCE_S)
-        return self.trusted
-
-    def set_aside(self, profile: Profile, moment: str) -> None:
-        """Begin anew with an empty index; the old files are kept as `chroma.broken-MOMENT`, those before are removed.
-
-        On a server the collection is deleted. Raises ChromaUnavailable, OSError.
-        """
-        with self._lock:
-            self.distrust()
-            if self._url is None:
-                for older in self._folder.parent.glob(f"{self._folder.name}.broken-*"):
-                    shutil.rmtree(older, ignore_errors=True)
-                if self._folder.exists():
-                    self._folder.rename(self._folder.with_name(f"{self._folder.name}.broken-{moment}"))
-                self.trust()
-                return
-            with self._guarded():
-                self._open(profile)
-                self._client.delete_collection(collection_name(profile))
-            self.close()
+    def clear(self, profile: Profile | None) -> None:
+        """Begin anew, empty; on a server without the collections of a profile. Raises ChromaUnavailable, OSError."""
+        if self.is_server:
+            if profile is not None:
+                self._call(client.clear, profile)
+            return
+        self._process.rest()
+        folder = self._place.folder
+        if folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder)
+        else:
+            folder.unlink(missing_ok=True)
+        self.doubt, self._opened = "", True
 
     def add(self, profile: Profile, batch: ChromaBatch) -> None:
         """Write chunks; those whose id is there already are left, as they are the same. Raises ChromaUnavailable."""
         vectors = np.concatenate(batch.vectors)
-        with self._lock, self._guarded():
-            collection = self._built(profile)
-            for first in range(0, len(batch.ids), _ADDED):
-                part = slice(first, first + _ADDED)
-                reach("chroma.adding")
-                # Not upsert: in Chroma 1.5 deletions after upserts take half a minute in an unsynced index.
-                collection.add(
-                    ids=batch.ids[part],
-                    embeddings=vectors[part],
-                    documents=batch.texts[part],
-                    metadatas=batch.metadatas[part],  # type: ignore[arg-type]
-                )
-                reach("chroma.added")
+        for first in range(0, len(batch.ids), _ADDED):
+            if self._stopped.is_set():
+                raise ChromaUnavailable("The library is being closed.", help="It goes on when it is opened.")
+            part = slice(first, first + _ADDED)
+            reach("chroma.adding")
+            # Not upsert: in Chroma 1.5 deletions after upserts take half a minute in an unsynced index.
+            self._call(client.add, profile, batch.ids[part], batch.metadatas[part], batch.texts[part], vectors[part])
+            reach("chroma.added")
 
     def remove(self, profile: Profile, document_ids: Sequence[str]) -> None:
         """Remove every chunk of some documents. Raises ChromaUnavailable."""
-        with self._lock, self._guarded():
-            self._built(profile).delete(where={"document": {"$in": list(document_ids)}})
+        self._call(client.remove, profile, list(document_ids))
         reach("chroma.removed")
 
     def remove_rows(self, profile: Profile, ids: Sequence[str]) -> None:
         """Remove rows by their ids; unknown ones are no error. Raises ChromaUnavailable."""
-        with self._lock, self._guarded():
-            collection = self._built(profile)
-            for first in range(0, len(ids), BATCH):
-                collection.delete(ids=list(ids[first : first + BATCH]))
+        for first in range(0, len(ids), BATCH):
+            self._call(client.remove_rows, profile, list(ids[first : first + BATCH]))
 
-    def forget(self, stale: Profile, present: Profile) -> None:
-        """Delete the collection of a profile that is in use no longer. Raises ChromaUnavailable."""
-        with self._lock, self._guarded():
-            self._open(present)
-            held = {item.name for item in self._client.list_collections()}
-            for name in held & {collection_name(stale), hierarchy_name(stale)}:
-                self._client.delete_collection(name)
+    def forget(self, stale: Profile) -> None:
+        """Delete the collections of a profile that is in use no longer. Raises ChromaUnavailable."""
+        self._call(client.clear, stale)
 
-    @contextlib.contextmanager
-    def hierarchy(self, profile: Profile, *, create: bool) -> Iterator[Any]:
-        """The collection of summaries and clusters; None where there is none and it is not to be created.
-
-        Chroma's complaints within the block are raised as ChromaUnavailable.
-        """
-        with self._lock, self._guarded():
-            self._open(profile)
-            name = hierarchy_name(profile)
-            if create or name in {item.name for item in self._client.list_collections()}:
-                yield self._client.get_or_create_collection(
-                    name, embedding_function=None, configuration={"hnsw": {**_HNSW, **_CROWDED}}
-                )
-            else:
-                yield None
-
-    def places(self, profile: Profile) -> Iterator[tuple[str, str]]:
-        """Id and document of every row. Raises ChromaUnavailable."""
-        first = 0
-        while True:
-            with self._lock, self._guarded():
-                part = self._open(profile).get(include=["metadatas"], limit=BATCH, offset=first)
-            if not part["ids"]:
-                return
-            for row, metadata in zip(part["ids"], part["metadatas"], strict=True):
-                yield row, str((metadata or {}).get("document"))
-            first += len(part["ids"])
+    def records(self, profile: Profile) -> Iterator[tuple[str, Metadata]]:
+        """Every row: its id, and what is kept beside it. Raises ChromaUnavailable."""
+        return self._all(client.records, profile)
 
     def rows(self, profile: Profile, ids: Sequence[str]) -> ChromaRows:
         """The rows among some ids, in any order. Raises ChromaUnavailable."""
-        found: list[str] = []
-        texts: list[str] = []
-        vectors = [np.empty((0, profile.dimensions), np.float32)]
-        for first in range(0, len(ids), BATCH):
-            wanted = list(ids[first : first + BATCH])
-            with self._lock, self._guarded():
-                part = self._open(profile).get(ids=wanted, include=["documents", "embeddings"])
-                vectors.append(np.asarray(part["embeddings"], dtype=np.float32).reshape(-1, profile.dimensions))
-            found += part["ids"]
-            texts += [text or "" for text in part["documents"]]
-        return ChromaRows(found, texts, np.concatenate(vectors))
+        parts = [
+            self._call(client.rows, profile, list(ids[first : first + BATCH])) for first in range(0, len(ids), BATCH)
+        ]
+        none = np.empty((0, profile.dimensions), np.float32)
+        return ChromaRows(
+            [row for part in parts for row in part.ids], [text for part in parts for text in part.texts],
+            np.concatenate([none, *(part.vectors for part in parts)]),
+        )  # fmt: skip
 
     def nearest(
-        self,
-        profile: Profile,
-        query: NDArray[np.float32],
-        k: int,
-        *,
-        documents: Sequence[str] | None = None,
+        self, profile: Profile, query: NDArray[np.float32], k: int, *, documents: Sequence[str] | None = None,
         rows: Sequence[str] | None = None,
-    ) -> list[tuple[str, int]]:
+    ) -> list[tuple[str, int]]:  # fmt: skip
         """About the k nearest chunks: (document id, index). query: float32 (d,).
 
         documents, rows: ids of those alone that are searched. Raises ChromaUnavailable.
         """
-        where = None if documents is None else {"document": {"$in": list(documents)}}
-        only = None if rows is None else list(rows)
-        with self._lock, self._guarded():
-            found = self._open(profile).query(query_embeddings=[query], n_results=k, include=[], where=where, ids=only)
-        places = (key.rpartition(":") for key in found["ids"][0])
-        return [(document_id, int(index)) for document_id, _, index in places]
+        among = [None if ids is None else list(ids) for ids in (documents, rows)]
+        found = (key.rpartition(":") for key in self._call(client.nearest, profile, query, k, *among))
+        return [(document_id, int(index)) for document_id, _, index in found]
 
     def count(self, profile: Profile) -> int:
         """How many chunks it holds. Raises ChromaUnavailable."""
-        with self._lock, self._guarded():
-            return int(self._built(profile).count())
+        return self._call(client.count, profile)
+
+    def hierarchy(self, profile: Profile) -> Iterator[tuple[str, Metadata]]:
+        """Every row of the collection of summaries and clusters, where there is one. Raises ChromaUnavailable."""
+        return self._all(client.hierarchy, profile)
+
+    def change_hierarchy(self, profile: Profile, wrong: Sequence[str], batch: ChromaBatch) -> None:
+        """Delete rows of that collection by their ids, and add others. Raises ChromaUnavailable."""
+        self._call(
+            client.change_hierarchy, profile, list(wrong), batch.ids, batch.metadatas, batch.texts, batch.vectors
+        )  # fmt: skip
 
     def where(self) -> str:
         """Where it is, for people."""
-        return self._url or "embedded"
+        return self._place.url or "embedded"
 
-    def close(self) -> None:
-        """Let the client go."""
-        with self._lock:
-            if self._client is not None and self._url is None:
-                with contextlib.suppress(AttributeError):
-                    self._client.close()
-            self._client = self._collection = None
+    def rest(self) -> None:
+        """End its process until the next call; how its files are left is noted, so that they are opened as they are."""
+        if self._process.runs:
+            try:
+                self._process(client.close, self._place)
+            except ProcessEnded as error:
+                self._doubt(str(error))
+            self._process.rest()
+        folder = self._place.folder
+        if self._opened and not self.is_server and not self.doubt and folder.is_dir():
+            self._opened = False
+            with contextlib.suppress(OSError):  # it is made anew then
+                write_atomically(folder / _LEFT, [_state(folder).encode()])
 
-    def _open(self, profile: Profile) -> Any:
-        if not self.trusted:
-            raise ChromaUnavailable("Chroma's index is being looked over.", help="It is ready in a moment.")
-        if self._collection is None:
-            self._client = self._connect()
-            self._collection = self._client.get_or_create_collection(
-                collection_name(profile), embedding_function=None, configuration={"hnsw": _HNSW}
-            )
-        return self._collection
+    def stop(self) -> None:
+        """Add no more than the part that is under way; a server's answer is not waited for."""
+        self._stopped.set()
+        if self.is_server:
+            self._process.close()
 
-    def _built(self, profile: Profile) -> Any:
-        """The collection, its graph built: in any call but get and query all threads of Python would wait for that."""
-        collection = self._open(profile)
-        collection.get(limit=1, include=[])
-        return collection
+    def _all(
+        self, act: Callable[[ChromaPlace, Profile, int], dict[str, Metadata]], profile: Profile
+    ) -> Iterator[tuple[str, Metadata]]:
+        first = 0
+        while part := self._call(act, profile, first):
+            yield from part.items()
+            first += len(part)
 
-    @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Chroma's complaints as ChromaUnavailable; an index that failed is not trusted any longer."""
-        was_trusted = self.trusted
+    def _call(
+        self, act: Callable[Concatenate[ChromaPlace, Profile, Arguments], Result], profile: Profile,
+        *arguments: Arguments.args, **named: Arguments.kwargs,
+    ) -> Result:  # fmt: skip
+        self.look()
+        if self.doubt:
+            raise ChromaUnavailable(f"Chroma's index is made anew: {self.doubt}.", help="It is there in a while.")
+        self._used = time.monotonic()
         try:
-            with _translated():
-                yield
-        except ChromaUnavailable:
-            if was_trusted:
-                self.distrust()
+            return self._process(act, self._place, profile, *arguments)
+        except ProcessEnded as error:
+            self._doubt("its process has ended")
+            raise ChromaUnavailable(f"Chroma failed: {error}") from error
+        except ChromaUnavailable as error:
+            self._doubt(str(error))
             raise
 
-    def _connect(self) -> Any:
-        import chromadb
-        from chromadb.config import Settings as ChromaSettings
-
-        quiet = ChromaSettings(anonymized_telemetry=False)
-        if self._address is None:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with _in_the_background() as apart:
-                return apart.submit(chromadb.PersistentClient, str(self._folder), settings=quiet).result()
-        # Chroma's own requests have no limit of time: a server that hangs would hang whoever closes the library.
-        _await_heartbeat(*self._address)
-        host, port, secure = self._address
-        client = chromadb.HttpClient(host=host, port=port, ssl=secure, settings=quiet)
-        with contextlib.suppress(AttributeError):
-            client._server._session.timeout = _TIMEOUT_S  # type: ignore[attr-defined]
-        return client
+    def _doubt(self, reason: str) -> None:
+        if not self.is_server:
+            _log.warning("Chroma's index is in doubt: %s", reason)
+            self.doubt = reason
+        self._process.rest()
 
 
-def _in_the_background() -> ThreadPoolExecutor:
-    """A thread of low priority, which those that it starts inherit: Chroma's build its graph for minutes on all cores.
-
-    Only Linux has priorities of threads.
-    """
-    if sys.platform == "linux":
-        return ThreadPoolExecutor(1, initializer=os.nice, initargs=(_NICENESS,))
-    return ThreadPoolExecutor(1)
-
-
-def _metadata(document: IndexedDocument, chunk: IndexedChunk) -> dict[str, str | int]:
+def _metadata(document: IndexedDocument, chunk: IndexedChunk) -> Metadata:
     """What a client of LangChain filters by and cites."""
     return {
         "document": document.id, "title": document.title, "source": document.source, "page": chunk.page,
@@ -323,50 +255,8 @@ def _metadata(document: IndexedDocument, chunk: IndexedChunk) -> dict[str, str |
     }  # fmt: skip
 
 
-def collection_name(profile: Profile) -> str:
-    """The collection that holds the vectors of a profile."""
-    return f"lectern-{profile.id}"
-
-
-def hierarchy_name(profile: Profile) -> str:
-    """The collection that holds summaries and clusters of a profile."""
-    return f"{collection_name(profile)}-hierarchy"
-
-
-def _address(url: str) -> tuple[str, int, bool]:
-    """Host, port and whether it is HTTPS. Raises ConfigurationError."""
-    address = urlparse(url if "//" in url else f"http://{url}")
-    try:
-        host, port = address.hostname, address.port
-    except ValueError:
-        host, port = None, None
-    if not host or address.scheme not in ("http", "https"):
-        raise ConfigurationError(f"CHROMA_URL is not an address: {url}", help="Write it like http://127.0.0.1:8000")
-    secure = address.scheme == "https"
-    return host, port or (443 if secure else 8000), secure
-
-
-def _await_heartbeat(host: str, port: int, secure: bool) -> None:
-    import httpx
-
-    place = f"[{host}]" if ":" in host else host
-    url = f"http{'s' if secure else ''}://{place}:{port}/api/v2/heartbeat"
-    httpx.get(url, timeout=_HEARTBEAT_S).raise_for_status()
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    import httpx
-    from chromadb.errors import ChromaError
-
-    try:
-        yield
-    # Chroma raises ValueError where its server cannot be reached, RuntimeError for faults of its Rust core, and
-    # AttributeError on clearing away what it could not open, a damaged folder.
-    except (ChromaError, httpx.HTTPError, OSError, ValueError, RuntimeError, AttributeError) as error:
-        raise ChromaUnavailable(f"Chroma does not answer: {error}") from error
-    except BaseException as error:
-        # A panic of its Rust core is no Exception, and its class cannot be imported.
-        if type(error).__name__ != "PanicException":
-            raise
-        raise ChromaUnavailable(f"Chroma failed: {error}") from error
+def _state(folder: Path) -> str:
+    """A text that is another once any file is, by its size and when it changed. Raises OSError."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _LEFT)
+    seen = [(path.relative_to(folder), path.stat()) for path in files]
+    return "\n".join(f"{name} {stat.st_size} {stat.st_ctime_ns}" for name, stat in seen)

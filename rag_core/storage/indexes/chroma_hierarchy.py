@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from accelerator.atomic import write_atomically
 from rag_core.domain import Profile
-from rag_core.storage.indexes.chroma import BATCH, ChromaStore
+from rag_core.storage.indexes.chroma import ChromaBatch, ChromaStore
 from rag_core.storage.postgres.database import Database
 
 _log = logging.getLogger(__name__)
@@ -73,15 +73,12 @@ class ChromaHierarchy:
         if (state == last or (not last and state.endswith(_NOTHING))) and not again:
             return
         lacking, wrong = self._difference(profile)
-        with self._store.hierarchy(profile, create=bool(lacking)) as collection:
-            for first in range(0, len(wrong), BATCH):
-                collection.delete(ids=wrong[first : first + BATCH])
-            for first in range(0, len(lacking), BATCH):
-                part = lacking[first : first + BATCH]
-                collection.add(
-                    ids=[row.id for row in part], documents=[row.text for row in part],
-                    embeddings=[row.vector for row in part], metadatas=[row.metadata for row in part],
-                )  # fmt: skip
+        if lacking or wrong:
+            batch = ChromaBatch(
+                [row.id for row in lacking], [row.metadata for row in lacking], [row.text for row in lacking],
+                [row.vector for row in lacking],
+            )  # fmt: skip
+            self._store.change_hierarchy(profile, wrong, batch)
         self._note(state)
 
     def is_damaged(self, profile: Profile) -> bool:
@@ -92,14 +89,7 @@ class ChromaHierarchy:
     def _difference(self, profile: Profile) -> tuple[list[_Row], list[str]]:
         """The rows that Chroma lacks, and the ids of those that it has and that are others or belong to nothing."""
         rows = {row.id: row for row in self._rows(profile)}
-        held: dict[str, str] = {}
-        with self._store.hierarchy(profile, create=False) as collection:
-            while collection is not None:
-                part = collection.get(include=["metadatas"], limit=BATCH, offset=len(held))
-                if not part["ids"]:
-                    break
-                found = zip(part["ids"], part["metadatas"], strict=True)
-                held |= {key: str((metadata or {}).get("digest")) for key, metadata in found}
+        held = {key: str((record or {}).get("digest")) for key, record in self._store.hierarchy(profile)}
         sound = {key for key, row in rows.items() if held.get(key) == row.digest}
         return [row for key, row in rows.items() if key not in sound], sorted(held.keys() - sound)
 

@@ -1,22 +1,23 @@
-"""Chroma as a derived index: it follows in the background, and is judged before it is opened."""
+"""Chroma as a derived index: it follows in the background, and is made anew on any doubt."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accelerator.faults import reach
 from rag_core.domain import Finding, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.storage.indexes.base import DerivedIndex, Surroundings
 from rag_core.storage.indexes.chroma import ChromaBatch, ChromaRows, ChromaStore, ChromaUnavailable
-from rag_core.storage.indexes.chroma_guard import ChromaGuard
 from rag_core.storage.indexes.chroma_hierarchy import ChromaHierarchy
-from rag_core.storage.indexes.chroma_probe import ProbeStopped
 from rag_core.storage.indexes.comparison import Comparison, first_cosine
+from rag_core.storage.originals.files import disk_failure
 from rag_core.storage.postgres.contents import IndexedDocument
 from rag_core.storage.postgres.new_vectors import NewVectors
 from rag_core.storage.postgres.truth import Rows
@@ -26,9 +27,31 @@ _log = logging.getLogger(__name__)
 _WITHIN = 1e-5
 # Its graph is approximate: among chunks that are much alike it may lead past a few.
 _SPARED = 1 / 8
+# How long its process, some 200 MB, is kept for what may come.
+_IDLE_S = 60.0
 _HIERARCHY = "Summaries or clusters differ from PostgreSQL's."
 _SERVER = "Check CHROMA_URL and the server behind it; search goes on with the dump files."
 _SHARED = "Another library may share this Chroma server. Give each library a server of its own."
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """How Chroma's rows differ from the chunks that it took.
+
+    `missing` counts the rows that each document lacks; `foreign` are the ids of rows that belong to no chunk.
+    """
+
+    missing: dict[str, int]
+    foreign: list[str]
+
+    @property
+    def strays(self) -> dict[str, int]:
+        """How many foreign rows name each document."""
+        counts: dict[str, int] = {}
+        for row in self.foreign:
+            document_id = row.rpartition(":")[0]
+            counts[document_id] = counts.get(document_id, 0) + 1
+        return counts
 
 
 class ChromaIndex(DerivedIndex):
@@ -44,16 +67,20 @@ class ChromaIndex(DerivedIndex):
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
         self.store = ChromaStore(surroundings.folder / "chroma", surroundings.settings.chroma_url)
-        self.guard = ChromaGuard(surroundings.database, self._documents, self.store, self._log, self.name, self.turn)
+        self._database = surroundings.database
         self._new_vectors = NewVectors(surroundings.database)
         self._hierarchy = ChromaHierarchy(surroundings.database, self.store)
-        self._counted = False
+        self._is_compared = False
+        self._rebuilt = ""
 
     def prepare(self) -> None:
-        """Have it judged where that was not done yet; rebuild a damaged one, repair one that lost rows."""
-        self.guard.heal()
-        if self.waiting():
-            self.requeue_lost()
+        """Make it anew where it is in doubt, and have given to it again what it lost."""
+        with self.turn:
+            self.store.look()
+            if self.store.doubt:
+                self.rebuild(self.store.doubt)
+            elif self.waiting():
+                self.requeue_lost()
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
         """Add the chunks of documents, in the place of those that it has of them. Raises ChromaUnavailable.
@@ -83,99 +110,143 @@ class ChromaIndex(DerivedIndex):
         return 0 if profile is None else self.store.count(profile)
 
     def tidy(self) -> None:
-        """Bring summaries and clusters up to date, and delete collections of profiles that are in use no longer.
-
-        Raises ChromaUnavailable.
+        """Bring summaries and clusters up to date, delete collections of profiles that are in use no longer, and let
+        the process go that has had nothing to do for a while. Raises ChromaUnavailable.
         """
         present = self._documents.profile()
         if present is not None:
             self._hierarchy.follow(present)
             for profile in self._new_vectors.stale():
-                self.store.forget(profile, present)
+                self.store.forget(profile)
                 self._new_vectors.forget(profile)
+        if self.store.idle_s > _IDLE_S:
+            self.store.rest()
 
-    def requeue_lost(self) -> bool:
+    def requeue_lost(self) -> None:
         """Have every document given to it where it holds fewer chunks than it took, as after its folder was lost.
 
-        Looked at once; no where it does not answer. Returns whether it was so. Raises StoreUnavailable.
+        Looked at once; nothing where it does not answer. Raises StoreUnavailable.
         """
         with self.turn:
-            if self._counted or self._documents.profile() is None:
-                return False
+            if self._is_compared or self._documents.profile() is None:
+                return
             try:
                 held = self.count()
             except ChromaUnavailable:
-                return False  # said when it is asked for more than a count
-            self._counted = True
-            if held >= self._documents.followed(self.name)[0]:
-                return False
-            _log.warning("Chroma has lost chunks: every document is given to it again.")
-            self._take_all()
-            return True
+                return  # said when it is asked for more than a count
+            self._is_compared = True
+            if held < self._documents.followed(self.name)[0]:
+                _log.warning("Chroma has lost chunks: every document is given to it again.")
+                self._take_all()
 
     def verify(self, comparison: Comparison) -> Iterator[Finding]:
-        """Judge the index, compare its rows' ids with the chunks, read a sample or all back, and ask it."""
-        own = self.store.folder is not None
-        with self.turn:
-            try:
-                fault = self.guard.judge(again=comparison.deep).fault
-                if not fault:
-                    yield from self._rows(comparison, own)
-                    if self._hierarchy.is_damaged(comparison.profile):
-                        yield comparison.finding(self.label, "", _HIERARCHY)
-                    return
-            except ProbeStopped:
-                return
-            except ChromaUnavailable as error:
-                fault = str(error)
-        help = "" if own else _SERVER
-        yield comparison.finding(self.label, "", f"The index cannot be used: {fault}", repairable=own, help=help)
+        """Compare its rows' ids with the chunks, read a sample or all back, and ask it."""
+        own = not self.store.is_server
+        try:
+            with self.turn:
+                yield from self._rows(comparison, own)
+                if self._hierarchy.is_damaged(comparison.profile):
+                    yield comparison.finding(self.label, "", _HIERARCHY)
+        except ChromaUnavailable as error:
+            help = "" if own else _SERVER
+            yield comparison.finding(self.label, "", f"The index cannot be used: {error}", repairable=own, help=help)
 
     def repair(self, findings: Sequence[Finding]) -> bool:
-        """Remove foreign rows and take again what is missing or wrong; begin anew where it cannot be used."""
-        if not findings:
-            return False
+        """Make it anew; on a server, which others may use, remove foreign rows and take again what is wrong."""
+        wrong = [item for item in findings if item.message != _HIERARCHY]
         try:
-            # An index that could not be used may be sound by now: the sync heals as well.
-            if all(item.document_id for item in findings) or not self.guard.judge(again=True).fault:
-                if any(item.message == _HIERARCHY for item in findings) and (profile := self._documents.profile()):
-                    self._hierarchy.follow(profile, again=True)
-                self.guard.repair(self.guard.compare(), {item.document_id for item in findings})
-                return False
-        except ProbeStopped:
-            return False
-        except ChromaUnavailable as error:
-            _log.warning("Chroma's rows cannot be repaired: %s", error)
-        reasons = "; ".join(item.message for item in findings if not item.document_id)
-        try:
-            self.rebuild(reasons or "its rows cannot be repaired")
+            if len(wrong) < len(findings) and (profile := self._documents.profile()):
+                self._hierarchy.follow(profile, again=True)
+            if wrong and self.store.is_server:
+                self._replace({item.document_id for item in wrong})
+            elif wrong:
+                self.rebuild("; ".join(item.message for item in wrong if not item.document_id) or "rows were wrong")
         except StoreUnavailable as error:
-            _log.warning("Chroma's index cannot be set aside: %s", error)
+            _log.warning("Chroma cannot be repaired: %s", error)
             return False
-        return True
+        return bool(wrong) and not self.store.is_server
 
     def rebuild(self, reason: str) -> None:
-        """Set the index aside and have every document given to a new one. Raises StoreUnavailable."""
-        self.guard.rebuild(reason)
+        """Begin anew, empty, and have every document given to it. Raises StoreUnavailable."""
+        with self.turn:
+            _log.warning("Chroma's index is made anew: %s", reason)
+            self._take_all()
+            reach("rebuild.queued")
+            try:
+                self.store.clear(self._documents.profile() or self._documents.last_profile())
+            except OSError as error:
+                raise disk_failure(error) from error
+            reach("rebuild.cleared")
+            self._rebuilt, self._is_compared = reason, True
 
     def note(self) -> str | None:
-        """What the user should know of a rebuild."""
-        return self.guard.note()
+        """What the user should know of a rebuild. Raises StoreUnavailable."""
+        waiting = self._log.waiting(self.name).documents if self._rebuilt else 0
+        if not waiting:
+            return None
+        return f"Chroma's index is being made anew: {waiting} documents to go. The dump files answer meanwhile."
 
     def describe(self) -> str:
         """Where it is."""
         return f"Chroma, {self.store.where()}"
 
     def stop(self) -> None:
-        """End a judgement that is under way."""
-        self.guard.stop()
+        """Add no more than the part that is under way."""
+        self.store.stop()
 
     def close(self) -> None:
-        """Let the client go, and note that this was in good order."""
-        self.guard.leave()
+        """Let the process go, and note that this was in good order."""
+        self.store.rest()
+
+    def _replace(self, suspects: Collection[str]) -> None:
+        """Remove foreign rows, and take documents again that lack rows or are suspect. Raises StoreUnavailable."""
+        with self.turn:
+            profile, difference = self._documents.profile(), self._compare()
+            if profile is None:
+                return
+            wrong = {*difference.missing, *suspects}
+            self._log.queue([self.name], wrong)
+            reach("repair.queued")
+            counts = self._counts()
+            # Rows of unknown documents may be another library's.
+            foreign = [row for row in difference.foreign if row.rpartition(":")[0] in counts]
+            self.store.remove_rows(profile, sorted(foreign))
+            reach("repair.removed")
+
+    def _compare(self, among: Collection[str] | None = None) -> _Difference:
+        """Compare the ids of all rows with the chunks of ready documents, or some of them; what waits is left out.
+
+        Raises ChromaUnavailable, StoreUnavailable.
+        """
+        with self.turn:
+            profile = self._documents.profile()
+            if profile is None:
+                return _Difference({}, [])
+            counts, waiting = self._counts(), self._log.waiting_ids(self.name)
+            expected = {key: n for key, n in counts.items() if key not in waiting and (among is None or key in among)}
+            seen: dict[str, int] = dict.fromkeys(expected, 0)
+            foreign: list[str] = []
+            for row, record in self.store.records(profile):
+                document_id, _, index = row.rpartition(":")
+                if document_id in waiting or (document_id in counts and document_id not in expected):
+                    continue
+                known = (record or {}).get("document") == document_id
+                if known and index.isdecimal() and int(index) < expected.get(document_id, 0):
+                    seen[document_id] += 1
+                else:
+                    foreign.append(row)
+            return _Difference({key: n - seen[key] for key, n in expected.items() if seen[key] < n}, foreign)
+
+    def _counts(self) -> dict[str, int]:
+        """How many chunks each document has that it holds, or will."""
+        rows: Sequence[tuple[str, int]] = self._database.rows(
+            "SELECT c.document_id, count(*) FROM chunks c JOIN documents d ON d.id = c.document_id"
+            " WHERE d.state IN ('stored', 'ready') GROUP BY c.document_id"
+        )
+        return dict(rows)
 
     def _rows(self, comparison: Comparison, own: bool) -> Iterator[Finding]:
-        difference = self.guard.compare({document.id for document in comparison.ready()})
+        difference = self._compare({document.id for document in comparison.ready()})
         for document_id, missing in difference.missing.items():
             yield comparison.finding(self.label, document_id, f"{missing} chunks are missing.")
         for document_id, count in difference.strays.items():

@@ -10,7 +10,7 @@ import pytest
 
 from rag_core import Cancellation, Library, Settings, Upload
 from rag_core.errors import ModelUnavailable
-from rag_core.services.aside import Aside
+from rag_core.runtime.low_priority import LowPriorityProcess
 from rag_core.services.clustering import Clustering
 from tests.conftest import add_text
 
@@ -83,13 +83,13 @@ def test_a_model_that_is_not_there_leaves_extracts(quiet: Library) -> None:
 @pytest.mark.slow
 def test_clusters_come_by_themselves(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere: list[str] = []
-    call = Aside.__call__
+    call = LowPriorityProcess.__call__
 
-    def counted(self: Aside, function: Callable[..., object], /, *arguments: object) -> object:
+    def counted(self: LowPriorityProcess, function: Callable[..., object], /, *arguments: object) -> object:
         elsewhere.append(function.__name__)
         return call(self, function, *arguments)
 
-    monkeypatch.setattr(Aside, "__call__", counted)
+    monkeypatch.setattr(LowPriorityProcess, "__call__", counted)
     with Library.open(settings.changed("hierarchy", background=True)) as library:
         document = add_text(library, "one.txt", TEXTS["ferry"].format(n=1))
         deadline = time.monotonic() + 90
@@ -97,4 +97,4 @@ def test_clusters_come_by_themselves(settings: Settings, monkeypatch: pytest.Mon
             time.sleep(0.2)
         assert library.clusters.tree().clusters[0].documents == (document.id,)
         assert library.clusters.of_document(document.id)
-    assert elsewhere == ["_described", "_grouped"]  # neither held up a search
+    assert [name for name in elsewhere if name.startswith("_")] == ["_described", "_grouped"]  # neither held up a search

@@ -12,9 +12,8 @@ import pytest
 
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Profile
-from rag_core.storage.indexes.chroma import ChromaStore, hierarchy_name
+from rag_core.storage.indexes import chroma_client
 from rag_core.storage.indexes.chroma_index import ChromaIndex
-from rag_core.storage.indexes.chroma_probe import _faults
 
 TEXTS = {
     "ferry": "The ferry of hour {n} crosses the strait with cars when the wind allows its captain to sail.",
@@ -43,17 +42,29 @@ def clustered(settings: Settings) -> Iterator[Library]:
         yield library
 
 
+def call(library: Library, function: Callable[..., Any], *arguments: object) -> Any:
+    """What a function makes of the collection of summaries and clusters, in the process that has it open."""
+    store = library.storage.chroma
+    return store._call(function, library.storage.documents.profile(), *arguments)
+
+
+def read(place: chroma_client.ChromaPlace, profile: Profile) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
+    rows = chroma_client._hierarchy(place, profile).get(include=["documents", "embeddings"])
+    return dict(zip(rows["ids"], zip(rows["documents"], rows["embeddings"], strict=True), strict=True))
+
+
+def spoil(place: chroma_client.ChromaPlace, profile: Profile) -> None:
+    collection = chroma_client._hierarchy(place, profile)
+    first, second, *_ = collection.get(include=[])["ids"]
+    collection.delete(ids=[first])
+    collection.update(ids=[second], metadatas=[{"digest": "other"}])
+    collection.add(ids=["summary:gone:0"], embeddings=[np.ones(profile.dimensions)], documents=["gone"])
+
+
 def held(library: Library) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
     """Text and vector of every row."""
-    profile = library.storage.documents.profile()
-    assert profile is not None
-    with library.storage.chroma.hierarchy(profile, create=False) as collection:
-        rows = collection.get(include=["documents", "embeddings"]) if collection else None
-    return (
-        {}
-        if rows is None
-        else dict(zip(rows["ids"], zip(rows["documents"], rows["embeddings"], strict=True), strict=True))
-    )
+    rows: dict[str, tuple[str, np.ndarray[Any, Any]]] = call(library, read)
+    return rows
 
 
 def wanted(library: Library) -> dict[str, tuple[str, np.ndarray[Any, Any]]]:
@@ -96,9 +107,9 @@ def test_it_has_every_summary_and_cluster_and_lets_them_go(clustered: Library) -
 
 def test_nothing_is_read_again_where_nothing_changed(clustered: Library, settings: Settings) -> None:
     index = clustered.storage.index(ChromaIndex)
-    clustered.storage.chroma.close()
+    clustered.storage.chroma.rest()
     index.tidy()
-    assert clustered.storage.chroma._client is None
+    assert not clustered.storage.chroma._process.runs
     seen = (settings.data_dir / "chroma" / "hierarchy.seen").read_text()
     list(clustered.clusters.update(anew=True))
     index.tidy()
@@ -106,13 +117,7 @@ def test_nothing_is_read_again_where_nothing_changed(clustered: Library, setting
 
 
 def test_damage_is_found_and_repaired(clustered: Library) -> None:
-    profile = clustered.storage.documents.profile()
-    assert profile is not None
-    with clustered.storage.chroma.hierarchy(profile, create=False) as collection:
-        first, second, *_ = collection.get(include=[])["ids"]
-        collection.delete(ids=[first])
-        collection.update(ids=[second], metadatas=[{"digest": "other"}])
-        collection.add(ids=["summary:gone:0"], embeddings=[np.ones(profile.dimensions)], documents=["gone"])
+    call(clustered, spoil)
     (finding,) = clustered.maintenance.verify().findings
     assert (finding.store, finding.repairable) == ("Chroma", True)
     assert "Summaries" in finding.message
@@ -140,26 +145,13 @@ def test_it_comes_back_with_a_lost_index(clustered: Library, settings: Settings)
         assert agree(again)
 
 
-def test_a_damaged_one_is_judged(clustered: Library, settings: Settings) -> None:
-    from rag_core.storage.indexes.chroma import collection_name
-    from rag_core.storage.indexes.chroma_probe import _judge
-
-    profile = clustered.storage.documents.profile()
-    assert profile is not None
-    with clustered.storage.chroma.hierarchy(profile, create=False) as collection:
-        assert collection.name == hierarchy_name(profile)
-        collection.add(ids=["zero"], embeddings=[np.zeros(profile.dimensions)], documents=["none"])
-    clustered.storage.chroma.close()
-    assert "without direction" in _judge(settings.data_dir / "chroma", collection_name(profile)).fault
-
-
 def test_rows_near_their_mean_are_all_found(tmp_path: Path) -> None:
     chance = np.random.default_rng(0)
     mean, apart = np.eye(1, 384), chance.standard_normal((2000, 384)) / 384**0.5
     vectors = (mean + apart / chance.integers(2, 50, (2000, 1)) ** 0.5).astype(np.float32)
-    store = ChromaStore(tmp_path, None)
-    store.trust()
-    with store.hierarchy(Profile("test", "test", "1", 384, "mean", "float32"), create=True) as collection:
-        collection.add(ids=[str(row) for row in range(2000)], embeddings=vectors)
-        assert not any(_faults(collection))
-    store.close()
+    place, profile = chroma_client.ChromaPlace(tmp_path), Profile("test", "test", "1", 384, "mean", "float32")
+    ids = [str(row) for row in range(2000)]
+    chroma_client.change_hierarchy(place, profile, [], ids, [{"number": 0}] * 2000, [""] * 2000, list(vectors))
+    found = chroma_client._hierarchy(place, profile).query(query_embeddings=vectors, n_results=1)["ids"]
+    assert sum(row != nearest for row, (nearest, *_) in zip(ids, found, strict=True)) < 20
+    chroma_client.close(place)

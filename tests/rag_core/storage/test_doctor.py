@@ -3,21 +3,20 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from rag_core import Settings
 from rag_core.domain import Finding, Profile, Report
 from rag_core.storage import Accepted, Storage
-from rag_core.storage.indexes import ChromaIndex, chroma, chroma_guard
+from rag_core.storage.indexes import ChromaIndex
 from rag_core.storage.indexes.chroma import ChromaBatch, ChromaUnavailable
-from rag_core.storage.indexes.chroma_probe import ProbeStopped, Verdict, _part_fault, probe
 from rag_core.storage.maintenance.doctor import repair, verify
 from tests.rag_core.storage.filled import (
     PROFILE,
@@ -186,7 +185,6 @@ def test_rows_missing_foreign_or_wrong_in_chroma(storage: Storage, filled: list[
     assert_repaired(storage, report)
     assert repair(storage, report).findings == ()
     assert storage.chroma.count(PROFILE) == 12
-    assert not list(storage.folder.glob("chroma.broken-*"))
 
 
 def add_row(storage: Storage, row: str, document: str, text: str, vector: np.ndarray) -> None:
@@ -282,7 +280,7 @@ CHROMA_DAMAGES: dict[str, tuple[str, Damage]] = {
 def test_a_damaged_chroma_is_reported_and_made_again(
     storage: Storage, filled: list[str], name: str, damage: Damage
 ) -> None:
-    storage.chroma.distrust()
+    storage.chroma.rest()
     damage(storage.folder / "chroma" / name)
     report = verify(storage)
     assert {item.store for item in report.findings} == {"Chroma"}
@@ -291,99 +289,39 @@ def test_a_damaged_chroma_is_reported_and_made_again(
 
 
 @pytest.mark.usefixtures("fresh_processes")
-def test_an_index_that_ends_its_process_heals_by_itself(
-    settings: Settings, storage: Storage, monkeypatch: pytest.MonkeyPatch
+def test_a_process_that_ended_is_a_doubt_and_the_index_is_made_anew(storage: Storage, filled: list[str]) -> None:
+    storage.stop_following()
+    for process in psutil.Process().children(recursive=True):
+        if "low_priority" in " ".join(process.cmdline()):
+            process.kill()
+    with pytest.raises(ChromaUnavailable):
+        storage.chroma.count(PROFILE)
+    assert storage.chroma.doubt
+    assert {item.store for item in verify(storage).findings} == {"Chroma"}
+    storage.index(ChromaIndex).prepare()
+    assert storage.notes == ("Chroma's index is being made anew: 4 documents to go. The dump files answer meanwhile.",)
+    storage.settle()
+    assert storage.notes == ()
+    assert verify(storage, deep=True).findings == ()
+
+
+@pytest.mark.parametrize("happened", ["nothing", "changed", "killed"])
+def test_a_folder_that_is_not_as_it_was_left_is_made_anew(
+    settings: Settings, storage: Storage, filled: list[str], happened: str
 ) -> None:
-    monkeypatch.setattr(chroma, "_HNSW", {"space": "cosine", "sync_threshold": 3, "batch_size": 2})
-    fill(storage, 30, 3)
-    storage.close()
-    (links,) = (settings.data_dir / "chroma").glob("*/link_lists.bin")
-    zero(links)
-    verdict = probe(settings.data_dir / "chroma", "lectern-test", 60, threading.Event())
-    assert signal.Signals.SIGSEGV.name in verdict.fault
-    (settings.data_dir / "chroma.broken-before").mkdir()
-    again = Storage(settings)
-    try:
-        assert not again.chroma.trusted
-        with pytest.raises(ChromaUnavailable):
-            again.chroma.count(PROFILE)
-        again.index(ChromaIndex).guard.heal()
-        assert "90 to go" in again.notes[0] or "30 documents to go" in again.notes[0]
-        again.settle()
-        assert again.notes == ("Chroma's index was damaged and has been rebuilt.",)
-        assert verify(again, deep=True).findings == ()
-        assert len(list(settings.data_dir.glob("chroma.broken-*"))) == 1
-    finally:
-        again.close()
-
-
-def test_lost_rows_are_repaired_on_opening(settings: Settings, storage: Storage, filled: list[str]) -> None:
-    storage.chroma.remove_rows(PROFILE, [f"{filled[0]}:1"])
-    add_row(storage, "f" * 32 + ":0", "f" * 32, "foreign", storage.documents.vectors(filled[0])[0][0])
-    add_row(storage, "f" * 32 + ":1", "f" * 32, "foreign", storage.documents.vectors(filled[0])[0][0])
-    storage.close()
-    again = Storage(settings)
-    try:
-        again.settle()
-        assert verify(again).findings == ()
-        assert again.notes == ()
-    finally:
-        again.close()
-
-
-def test_an_index_is_judged_where_it_was_not_left_as_it_is(
-    settings: Settings, storage: Storage, filled: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judged: list[Path] = []
-
-    def judge(folder: Path, *_: object) -> Verdict:
-        judged.append(folder)
-        return Verdict(12)
-
-    monkeypatch.setattr(chroma_guard, "probe", judge)
     folder = settings.data_dir / "chroma"
+    (folder / "empty").mkdir()
     storage.close()
-    nothing, changed, killed = lambda: None, (folder / "chroma.sqlite3").touch, (folder / "left.sound").unlink
-    for happened, times in ((nothing, 0), (changed, 1), (killed, 2)):
-        happened()
-        with contextlib.closing(Storage(settings)) as again:
-            again.index(ChromaIndex).guard.heal()
-            assert len(judged) == times
-            assert again.chroma.trusted
-            assert not (folder / "left.sound").exists()  # a kill from here on leaves none
-            assert again.chroma.count(PROFILE) == 12
-
-
-@pytest.mark.usefixtures("fresh_processes")
-def test_a_probe_is_limited_in_time_and_can_be_stopped(storage: Storage, filled: list[str]) -> None:
-    folder = storage.folder / "chroma"
-    storage.chroma.close()
-    assert "did not open within" in probe(folder, "lectern-test", 0, threading.Event()).fault
-    stopped = threading.Event()
-    stopped.set()
-    with pytest.raises(ProbeStopped):
-        probe(folder, "lectern-test", 60, stopped)
-    assert probe(folder, "lectern-test", 60, threading.Event()).rows == 12
-    assert probe(folder, "lectern-other", 60, threading.Event()).rows is None
-
-
-@pytest.mark.parametrize(
-    ("passed", "cut_off", "damaged"), [(0, 0, False), (8, 8, False), (64, 8, False), (9, 9, True), (64, 64, True)]
-)
-def test_an_index_that_is_only_approximate_is_no_damaged_one(passed: int, cut_off: int, damaged: bool) -> None:
-    """Of 64 rows, those that a search is led past, and those among them that nothing leads to."""
-
-    class Collection:
-        def get(self, **_: object) -> dict[str, object]:
-            return {"ids": [str(row) for row in range(64)], "embeddings": np.ones((64, 8), np.float32)}
-
-        def query(self, ids: list[str] | None = None, **_: object) -> dict[str, object]:
-            if ids is None:
-                return {"distances": [[0.01]] * passed + [[0.0]] * (64 - passed)}
-            assert ids == [str(row) for row in range(passed)]
-            return {"distances": [[]] * cut_off + [[0.0]] * (passed - cut_off)}
-
-    assert bool(_part_fault(Collection(), 0)) == damaged
+    if happened == "changed":
+        (folder / "chroma.sqlite3").touch()
+    elif happened == "killed":  # who is killed leaves no note of it
+        (folder / "left.sound").unlink()
+    with contextlib.closing(Storage(settings)) as again:
+        again.settle()
+        assert not (folder / "left.sound").exists()
+        assert (folder / "empty").exists() == (happened == "nothing")
+        assert again.chroma.count(PROFILE) == 12
+        assert verify(again, deep=True).findings == ()
 
 
 def test_a_server_that_does_not_answer_is_told_of(settings: Settings) -> None:
@@ -403,15 +341,15 @@ def test_a_repair_cut_short_is_finished_by_the_next(
 ) -> None:
     (storage.folder / "dumps" / f"{filled[0]}.dump").unlink()
     storage.chroma.remove_rows(PROFILE, [f"{filled[1]}:1"])
-    remove = storage.chroma.remove_rows
+    clear = storage.chroma.clear
 
-    def killed(profile: Profile, ids: list[str]) -> None:
+    def killed(profile: Profile) -> None:
         if done:
-            remove(profile, ids)
+            clear(profile)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(storage.chroma, "remove_rows", killed)
+        patch.setattr(storage.chroma, "clear", killed)
         repair(storage, verify(storage))
     storage.settle()
     assert repair(storage, verify(storage, deep=True)).findings == ()

@@ -439,7 +439,7 @@ def test_a_changed_title_reaches_those_who_hold_texts(storage: Storage, listing:
     listing.calls.clear()
     storage.settle()
     assert listing.calls == [("remove", 1), ("put", 1)]
-    titles = {row["title"] for row in storage.chroma._collection.get(include=["metadatas"])["metadatas"]}
+    titles = {record["title"] for _, record in storage.chroma.records(PROFILE)}
     assert titles == {"Better", "Title 1"}
     assert rows(storage, "SELECT id FROM changes") == []
 

@@ -1,0 +1,1 @@
+"""What runs beside the house's own threads: processes of low priority."""

@@ -1,0 +1,43 @@
+"""Calls that another process carries out: behind everything else, and ended at once when nobody waits any longer."""
+
+from __future__ import annotations
+
+import operator
+import os
+import threading
+import time
+
+import pytest
+
+from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
+
+
+@pytest.mark.usefixtures("fresh_processes")
+def test_calls_go_to_a_process_of_low_priority() -> None:
+    process = LowPriorityProcess()
+    first = process(os.getpid)
+    assert first != os.getpid()
+    assert process(os.nice, 0) == min(19, os.nice(0) + 10)
+    with pytest.raises(ZeroDivisionError):
+        process(operator.truediv, 1, 0)
+    assert process(os.getpid) == first
+    process.rest()
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
+    process.close()
+
+
+def test_closing_ends_a_call() -> None:
+    process = LowPriorityProcess()
+    threading.Timer(0.2, process.close).start()
+    for function, argument in ((time.sleep, 60), (os.nice, 0)):
+        with pytest.raises(ProcessEnded):
+            process(function, argument)
+
+
+def test_a_call_beyond_its_limit_of_time_ends_the_process() -> None:
+    process = LowPriorityProcess(timeout_s=0.3)
+    with pytest.raises(ProcessEnded):
+        process(time.sleep, 60)
+    assert process(os.nice, 0) >= 0
+    process.close()
