@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 _OWN = "settings"
 _REMOTE = "allow_remote"
 _MODEL = "model"
+_MODEL_SETTING = "generation.model"
 
 
 class Preferences:
@@ -56,16 +57,21 @@ class Preferences:
         return self.effective.changed("generation", model=self.model)
 
     def apply(self, changes: Mapping[str, object]) -> None:
-        """Make settings the library's own, `{"retrieval.k": 10}`. Raises ConfigurationError."""
+        """Make settings the library's own, `{"retrieval.k": 10}`, beside those that are. Raises ConfigurationError."""
         changes = translated(changes)
-        kept = {**self._own(self.settings), **changes}
-        with self._lock:
-            self.settings = self.settings.with_values(changes)
-        if "generation.model" in kept:
-            self._kept.set_preference(_MODEL, str(kept.pop("generation.model")))
-        if any(key.startswith("chunking.") for key in changes):
-            rechunking.begin(self._storage, self.settings.chunking.key)
-        self._kept.set_preference(_OWN, json.dumps(kept))
+
+        def with_changes(kept: str) -> str:
+            own = {**self._own(self.settings, kept), **changes}
+            return json.dumps({key: value for key, value in own.items() if key != _MODEL_SETTING})
+
+        with self._lock:  # what is in effect and what is kept change together
+            settings = self.settings.with_values(changes)
+            self._kept.change_preference(_OWN, with_changes)
+            self.settings = settings
+            if _MODEL_SETTING in changes:
+                self._kept.set_preference(_MODEL, str(changes[_MODEL_SETTING]))
+            if any(key.startswith("chunking.") for key in changes):
+                rechunking.begin(self._storage, settings.chunking.key)
 
     def embed_with(self, model: str, profile: Profile) -> None:
         """The library was re-embedded with another model."""
@@ -136,7 +142,7 @@ class Preferences:
 
     def _with_own(self, settings: Settings) -> Settings:
         """Settings with what was made the library's own. What fits no longer is left out, and logged."""
-        own = self._own(settings)
+        own = self._own(settings, self._kept.preference(_OWN) or "")
         for group in dict.fromkeys(key.partition(".")[0] for key in own):
             # A group at once, for a chunk's size and overlap fit each other alone.
             values = {key: value for key, value in own.items() if key.startswith(f"{group}.")}
@@ -146,10 +152,11 @@ class Preferences:
                 _log.warning("Settings of the library's own are not used: %s", error)
         return settings
 
-    def _own(self, settings: Settings) -> dict[str, object]:
+    @staticmethod
+    def _own(settings: Settings, text: str) -> dict[str, object]:
         """What was made the library's own. A library may come from elsewhere: only what a run may change is taken."""
         try:
-            kept = json.loads(self._kept.preference(_OWN) or "{}")
+            kept = json.loads(text or "{}")
         except ValueError:
             kept = {}
         kept = translated(kept) if isinstance(kept, dict) else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -182,6 +182,16 @@ class ConversationStore:
                 "INSERT INTO preferences (name, value) VALUES (%s, %s)"
                 " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (_id(name), storable(value)),
+            )
+
+    @retried
+    def change_preference(self, name: str, change: Callable[[str], str]) -> None:
+        """Keep what `change` makes of a value, "" where there is none, before anybody else reads or writes it."""
+        with self._database.transaction() as connection:
+            connection.execute("INSERT INTO preferences (name, value) VALUES (%s, '') ON CONFLICT DO NOTHING", (name,))
+            row = connection.execute("SELECT value FROM preferences WHERE name = %s FOR UPDATE", (name,)).fetchone()
+            connection.execute(
+                "UPDATE preferences SET value = %s WHERE name = %s", (storable(change(row[0] if row else "")), name)
             )
 
     @retried
