@@ -13,11 +13,11 @@ from urllib.parse import unquote
 
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.reading.base import Details
+from rag_core.reading.encoding import decode
 from rag_core.reading.flowing import archive, web
 from rag_core.reading.flowing.blocks import Block, Flow
 from rag_core.reading.flowing.damage import spared
 from rag_core.reading.flowing.unseen import hidden_note, hidden_texts
-from rag_core.reading.text import decode
 
 _CONTAINER, _LOCKS = "META-INF/container.xml", "META-INF/encryption.xml"
 _HEADING_WITHIN = 4  # blocks of a chapter among which its own heading is looked for

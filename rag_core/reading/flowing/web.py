@@ -6,11 +6,9 @@ page has such things.
 
 from __future__ import annotations
 
-import codecs
 import copy
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from lxml import etree, html
 
 from rag_core.errors import UnreadableDocument
 from rag_core.reading.base import Details
+from rag_core.reading.encoding import decode_as
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind, picture
 from rag_core.reading.flowing.hidden import Hidden
@@ -352,6 +351,5 @@ def _decoded(path: Path, max_chars: int) -> tuple[str, str]:
     with path.open("rb") as file:
         declared = _DECLARED.search(file.read(4096))
     if note and declared:
-        with suppress(LookupError, UnicodeDecodeError):
-            return path.read_bytes().decode(codecs.lookup(declared[1].decode("ascii")).name), ""
+        return decode_as(path.read_bytes(), declared[1].decode("ascii"))
     return text, note

@@ -5,7 +5,8 @@ import pytest
 
 from rag_core.errors import LimitExceeded, UnreadableDocument, UnsupportedDocument
 from rag_core.reading import Reader
-from rag_core.reading.text import decode, first_line_title
+from rag_core.reading.encoding import decode
+from rag_core.reading.text import first_line_title
 from rag_core.settings import ReadingSettings
 
 WORDS = "Grüße – “naïve” café № 5 Ω"
