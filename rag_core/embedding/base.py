@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from rag_core.domain import Profile
 from rag_core.embedding.lately import Lately
 from rag_core.embedding.pieces import Pieces, pooled
-from rag_core.embedding.precedence import PRECEDENCE
 from rag_core.embedding.source import ModelSource
 from rag_core.embedding.token_vectors import TokenVectors, whole
 from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad, shared_out
 from rag_core.embedding.windows import Embedded, Windows
 from rag_core.errors import Cancelled, ModelUnavailable
+from rag_core.runtime.precedence import PRECEDENCE
 
 # Texts tokenised and sorted at a time: enough to find company of the same length, and few enough that a short document
 # does not wait long between those of a long one.

@@ -19,6 +19,7 @@ from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnav
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
+from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.services.corpora import LibraryCorpus, Rechunked
 from rag_core.services.embedding_in_use import EmbeddingInUse
 from rag_core.services.preferences import Preferences
@@ -83,9 +84,10 @@ class Asking:
     def search(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """The same as `find` for a question that a person wrote. Raises InvalidQuestion."""
         asked = self._checked(question)
-        understood = self.library.understood(asked, scope)
-        found = self.find(understood, scope, **wanted)
-        unknown = self.library.unknown(understood)
+        with PRECEDENCE.question():
+            understood = self.library.understood(asked, scope)
+            found = self.find(understood, scope, **wanted)
+            unknown = self.library.unknown(understood)
         lacking = (f"No document holds {' or '.join(f'“{word}”' for word in unknown)}.",) if unknown else ()
         trace = replace(found.trace, query=understood, notes=(*lacking, *found.trace.notes))
         return replace(found, trace=trace)
@@ -119,7 +121,8 @@ class Asking:
         conversation, message = self._storage.conversations.ask(
             conversation, question, asked.changed, replaces, begun_by
         )
-        yield from self._kept(events, _unfinished(question, "", conversation, message, model))
+        with PRECEDENCE.question():
+            yield from self._kept(events, _unfinished(question, "", conversation, message, model))
 
     def reply(
         self,
@@ -141,7 +144,8 @@ class Asking:
         if conversation:
             asked = scoped(self._storage, question, conversation, scope)
         asked = replace(asked, history=(*asked.history, *past))
-        yield from self._events(asked, question, model, cancellation, agent)
+        with PRECEDENCE.question():
+            yield from self._events(asked, question, model, cancellation, agent)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""

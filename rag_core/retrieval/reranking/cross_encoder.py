@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rag_core.embedding.precedence import PRECEDENCE
 from rag_core.embedding.quiet import keep_quiet
 from rag_core.errors import ModelUnavailable
 from rag_core.retrieval.candidates import Candidates, Scores
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.reranking.base import Reranker
+from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.text.context import context_of
 
 # Tokens of question and passage together: as many as these models were trained with. A longer passage is cut off.

@@ -24,6 +24,7 @@ from accelerator.atomic import write_atomically
 from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
+from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.storage.indexes import chroma_client as client
 from rag_core.storage.indexes.chroma_client import BATCH, ChromaPlace, ChromaRows, ChromaUnavailable, Metadata
 from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
@@ -131,6 +132,7 @@ class ChromaStore:
             if self._stopped.is_set():
                 raise ChromaUnavailable("The library is being closed.", help="It goes on when it is opened.")
             part = slice(first, first + _ADDED)
+            PRECEDENCE.give_way()
             reach("chroma.adding")
             # Not upsert: in Chroma 1.5 deletions after upserts take half a minute in an unsynced index.
             self._call(client.add, profile, batch.ids[part], batch.metadatas[part], batch.texts[part], vectors[part])

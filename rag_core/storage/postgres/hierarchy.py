@@ -12,6 +12,7 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
+from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import clean
 
@@ -27,6 +28,7 @@ _MISSING = (
     " WHERE s.document_id = d.id AND s.generation = d.generation AND s.profile = d.profile)"
 )
 _MOST_WORDS = 64
+_PART = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +122,27 @@ class HierarchyStore:
         return [Due(*row) for row in rows]
 
     def chunks(self, document_id: str) -> tuple[list[str], list[int], Floats]:
-        """Texts, numbers of tokens and vectors, float32 (n, d), of a document's chunks in order."""
-        rows = self._database.rows(
-            "SELECT text, token_count, vector FROM chunks WHERE document_id = %s ORDER BY index",
-            (document_id,),
-            binary=True,
-        )
-        return [row[0] for row in rows], [row[1] for row in rows], _matrix([row[2] for row in rows])
+        """Texts, numbers of tokens and vectors, float32 (n, d), of a document's chunks in order.
+
+        Read part by part: no statement of a long table comes near its limit of time, and questions go in between.
+        """
+        texts: list[str] = []
+        tokens: list[int] = []
+        vectors: list[Floats] = []
+        while len(texts) % _PART == 0:
+            PRECEDENCE.give_way()
+            rows = self._database.rows(
+                "SELECT text, token_count, vector FROM chunks WHERE document_id = %s AND index >= %s ORDER BY index"
+                " LIMIT %s",
+                (document_id, len(texts), _PART),
+                binary=True,
+            )
+            if not rows:
+                break
+            texts += [row[0] for row in rows]
+            tokens += [row[1] for row in rows]
+            vectors.append(_matrix([row[2] for row in rows]))
+        return texts, tokens, np.concatenate(vectors) if vectors else _matrix([])
 
     @retried
     def put(self, made: Summarised) -> bool:

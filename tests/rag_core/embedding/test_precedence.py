@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rag_core.embedding.base import Forward
-from rag_core.embedding.precedence import PRECEDENCE, Precedence
 from rag_core.embedding.source import ModelSource
+from rag_core.runtime.precedence import PRECEDENCE, Precedence
 from tests.rag_core.embedding.conftest import FakeEmbedder
 
 PATIENCE_S = 60
