@@ -84,7 +84,8 @@ llama:
 
 $(VENV)/.model: $(VENV)/.product rag_core/embedding/reader.npz
 	@echo "Preparing the embedding model and the reader (a minute, once) ..."
-	@$(BIN)/python -c 'from rag_core.embedding import open_embedder, open_reader; from rag_core.settings import Settings; \
+	@$(BIN)/python -c 'from rag_core.reading.worker import import_all; import_all(); \
+		from rag_core.embedding import open_embedder, open_reader; from rag_core.settings import Settings; \
 		s = Settings.load(); open_embedder(s.embedding, s.models_dir).close(); open_reader(s.embedding, s.models_dir).close()'
 	@touch $@
 

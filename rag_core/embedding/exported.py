@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import shutil
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from pathlib import Path
 from accelerator.atomic import WORK_SUFFIX, publish_folder, work_path, write_atomically
 from rag_core.embedding.source import ModelSource
 from rag_core.errors import ModelUnavailable
-from rag_core.settings import PROJECT_DIR
+from rag_core.runtime.environment import bare
 
 MANIFEST = "manifest.json"
 EXPORT_TIMEOUT_S = 900.0
@@ -71,7 +70,6 @@ def publish(work: Path, target: Path) -> bool:
 
 def in_child(program: str, *arguments: str, timeout_s: float = EXPORT_TIMEOUT_S) -> str:
     """What a program of ours writes in a process of its own. Raises ModelUnavailable with its last words."""
-    path = os.pathsep.join(filter(None, (str(PROJECT_DIR), os.environ.get("PYTHONPATH"))))
     try:
         result = subprocess.run(
             [sys.executable, "-m", program, *arguments],
@@ -79,7 +77,7 @@ def in_child(program: str, *arguments: str, timeout_s: float = EXPORT_TIMEOUT_S)
             capture_output=True,
             text=True,
             errors="replace",
-            env={**os.environ, "PYTHONPATH": path},
+            env=bare(),
             timeout=timeout_s,
             check=False,
         )

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psutil
 
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
 from rag_core.reading import wire
+from rag_core.runtime.environment import bare
 
 # How often memory and cancellation are looked at while waiting.
 WATCH_S = 0.02
@@ -113,15 +113,13 @@ class Child:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self.kill()
-        root = str(Path(__file__).resolve().parents[2])
-        paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             [sys.executable, "-m", self._module, str(self._memory_bytes)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env=bare(),
             # Ctrl-C in the terminal is for the parent, which then ends this process in its own time.
             start_new_session=True,
         )

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,6 +24,7 @@ from rag_core.reading.image import ImageDocument, turned
 from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.text import TextDocument
+from rag_core.runtime.confinement import confine
 
 # Their libraries take up to half a second to import: a module is imported when the first of its files comes.
 FLOWING = {
@@ -126,6 +128,12 @@ class Worker:
         self._document = self._key = None
 
 
+def import_all() -> None:
+    """Import what reads each format, so that Python keeps it compiled: a reading process may not write there."""
+    for name in sorted({*FLOWING.values()}):
+        import_module(f"rag_core.reading.flowing.{name}")
+
+
 def limit_memory(memory_bytes: int) -> None:
     """Let this process take `memory_bytes` more than it has, where the system can hold it to that.
 
@@ -155,6 +163,7 @@ def serve(requests: BinaryIO, responses: BinaryIO) -> None:
 
 def main() -> None:
     """Serve on standard input and output; what libraries print goes to standard error instead."""
+    confine()
     limit_memory(int(sys.argv[1]))
     responses = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

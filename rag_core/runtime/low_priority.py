@@ -13,14 +13,16 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from rag_core.errors import LecternError
+from rag_core.runtime.environment import bare
 
 _NICENESS = 10
 # One thread of its libraries computes, or a search would wait for all cores.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
+# A server of Chroma's is reached as its own client is told to.
+_OF_CHROMA = ("CHROMA_", "SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 Result = TypeVar("Result")
 
 
@@ -100,11 +102,10 @@ class LowPriorityProcess:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    paths = [str(Path(__file__).resolve().parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
         [sys.executable, "-m", "rag_core.runtime.low_priority"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **_ONE_THREAD},
+        env=bare(*_OF_CHROMA, **_ONE_THREAD),
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from rag_core.reading.ocr.base import Options, Recogniser
 from rag_core.reading.ocr.drawing import draw
 from rag_core.reading.ocr.layout import page_of
 from rag_core.reading.worker import limit_memory
+from rag_core.runtime.confinement import confine
 
 RECOGNISERS = {
     "rapidocr": "rag_core.reading.ocr.rapid",
@@ -68,6 +69,7 @@ def serve(requests: BinaryIO, responses: BinaryIO) -> None:
 
 def main() -> None:
     """Serve on standard input and output; what libraries print goes to standard error instead."""
+    confine()
     with suppress(OSError):
         os.nice(_NICENESS)
     # Models reserve more than they use; what is used the parent watches.
