@@ -47,7 +47,7 @@ _NUMBERED_TITLE = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|[IVX]{1,5}\.|(?:chapter|part|section|item)\s+\w+)\s", re.I
 )
 _LABEL = re.compile(r"[A-Z][\w().,/'’&-]*(?: [\w().,/'’&-]+){0,3}:\s+\S")
-_CELL_GAP = re.compile(r"\s*\|\s*|\t+|\s{3,}")
+_CELL_GAP, _TAB_GAP = re.compile(r"\s*\|\s*|\t+|\s{3,}"), re.compile(r"\t+|\s{3,}")
 _WIDE_GAP = re.compile(r"\S {3,}\S")
 _FIGURE = re.compile(r"(?<!\w)[($€£+-]{0,8}\d[\d.,]*[%)]*(?!\w)")
 _DATE = re.compile(
@@ -99,8 +99,10 @@ def split_sentences(text: str) -> tuple[Span, ...]:
 def _display(raw: str) -> str:
     """A span as a reader should see it, without the marks of headings, lists and table cells."""
     if "|" in raw or "\t" in raw:
-        between = " | " if "|" in raw else "\u2003"
-        shown = between.join(cell for cell in map(tidy, _CELL_GAP.split(raw)) if cell)
+        bare = raw.strip()
+        is_tabbed = "\t" in bare and not bare[0] == bare[-1] == "|"  # a stroke is then of its cell
+        between, gaps = ("\u2003", _TAB_GAP) if is_tabbed or "|" not in raw else (" | ", _CELL_GAP)
+        shown = between.join(cell for cell in map(tidy, gaps.split(raw)) if cell)
     else:
         shown = tidy(raw)
     return re.sub(r"^(?:#{1,6}|[-*+•‣◦▪●])\s+", "", shown).replace("**", "").replace("__", "")

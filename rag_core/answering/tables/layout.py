@@ -12,7 +12,7 @@ from rag_core.domain import Box
 
 _LINE = re.compile(r"[^\r\n\v\f\u0085\u2028\u2029]+")
 _RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
-_MARKS = re.compile(r"\s*\|\s*|\t+|\s{3,}")
+_MARKS, _TABS = re.compile(r"\s*\|\s*|\t+|\s{3,}"), re.compile(r"\t+|\s{3,}")
 _WORDS_IN_ROW = 16  # most words of a line that is looked at for figures which only blanks set apart
 _WORDS_BEFORE = 9  # most words before a figure that stands alone; what has more is text that a line's end cuts there
 _LOOSE_FIGURE = re.compile(r"(?:[$€£¥]\s?)?\(?[-−–]?\d+(?:,\d{3})*(?:\.\d+)?\)?(?:\s?%\)?)?(?=\s|$)|[—–-](?=\s|$)")
@@ -77,7 +77,7 @@ def _parts(line: str, offset: int, boxes: Mapping[tuple[int, int], Box], number:
         elif marked and "|" not in line and "\t" not in line:
             left, right = float(start), float(end)
         elif marked:
-            left = sum(line.count(mark, 0, start) for mark in "|\t")
+            left = sum(line.count(mark, 0, start) for mark in ("\t" if _is_tabbed(line) else "|\t"))
             right = left + 0.9
         else:  # counted from the right, where figures and their heads end alike; what is alone stands over labels
             left = 1000.0 + place - len(spans) if len(spans) > 1 else 0.0
@@ -100,12 +100,18 @@ def _around(boxes: Mapping[tuple[int, int], Box], start: int, end: int) -> Box |
 
 def _between_marks(line: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for mark in [*_MARKS.finditer(line), None]:
+    for mark in [*(_TABS if _is_tabbed(line) else _MARKS).finditer(line), None]:
         end = mark.start() if mark else len(line)
         piece = line[start:end]
         if piece.strip():
             yield start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
         start = mark.end() if mark else end
+
+
+def _is_tabbed(line: str) -> bool:
+    """Whether tabs set a row's cells apart: a stroke within it is of its cell, unless strokes stand around it all."""
+    bare = line.strip()
+    return "\t" in bare and not bare[0] == bare[-1] == "|"
 
 
 def _loose(line: str) -> Iterator[tuple[int, int]]:

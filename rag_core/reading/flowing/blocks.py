@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
 from rag_core.reading.base import Details
@@ -12,6 +13,9 @@ from rag_core.reading.flowing.hidden import Hidden
 
 Kind = Literal["heading", "paragraph", "item", "table", "note", "page"]
 Row = Sequence[str | None]
+# A running title that says more than the number of its page.
+_TELLING = re.compile(r"\d{4}|(?:[^\W\d_]{2,}\W+){2}[^\W\d_]{2,}")
+_MOST_RUNNING, _RUNNING_CHARS, _BESIDE_CHARS = 6, 500, 100
 _FILE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|webp|[ew]mf)", re.IGNORECASE)
 
 
@@ -47,3 +51,20 @@ def picture(said: str | None) -> str:
     """What stands for a picture that says something in words; nothing for one that gives the name of its file."""
     words = " ".join((said or "").split())
     return f"[Picture: {words}]" if words and not _FILE.fullmatch(words) else ""
+
+
+def running(found: Iterable[tuple[str, str]]) -> Iterator[Block]:
+    """What the heads and feet of pages say beside their numbers, each once, as notes of the first page.
+
+    found: of each "Header" or "Footer", and its text on one line.
+    """
+    texts = dict.fromkeys(f"{name}: {text}" for name, text in found if _TELLING.search(text))
+    yield from (Block("note", text[:_RUNNING_CHARS]) for text in islice(texts, _MOST_RUNNING))
+
+
+def comment(said: str, author: str = "", beside: str = "") -> Block:
+    """A comment that people wrote beside the text, with who wrote it and the words that it stands beside."""
+    words, about = " ".join(said.split()), " ".join(beside.split())
+    about = about if len(about) <= _BESIDE_CHARS else f"{about[:_BESIDE_CHARS].rpartition(' ')[0]}…"
+    by, on = (f" by {author}" if author else ""), (f" on “{about}”" if about else "")
+    return Block("paragraph", f"Comment{by}{on}: {words}" if words else "")

@@ -171,7 +171,7 @@ def _spread(row: Row) -> list[str]:
 
 def _line(row: Row, indent: int) -> str:
     """A row as one line. What alone stands in its row is a line without cells, as a group's name is."""
-    cells = _with_marks([_noted(_one_line(cell or "").replace("|", "/")) for cell in row])
+    cells = _with_marks([_noted(_one_line(cell or "")) for cell in row])
     while cells and not cells[-1]:
         cells.pop()
     cells = cells[min(indent, _indent(cells)) :]

@@ -5,11 +5,10 @@ Page ends are those that Word drew last, where it left them, else those that the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from io import BytesIO
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from lxml import etree
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row, picture
+from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row, picture, running
 from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE, Hidden
 from rag_core.reading.flowing.numbering import Numbering
 from rag_core.reading.headings import reads_as_heading
@@ -53,9 +52,6 @@ _OTHER_KINDS = (
     "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
     "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
 )
-# A running title that says more than the number of its page.
-_TELLING = re.compile(r"\d{4}|(?:[^\W\d_]{2,}\W+){2}[^\W\d_]{2,}")
-_MOST_RUNNING, _RUNNING_CHARS = 6, 500
 _OFF, _WHITE, _TINY_HALF_PT = ("0", "false", "off"), ("FFFFFF", "ffffff"), 4
 
 
@@ -95,8 +91,7 @@ class _Word:
 
     def blocks(self) -> Iterator[Block]:
         """The paragraphs and tables in order; what letterheads and feet of pages say stands once, on the first page."""
-        for text in islice(self._running(), _MOST_RUNNING):
-            yield Block("note", text[:_RUNNING_CHARS])
+        yield from running((name, " ".join(_joined(around).split())) for name, around in self._around)
         yield from self._within(self._body)
 
     def hidden(self) -> Iterator[Hidden]:
@@ -198,11 +193,6 @@ class _Word:
             return
         yield Block("table", rows=[*first, *rows])
         yield from self._notes(table)
-
-    def _running(self) -> Iterator[str]:
-        """What the heads and feet of pages say beside their numbers, each once."""
-        found = ((name, " ".join(_joined(around).split())) for name, around in self._around)
-        yield from dict.fromkeys(f"{name}: {text}" for name, text in found if _TELLING.search(text))
 
     @cached_property
     def _around(self) -> list[tuple[str, Any]]:

@@ -14,6 +14,7 @@ from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import ParsedDocument
 from rag_core.errors import UnsupportedDocument
 from rag_core.reading import Reader
+from rag_core.text.sentences import split_sentences
 from tests.rag_core.answering.parts import hit
 from tests.rag_core.reading.test_book import packed
 
@@ -151,6 +152,35 @@ def test_rich_text_has_its_bold_lines_for_headings_and_its_pages(reader: Reader,
     assert odd.pages[0].text == "One \ufffd\ufffd\ufffdtwo"
     bold = written(reader, tmp_path, rb"{\rtf1\b Fares\par All lines\par Are here.\par}", "a.rtf")
     assert not bold.sections
+
+
+RICH = r"""{\rtf1\ansi\ansicpg1250{\fonttbl{\f0\fcharset238 Arial;}{\f1\fcharset78 Osaka;}}
+{\info{\author \'8aárka Moss}}
+{\header\pard Society of ferries\par}{\footerf\pard Page 1\par}{\*\ftnsep\chftnsep}
+\pard\f0 The ferry began in 1911.{\super\chftn{\footnote\pard{\super\chftn} The first captain was \'8aimon.}}
+ It goes.\par
+It was sold.{\*\atnid AM}{\*\atnauthor Ada Moss}\chatn{\*\annotation{\*\atnref 1}\pard For two crowns,\par I heard.}\par
+{\shpgrp{\*\shpinst{\shp{\*\shpinst{\sp{\sn a}{\sv 2}}{\shptxt\pard It had 32 seats.\par}}}}{\shprslt{\pict ab}}}
+{\do{\dptxbxtext\pard And a bell.\par}}\pard {\f1\'8a\'43}\par
+\trowd\cellx1\cellx2\intbl Part\cell Wood\cell\row\trowd\cellx1\cellx2\pard\intbl Mast\par and boom\cell oak | pine{\*
+\footnote{\super\chftn} Mostly pine.}\cell\trowd\cellx1\cellx2\row\pard Sums: 1 | 2 |\par}"""
+
+
+def test_what_stands_beside_rich_text_is_read(reader: Reader, tmp_path: Path) -> None:
+    parsed = written(reader, tmp_path, RICH.encode("cp1250"), "a.rtf")
+    assert parsed.authors == "Šárka Moss"
+    assert parsed.pages[0].text.split("\n\n") == [
+        "The ferry began in 1911.[1] It goes.", "It was sold.", "Comment by Ada Moss: For two crowns, I heard.",
+        "海", "It had 32 seats.", "And a bell.",
+        "Part\tWood\nMast and boom\toak | pine[2]", "Sums: 1 | 2 |",
+        "Header: Society of ferries", "[1] The first captain was Šimon.", "[2] Mostly pine.",
+    ]  # fmt: skip
+
+
+def test_a_stroke_is_of_its_cell_where_tabs_set_cells_apart() -> None:
+    text = "Part\tWood\tPrice\nMast\toak | pine\t19.50\nBoom\tash\t12.00"
+    assert figures(text)["19.50"] == "Mast oak | pine, Price: 19.50"
+    assert "Mast\u2003oak | pine\u200319.50" in [span.text for span in split_sentences(text)]
 
 
 def test_opendocument_text(reader: Reader, tmp_path: Path) -> None:
