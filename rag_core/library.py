@@ -117,14 +117,11 @@ class Library:
 
         Raises LibraryInUse, ConfigurationError or StoreUnavailable.
         """
-        from threadpoolctl import threadpool_limits
-
         from rag_core.reading import Reader
+        from rag_core.runtime.interpreter import share_cores
         from rag_core.storage import Storage
 
-        # What numpy multiplies here is small; BLAS's threads would spin between products, on the cores that PostgreSQL
-        # and the encoder need: beside other work what takes 0.1 ms took 10.
-        threadpool_limits(1, "blas")
+        share_cores()
         settings = settings or Settings.load()
         return cls(settings, Storage(settings), Reader(settings.reading))
 
