@@ -74,7 +74,7 @@ class _File(RotatingFileHandler):
 def _handler(folder: Path, settings: LogSettings) -> logging.Handler:
     from pythonjsonlogger.json import JsonFormatter
 
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     handler = _File(
         folder / NAME, maxBytes=settings.max_bytes, backupCount=settings.files, encoding="utf-8",
         errors="backslashreplace",

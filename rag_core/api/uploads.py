@@ -49,7 +49,7 @@ async def received(request: Request, library: Library) -> AsyncIterator[Received
     Raises Refused for a file that is too large, or a request without one.
     """
     parent = library.folder / FOLDER
-    parent.mkdir(exist_ok=True)
+    parent.mkdir(mode=0o700, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=parent))
     digest, paths = hashlib.sha256(), list[Path]()
     password: str | None = None

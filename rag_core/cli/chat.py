@@ -200,7 +200,7 @@ def _prompt(session: Session) -> PromptSession[str]:
         event.current_buffer.insert_text("\n")
 
     path = session.folder / _HISTORY
-    session.folder.mkdir(parents=True, exist_ok=True)
+    session.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch(mode=0o600)
     words = WordCompleter([f"/{name}" for name in COMMANDS], sentence=True)
     return PromptSession(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,23 +14,28 @@ from filelock import FileLock, Timeout
 from accelerator.atomic import write_atomically
 from rag_core import serving
 from rag_core.errors import ConfigurationError, LibraryInUse
+from rag_core.runtime.private_folders import close_to_others
 
 # A new owner takes the lock a moment before it writes its note; until then there is none, or that of the one before.
 _PATIENCE_S = 1.0
 
 
 class Ownership:
-    """The lock on a data directory, held from `take` until `release`."""
+    """The lock on a data directory, which is its owner's alone, held from `take` until `release`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._note = folder / "owner.json"
-        self._lock = FileLock(folder / "owner.lock", thread_local=False)
+        # Whoever could open it could hold it.
+        self._lock = FileLock(folder / "owner.lock", mode=0o600, thread_local=False)
 
     def take(self) -> None:
         """Make the folder where needed and lock it. Raises LibraryInUse or ConfigurationError."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            close_to_others(self._folder)
+            with suppress(OSError):  # there is none yet, or it is another user's
+                Path(self._lock.lock_file).chmod(0o600)
             self._lock.acquire(timeout=0)
             write_atomically(self._note, [json.dumps(_myself()).encode()])
         except Timeout as error:

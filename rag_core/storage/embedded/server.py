@@ -8,7 +8,6 @@ import os
 import pwd
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from filelock import FileLock, Timeout
 
 from accelerator.atomic import remove_leftovers, sync_folder, work_path
 from rag_core.errors import StoreUnavailable
+from rag_core.runtime.private_folders import close_to_others, runtime_folder
 from rag_core.storage.originals.files import prepare_folder
 
 _log = logging.getLogger(__name__)
@@ -57,6 +57,7 @@ class EmbeddedServer:
                 self._initialise()
                 self._server = get_server(self._folder)
                 self.address = str(self._server.get_uri())
+                _close_to_others(self._folder)
                 return self.address
             except (subprocess.SubprocessError, OSError, AssertionError, RuntimeError, ValueError) as error:
                 self._forget()
@@ -144,7 +145,7 @@ def _embedded() -> Iterator[tuple[psutil.Process, Path]]:
 
 def _is_owned(library: Path) -> bool:
     """Whether somebody holds a library, or may: what cannot be looked at is another user's."""
-    lock = FileLock(library / "owner.lock")
+    lock = FileLock(library / "owner.lock", mode=0o600)
     try:
         lock.acquire(timeout=0)
     except (Timeout, OSError):
@@ -156,7 +157,7 @@ def _is_owned(library: Path) -> bool:
 def _stop_leaked(process: psutil.Process, library: Path) -> bool:
     """Stop a server while its library is locked, so that nobody comes to use it meanwhile."""
     try:
-        with FileLock(library / "owner.lock").acquire(timeout=0):
+        with FileLock(library / "owner.lock", mode=0o600).acquire(timeout=0):
             process.send_signal(signal.SIGINT)  # PostgreSQL's fast shutdown: a checkpoint, and no waiting for clients
             process.wait(timeout=_START_PATIENCE_S)
     except (Timeout, OSError, psutil.Error) as error:
@@ -231,9 +232,20 @@ def _fatal(log: str) -> str:
 
 
 def _give_runtime_folder() -> None:
-    """Make a private runtime folder where the system gives none: the package keeps its lock and long sockets there."""
-    if "XDG_RUNTIME_DIR" not in os.environ:
-        folder = Path(tempfile.gettempdir()) / f"lectern-{os.getuid()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        if folder.stat().st_uid == os.getuid():
-            os.environ["XDG_RUNTIME_DIR"] = str(folder)
+    """Have the package keep its lock, and sockets of long names, in a private folder, and not among temporary files."""
+    folder = runtime_folder()
+    os.environ["XDG_RUNTIME_DIR"] = str(folder)
+    (folder / "python_PostgresServer").mkdir(mode=0o700, exist_ok=True)  # it takes what is there alone
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take back what the package opens to all when it runs as root: the library's folder, and a socket's of its own."""
+    if os.geteuid() != 0:
+        return
+    close_to_others(folder.parent)
+    with contextlib.suppress(OSError, IndexError, KeyError):
+        socket = Path((folder / "postmaster.pid").read_text().splitlines()[4])
+        if socket != folder:
+            user = pwd.getpwnam("pgserver")
+            os.chown(socket, user.pw_uid, user.pw_gid)
+            socket.chmod(0o700)
