@@ -7,6 +7,7 @@ from typing import Any, Literal, cast, get_args, get_origin
 
 from rag_core.domain import Configuration, Field, FieldKind, ModelStatus
 from rag_core.errors import ConfigurationError
+from rag_core.retrieval.reranking.cross_encoder import cross_encoders
 from rag_core.settings import Settings, translated
 
 LABELS = {
@@ -49,6 +50,7 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
                 f"“{configuration.name}” changes {key}, which a run cannot change.",
                 help=f"What it can: {', '.join(LABELS)}. Another embedding model is set by `reembed`.",
             )
+    _check_reranker(configuration.name, changes.get("retrieval.rerank", "auto"), settings)
     if "retrieval.mmr_lambda" in changes:
         changes.setdefault("answering.mmr_lambda", changes["retrieval.mmr_lambda"])
     try:
@@ -58,6 +60,16 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
         raise ConfigurationError(
             f"“{configuration.name}” cannot be tried: {told}.", help="Change it, and try again."
         ) from error
+
+
+def _check_reranker(name: str, wanted: object, settings: Settings) -> None:
+    """Raises ConfigurationError for a re-ranker that is none of those in the models folder."""
+    known = ["auto", "none", *(folder.name for folder in cross_encoders(settings.models_dir))]
+    if wanted not in known:
+        raise ConfigurationError(
+            f"“{name}” cannot be tried: there is no cross-encoder called {str(wanted)[:100]} in the models folder.",
+            help=f"Take one of: {', '.join(known)}.",
+        )
 
 
 def parsed(value: object, name: str) -> Configuration:

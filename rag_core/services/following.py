@@ -129,16 +129,17 @@ class FollowedSources:
         A newer version takes the old one's place when it is ready. What is gone from the web, or was one file, stays
         and is told of as failed; what is gone from a watched folder goes. What the user removed is not brought back.
         """
-        places = None if locations is None else {location_of(one) for one in locations}
+        places = None if locations is None else {location_of(one): one for one in locations}
         chosen = [one for one in self._storage.sources.followed() if places is None or one.location in places]
         known = self._storage.sources.below("") if places is None else self._storage.sources.at(list(places))
         files = [one for one in known.values() if one.visit.kind == "file" and not one.visit.root]
-        for place in (places or set()) - {one.location for one in chosen} - {one.visit.location for one in files}:
+        found = {one.location for one in chosen} | {one.visit.location for one in files}
+        for named in (named for place, named in (places or {}).items() if place not in found):
             error = SourceUnavailable(
                 "It is none of the files, folders and addresses that are looked at again.",
                 help="Add it again, or update the folder or address that it came with.",
             )
-            yield AddEvent(place, "failed", error=error)
+            yield AddEvent(named, "failed", error=error)  # the whole path would tell where the server works
         for one in chosen:
             if one.kind == "folder":
                 yield from self._look(one, cancellation)

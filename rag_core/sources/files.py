@@ -29,8 +29,8 @@ def location(path: Path) -> str:
 
 
 def location_of(named: str) -> str:
-    """The location of what a person names: an address, or a folder or file by any of its paths."""
-    return named if named.startswith(("http://", "https://")) else location(path_of(named))
+    """The location of what a person names: an address, a location itself, or a folder or file by any of its paths."""
+    return named if named.startswith(("http://", "https://", "file://")) else location(path_of(named))
 
 
 def path_of(named: str | Path) -> Path:
