@@ -30,6 +30,7 @@ from rag_core.errors import LecternError
 from rag_core.library import Library
 from rag_core.plain import plain
 
+_log = logging.getLogger(__name__)
 _INSTRUCTIONS = (
     "Lectern holds its user's own documents. `search` gives passages with document and page, `ask` an answer whose"
     " sentences carry the numbers of the passages they stand on, `read_document` the text of pages. What the documents"
@@ -38,6 +39,7 @@ _INSTRUCTIONS = (
 _LOCAL = Caller("this machine", "admin")
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _PAGES = 20
+_START_S = 10.0
 _CHARS = 60_000
 Question = Annotated[str, Field(description="in the words of a person", min_length=1)]
 Names = Annotated[list[str], Field(description="titles, file names or tags to keep to; none for all", max_length=100)]
@@ -123,14 +125,7 @@ class McpDoor:
 
     def __init__(self, doors: Doors) -> None:
         self._doors = doors
-        self._server = make_server(lambda: doors.library())
-        # The guard has looked at Host and Origin already, by names of its own.
-        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        self._app = self._server.streamable_http_app(
-            stateless_http=True, json_response=True, transport_security=security
-        )
-        self._started = asyncio.Event()
-        self._running: asyncio.Task[None] | None = None
+        self._sessions = _Sessions(doors)
 
     @property
     def route(self) -> Route:
@@ -138,20 +133,56 @@ class McpDoor:
         return Route("/mcp", endpoint=self, methods=None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; there is nothing to listen to between them."""
+        """Answer one request; there is nothing to listen to between them. Raises Refused where the SDK cannot start."""
         if scope["method"] != "POST":
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
-        if self._running is None:
-            self._running = asyncio.create_task(self._run())
-        await self._started.wait()
-        await self._app(scope, receive, send)
+        if self._doors.closing.is_set():
+            raise Refused(503, "Lectern is about to stop.", "Ask again once it runs.")
+        if self._sessions.ended:  # the SDK starts each only once
+            self._sessions = _Sessions(self._doors)
+        sessions = self._sessions
+        if not await sessions.start():
+            raise Refused(503, "MCP could not be started.", "The log says why; ask again.")
+        await sessions.app(scope, receive, send)
+
+
+class _Sessions:
+    """The SDK's application, and the task in which its sessions are kept."""
+
+    def __init__(self, doors: Doors) -> None:
+        self._doors = doors
+        self._server = make_server(lambda: doors.library())
+        # The guard has looked at Host and Origin already, by names of its own.
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        self.app = self._server.streamable_http_app(
+            stateless_http=True, json_response=True, transport_security=security
+        )
+        self._started = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ran, or could not."""
+        return self._task is not None and self._task.done()
+
+    async def start(self) -> bool:
+        """Start it, or wait for whoever did. Returns whether it runs."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        started = asyncio.ensure_future(self._started.wait())
+        await asyncio.wait({started, self._task}, timeout=_START_S, return_when=asyncio.FIRST_COMPLETED)
+        started.cancel()
+        return self._started.is_set() and not self.ended
 
     async def _run(self) -> None:
-        async with self._server.session_manager.run():
-            self._started.set()
-            while not self._doors.closing.is_set():
-                await asyncio.sleep(0.5)
+        try:
+            async with self._server.session_manager.run():
+                self._started.set()
+                while not self._doors.closing.is_set():
+                    await asyncio.sleep(0.5)
+        except Exception:  # noqa: BLE001  a task's failure is told to nobody else; requests are refused meanwhile
+            _log.exception("MCP ended")
 
 
 def _read(library: Library, document_id: str, first: int, count: int, caller: Caller) -> dict[str, Any]:
