@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import logging
+import re
 import signal
 import sys
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from streamlit import config
+from streamlit import config, file_util
 from streamlit.runtime.pages_manager import PagesManager
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from pages.parts import resources, signing_in
 from pages.parts.opening import settle
 from rag_core import logs, serving
+from rag_core.api import heads
 from rag_core.api.doors import Doors
+from rag_core.api.headers import page_policy
 from rag_core.errors import ConfigurationError, LecternError
 from rag_core.settings import Settings
 
@@ -36,6 +43,7 @@ logger = logging.getLogger(__name__)
 PagesManager.uses_pages_directory = False
 
 doors = Doors(resources.library)
+heads.limit(AutoHTTPProtocol)
 _LOOK_S = 0.1
 # The doors' own code, and the models, are loaded when the first pages are drawn.
 _LATER_S = 5.0
@@ -48,14 +56,15 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     """Open the library and tell where its server is; close everything in the end."""
     address = str(config.get_option("server.address") or "0.0.0.0")  # noqa: S104
     doors.bind(address)
-    doors.sign_in = signing_in.configured()
+    doors.page_policy = page_policy(_own_scripts())
+    doors.sign_in = signing_in.COOKIES if signing_in.configured() else None
     sys.setswitchinterval(_TURN_S)
     opening = resources.opening()
     doors.library = lambda: opening.library
     with _logged(), ExitStack() as told:
         _trace()
         telling = asyncio.create_task(_tell(opening, _url(address), told))
-        if not doors.keyless and not doors.sign_in:
+        if not doors.keyless and doors.sign_in is None:
             await _check_keys(opening)
         try:
             with _stopping():
@@ -65,6 +74,13 @@ async def lifespan(app: App) -> AsyncIterator[None]:
             doors.closing.set()
             told.close()
             await asyncio.to_thread(resources.close)
+
+
+def _own_scripts() -> list[str]:
+    """The hashes of the scripts that stand in Streamlit's page itself (Content Security Policy, 8.3)."""
+    page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
+    found = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    return [f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}" for script in found]
 
 
 @contextmanager

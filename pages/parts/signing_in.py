@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import threading
+from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from streamlit.auth_util import get_cookie_with_chunks, get_origin_from_redirect_uri
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from pages.parts import words
 from rag_core.settings import Settings
@@ -16,6 +24,40 @@ if TYPE_CHECKING:
 
 _OWN_FIELDS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url", "client_kwargs",
                "expose_tokens")  # fmt: skip
+_KEPT = 10_000
+
+
+class Cookies:
+    """Who signed in, by the signed cookies that Streamlit gave them; and who signed out, as long as the server runs.
+
+    Streamlit looks at them when a page opens its connection, and forgets a sign-out with the cookie alone.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ended: OrderedDict[bytes, None] = OrderedDict()
+
+    def who(self, cookies: Mapping[str, str]) -> str:
+        """The address of whoever signed in and may see the pages; empty for anybody else."""
+        claims = {} if self.has_ended(cookies) else _claims(cookies)
+        return str(claims["email"]) if may(claims, Settings.load().doors.users) else ""
+
+    def end(self, cookies: Mapping[str, str]) -> None:
+        """Let nobody in with these any longer."""
+        if _claims(cookies):  # what is not from here would fill the list
+            with self._lock:
+                self._ended[_mark(cookies)] = None
+                if len(self._ended) > _KEPT:
+                    self._ended.popitem(last=False)
+
+    def has_ended(self, cookies: Mapping[str, str]) -> bool:
+        """Whether whoever had these has signed out."""
+        with self._lock:
+            return bool(self._ended) and _mark(cookies) in self._ended
+
+
+COOKIES = Cookies()
+"""Those of this server."""
 
 
 def configured() -> bool:
@@ -34,7 +76,7 @@ def welcome() -> bool:
     """Whether whoever looks may see the pages; draws what they can do about it where not."""
     if not configured():
         return True
-    if not st.user.is_logged_in:
+    if not st.user.is_logged_in or COOKIES.has_ended(st.context.cookies):
         _offer()
         return False
     if not may(st.user.to_dict(), Settings.load().doors.users):
@@ -56,6 +98,27 @@ def may(claims: Mapping[str, Any], users: Collection[str]) -> bool:
     wanted = {user.casefold() for user in users}
     known = bool(name) and (address in wanted or f"@{domain}" in wanted)
     return known and claims.get("email_verified", True) is True
+
+
+def _claims(cookies: Mapping[str, str]) -> dict[str, Any]:
+    """What the provider says of whoever has these cookies; empty where they are not from here, or too old."""
+    secret = get_cookie_secret()
+
+    def signed(name: str) -> bytes | None:
+        value = cookies.get(name)
+        return decode_signed_value(secret, name, value.encode("latin-1")) if value else None
+
+    try:
+        claims = json.loads(get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b"{}")
+    except ValueError:
+        return {}
+    # Another server of this machine's name may have the same secret.
+    here = claims.get("origin") == get_origin_from_redirect_uri() and claims.get("is_logged_in") is True
+    return claims if here else {}
+
+
+def _mark(cookies: Mapping[str, str]) -> bytes:
+    return hashlib.sha256(cookies.get(USER_COOKIE_NAME, "").encode("utf-8", "replace")).digest()
 
 
 def _section() -> AttrDict | None:

@@ -9,11 +9,13 @@ import json
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from rag_core.api.callers import passage_of
 from rag_core.api.doors import Doors
 from rag_core.api.problems import Refused, problem
 from rag_core.cancellation import Cancellation
@@ -68,13 +70,17 @@ def wants_events(request: Request) -> bool:
     return "text/event-stream" in request.headers.get("accept", "")
 
 
-def streamed(request: Request, work: Callable[[Cancellation], Iterator[Event]]) -> Response:
+def streamed(request: Request, work: Callable[[Cancellation], Iterator[Event]], *, waiting: bool = False) -> Response:
     """Server-sent events as they are made, in a thread of their own.
 
     The work is stopped by its token when the client leaves or the server stops. An error ends the stream with an event
-    `error`, which holds the problem.
+    `error`, which holds the problem. `waiting`: it only waits for what others do, and is no request at work; raises
+    Refused where its client has too many such streams.
     """
     doors, token = doors_of(request), Cancellation()
+    hold = passage_of(request).hold
+    if waiting and hold is not None:
+        hold.wait()
     events = _pumped(work, token, doors.closing, request.url.path)
     return StreamingResponse(
         (_line(event) async for event in events), media_type="text/event-stream",
@@ -97,9 +103,11 @@ async def _pumped(
                     pass
                 loop.call_soon_threadsafe(queue.put_nowait, event)
         except Exception as error:  # noqa: BLE001  it is told, and logged by `_told_error` where nobody foresaw it
-            loop.call_soon_threadsafe(queue.put_nowait, ("error", _told_error(path, error)))
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(queue.put_nowait, ("error", _told_error(path, error)))
         finally:
-            loop.call_soon_threadsafe(queue.put_nowait, None)
+            with suppress(RuntimeError):  # the server has stopped, and nobody listens
+                loop.call_soon_threadsafe(queue.put_nowait, None)
 
     within = contextvars.copy_context()  # it logs for the same request
     thread = threading.Thread(target=within.run, args=(run,), name="lectern-stream", daemon=True)
@@ -129,7 +137,7 @@ async def _pumped(
 def _told_error(path: str, error: Exception) -> Any:
     from rag_core.errors import LecternError
 
-    if not isinstance(error, LecternError):
+    if not isinstance(error, LecternError | RecursionError):
         _log.error("A stream ended unexpectedly", exc_info=error)
     return json.loads(bytes(problem(path, error).body))
 

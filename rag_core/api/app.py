@@ -68,7 +68,7 @@ def make_app(doors: Doors) -> FastAPI:
     app.include_router(metrics.make_router(doors))
     app.router.routes.append(McpDoor(doors).route)
     app.add_api_route(f"{ROOT}/docs", page, include_in_schema=False)
-    for kind in (LecternError, HTTPException, Exception):
+    for kind in (LecternError, HTTPException, RecursionError, Exception):
         app.add_exception_handler(kind, problems.handle)
     app.add_exception_handler(RequestValidationError, _unusable)
     return app

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
+from rag_core.api.limits import Hold
 from rag_core.api.problems import Refused
 from rag_core.domain import ROLES, Role
 
@@ -32,18 +33,24 @@ class Caller:
 
 @dataclass(slots=True)
 class Passage:
-    """A request on its way through the guard: its caller, and whether what it does is to be noted."""
+    """A request on its way through the guard: its caller, what it holds, and whether what it does is to be noted."""
 
     caller: Caller
     id: str
+    hold: Hold | None = None
     audited: bool = False
     started: float = field(default=0.0)
 
 
+def passage_of(connection: HTTPConnection) -> Passage:
+    """The way of a request that the guard let through."""
+    passage: Passage = connection.scope[SCOPE_NAME]
+    return passage
+
+
 def caller_of(connection: HTTPConnection) -> Caller:
     """The caller of a request that the guard let through."""
-    passage: Passage = connection.scope[SCOPE_NAME]
-    return passage.caller
+    return passage_of(connection).caller
 
 
 def note(connection: HTTPConnection) -> None:
@@ -59,7 +66,7 @@ def needs(role: Role, *, scoped: bool = False) -> Callable[[HTTPConnection], Awa
     """
 
     async def check(connection: HTTPConnection) -> None:
-        passage: Passage = connection.scope[SCOPE_NAME]
+        passage = passage_of(connection)
         caller = passage.caller
         passage.audited = role != "read"
         if not caller.may(role):

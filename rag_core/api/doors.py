@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
 from anyio import to_thread
@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Match, NoMatchFound
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag_core.api.addresses import is_own
+from rag_core.api.headers import page_policy
 from rag_core.domain import KEY_PREFIX
 from rag_core.errors import LecternError
 from rag_core.settings import DoorSettings, Settings
@@ -38,6 +39,16 @@ def is_door(path: str) -> bool:
                                              if path.startswith(prefix))  # fmt: skip
 
 
+class SignIn(Protocol):
+    """Who signed in to the pages, by the cookies of a request. Thread-safe."""
+
+    def who(self, cookies: Mapping[str, str]) -> str:
+        """The address of whoever signed in with them and may see the pages; empty for anybody else."""
+
+    def end(self, cookies: Mapping[str, str]) -> None:
+        """Whoever has these cookies signs out: nobody comes in with them any longer."""
+
+
 class Doors:
     """The doors of one server. `library` gives the open library, or raises LecternError while there is none."""
 
@@ -47,8 +58,10 @@ class Doors:
         self.library = library
         self.key = f"{KEY_PREFIX}{secrets.token_urlsafe(32)}"
         self.closing = threading.Event()
-        self.sign_in = False
-        """Whether the pages themselves ask who is there."""
+        self.sign_in: SignIn | None = None
+        """Tells who signed in, where the pages themselves ask who is there."""
+        self.page_policy = page_policy()
+        """What the pages may load, and from where (Content-Security-Policy)."""
         self.turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         """Of callers with idempotency keys, while a request with one is carried out."""
         self.observers: list[Observer] = []

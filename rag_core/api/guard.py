@@ -7,23 +7,27 @@ its own site as Origin, and browsers tell of it in Sec-Fetch-Site. A key is aske
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import hmac
 import logging
 import secrets
 import time
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from anyio import to_thread
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag_core.api.callers import SCOPE_NAME, Caller, Passage
 from rag_core.api.doors import Doors, is_door
-from rag_core.api.limits import Body, Rates, too_large
+from rag_core.api.exchange import Holds, Outgoing, carry_out
+from rag_core.api.headers import DOORS, Headed
+from rag_core.api.heads import MOST_BYTES
+from rag_core.api.limits import Body, Hold, Limits, Rates, too_large
 from rag_core.api.problems import Refused, problem
+from rag_core.api.visitors import Visitors
 from rag_core.domain import KEY_PREFIX
 from rag_core.errors import LecternError
 from rag_core.logs import request_id
@@ -36,7 +40,11 @@ _WATCHED = ("/api/v1/health", "/metrics")
 _UPLOADS = ("/api/v1/documents", "/api/v1/question-sets/import", "/api/v1/question-sets/read", "/api/upload")
 _UPLOAD_BYTES = 2**31
 _BURST_S = 2.0
-_WAIT_S = 10.0
+_FRAMES = ("iframe", "frame", "embed", "object", "fencedframe")
+_PROXIES = (
+    b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"x-cluster-client-ip", b"true-client-ip", b"cf-connecting-ip",
+    b"x-original-host",
+)  # fmt: skip
 
 
 class Guard:
@@ -46,35 +54,51 @@ class Guard:
         self._app = app
         self._doors = doors
         self._rates: Rates | None = None
-        self._slots: asyncio.Semaphore | None = None
+        self._limits: Limits | None = None
+        self._visitors = Visitors(app, doors)
         self._wrong_keys = Rates(rate=0.2, burst=10)
+        self._told_of_proxy = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or refuse it (ASGI)."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers, path = Headers(scope=scope), scope["path"]
+        headers, to_door = Headers(scope=scope), is_door(scope["path"])
+        answer = Headed(send, DOORS if to_door else self._doors.page_policy)
         try:
-            self._check_names(headers, to_door=is_door(path))
-            if self._doors.sign_in and not is_door(path):
-                await self._app(scope, receive, send)
-                return
-            caller = await self._caller(scope, headers)
-            if not is_door(path) and not caller.may("admin"):
+            self._check_names(headers, to_door=to_door)
+            if to_door:
+                await self._to_door(scope, headers, receive, answer)
+            else:
+                await self._to_page(scope, headers, receive, answer)
+        except Exception as error:
+            if answer.begun:
+                raise
+            if not isinstance(error, Refused | LecternError):
+                _log.exception("A request could not be answered")
+            await _refuse(scope, receive, answer, error)
+
+    async def _to_page(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """A page, or what belongs to one."""
+        holds = None
+        if self._doors.sign_in is None:
+            caller, holds = await self._caller(scope, headers)
+            if not caller.may("admin"):
                 raise Refused(403, "The pages need a key with the role admin.")
-        except (Refused, LecternError) as error:
-            await _refuse(scope, receive, send, error)
-            return
-        if not is_door(path):
-            await self._app(scope, receive, send)
-            return
+        await self._visitors.pass_on(scope, receive, send, holds)
+
+    async def _to_door(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        """A door, whose requests are counted, noted and told of."""
+        if scope["type"] == "websocket":
+            raise Refused(404, "No door is a WebSocket.")
+        caller, holds = await self._caller(scope, headers)
         passage = Passage(caller, headers.get("x-request-id", "")[:100] or secrets.token_hex(8))
         scope[SCOPE_NAME] = passage
         request_id.set(passage.id)
-        answer = _Answer(scope, send, passage)
+        answer = Outgoing(scope, send, passage)
         try:
-            await self._pass(scope, headers, receive, answer)
+            await self._pass(scope, headers, receive, answer, holds)
         except (Refused, LecternError) as error:
             if answer.status:
                 raise
@@ -85,62 +109,88 @@ class Guard:
         finally:
             await self._note(scope, passage, answer)
 
-    async def _pass(self, scope: Scope, headers: Headers, receive: Receive, answer: _Answer) -> None:
+    async def _pass(
+        self, scope: Scope, headers: Headers, receive: Receive, answer: Outgoing, holds: Holds | None
+    ) -> None:
         """A door's request within its limits. Raises Refused."""
-        settings, path = self._doors.settings, scope["path"]
+        settings, path, passage = self._doors.settings, scope["path"], answer.passage
         if path in _WATCHED:
             await self._app(scope, receive, answer)
             return
-        if self._rates is None or self._slots is None:
+        if self._rates is None or self._limits is None:
             self._rates = Rates(settings.rate_per_s, settings.rate_per_s * _BURST_S)
-            self._slots = asyncio.Semaphore(settings.concurrency)
-        self._rates.take(_client(scope, answer.passage.caller))
+            self._limits = Limits(settings.concurrency, settings.streams)
+        client = _client(scope, passage.caller)
+        self._rates.take(client)
         uploads = scope["method"] == "POST" and path.rstrip("/") in _UPLOADS
         _check_type(scope["method"], headers, uploads)
         most = _UPLOAD_BYTES if uploads else settings.max_body_bytes
         if int(headers.get("content-length") or 0) > most:
             raise too_large(most)
+        passage.hold = Hold(self._limits, client, settings.timeout_s, with_body=_has_body(headers))
         try:
-            async with asyncio.timeout(_WAIT_S):
-                await self._slots.acquire()
-        except TimeoutError as error:
-            raise Refused(503, "Too much is asked at a time.", "Try again.", {"Retry-After": "1"}) from error
-        try:
-            await _within(settings.timeout_s, self._app(scope, Body(receive, most), answer), answer)
+            body = Body(receive, most, passage.hold.work)
+            # What uploads is written to disk as it comes; all else is small, and waits here for its end.
+            if uploads or await body.fill():
+                await carry_out(self._app(scope, body, answer), answer, passage.hold.left_s, holds)
         finally:
-            self._slots.release()
+            passage.hold.end()
 
     def _check_names(self, headers: Headers, *, to_door: bool) -> None:
         """Whether the request was meant for this server and comes from its own pages, or from no page at all."""
+        if sum(len(name) + len(value) for name, value in headers.raw) > MOST_BYTES:
+            raise Refused(431, "The head of the request is too large.", "Remove the cookies of this site.")
         named = headers.getlist("host")
         host = _name(named[0]) if len(named) == 1 else None
         if host is None or host not in self._doors.hosts:
             raise Refused(421, "This server does not go by that name.", "LECTERN_DOORS__HOSTS adds names.")
         if any(urlsplit(origin).netloc.lower() != named[0].lower() for origin in headers.getlist("origin")):
             raise Refused(403, "Requests of other sites are not answered.")
-        if to_door and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        if headers.get("sec-fetch-dest") in _FRAMES:
+            raise Refused(403, "Nothing of Lectern is shown within another page.", "Open it in a tab of its own.")
+        site, goes_there = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode") == "navigate"
+        # A link to a page may stand anywhere.
+        if site not in ("same-origin", "none") and (to_door or not goes_there):
             raise Refused(403, "Requests of other sites are not answered.")
 
-    async def _caller(self, scope: Scope, headers: Headers) -> Caller:
-        """Who calls, by their key, or by being on this machine."""
-        text = _key(headers)
+    async def _caller(self, scope: Scope, headers: Headers) -> tuple[Caller, Holds | None]:
+        """Who calls, by their key, or by being on this machine; and whether that holds later, None for ever."""
+        text, proxied = _key(headers), _is_proxied(headers)
         if text.startswith(KEY_PREFIX):
             if hmac.compare_digest(text.encode(), self._doors.key.encode()):
-                return Caller("owner", "admin", owner=True)
-            key = await to_thread.run_sync(lambda: self._doors.library().access.verify(text))
+                return Caller("owner", "admin", owner=True), None
+            access = self._doors.library().access
+            if not access.may_know(text):
+                self._wrong_keys.check(_client(scope))
+            key = await to_thread.run_sync(access.verify, text)
             if key is not None:
-                return Caller(f"key {key.name} ({key.id})", key.role, key.tags)
-        elif self._doors.keyless and _name(headers["host"]) in self._doors.own_names:
+
+                async def holds() -> bool:
+                    with suppress(LecternError):  # while the database is away, nobody can have ended it
+                        return await to_thread.run_sync(self._doors.library().access.verify, text) == key
+                    return True
+
+                return Caller(f"key {key.name} ({key.id})", key.role, key.tags), holds
+        elif self._doors.keyless and _name(headers["host"]) in self._doors.own_names and not proxied:
             # By another name others call, through a proxy on this machine. A key of another form is passed over: many
             # clients of OpenAI's protocol send one in any case.
-            return Caller("this machine", "admin")
+            return Caller("this machine", "admin"), None
         if text:
             self._wrong_keys.take(_client(scope))
-        scheme = "Bearer" if is_door(scope["path"]) else 'Basic realm="Lectern: any name, and a key as password"'
-        help_text = "Make a key: lectern keys --create NAME."
-        raise Refused(401, "This needs a key of Lectern.", help_text, {"WWW-Authenticate": scheme})
+        raise self._needs_key(scope, proxied=proxied)
 
-    async def _note(self, scope: Scope, passage: Passage, answer: _Answer) -> None:
+    def _needs_key(self, scope: Scope, *, proxied: bool) -> Refused:
+        """The refusal of a request without a key."""
+        scheme = "Bearer" if is_door(scope["path"]) else 'Basic realm="Lectern: any name, and a key as password"'
+        message, help_text = "This needs a key of Lectern.", "Make a key: lectern keys --create NAME."
+        if proxied and self._doors.keyless:
+            message = "This came through a proxy, behind which anybody may be, so it needs a key of Lectern."
+            if not self._told_of_proxy:
+                self._told_of_proxy = True
+                _log.warning("%s %s Or call Lectern without the proxy.", message, help_text)
+        return Refused(401, message, help_text, {"WWW-Authenticate": scheme})
+
+    async def _note(self, scope: Scope, passage: Passage, answer: Outgoing) -> None:
         took_s = time.monotonic() - passage.started
         status = answer.status or 499
         route = _route(scope)
@@ -156,56 +206,8 @@ class Guard:
                 _log.warning("The audit could not note %s by %s: %s", action, passage.caller.name, error)
 
 
-class _Answer:
-    """What goes back to the client: its status is looked at, and headers are added. Silent once it was `ended`."""
-
-    def __init__(self, scope: Scope, send: Send, passage: Passage) -> None:
-        self.scope = scope
-        self.passage = passage
-        self.status = 0
-        self.ended = False
-        self._send = send
-        passage.started = time.monotonic()
-
-    async def __call__(self, message: Message) -> None:
-        if self.ended:
-            return
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message["headers"] = [
-                *message.get("headers", []),
-                (b"x-request-id", self.passage.id.encode("latin-1", "replace")),
-                (b"x-content-type-options", b"nosniff"),
-                (b"cross-origin-resource-policy", b"same-origin"),
-            ]
-        await self._send(message)
-        self.ended = message["type"] == "http.response.body" and not message.get("more_body", False)
-
-
-async def _within(timeout_s: float, work: object, answer: _Answer) -> None:
-    """Do the work of a request; one whose answer does not begin in time gets another answer."""
-    task = asyncio.ensure_future(work)  # type: ignore[call-overload]
-    try:
-        await asyncio.wait({task}, timeout=timeout_s)
-        if not task.done() and not answer.status:
-            await problem(answer.scope["path"], Refused(504, "This takes too long.", "Ask for less at a time."))(
-                answer.scope, _silent, answer
-            )
-            answer.ended = True
-            task.cancel()
-        else:
-            await task
-    finally:
-        if not task.done():
-            task.cancel()
-
-
-async def _silent() -> Message:
-    return {"type": "http.disconnect"}
-
-
 async def _refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
-    if scope["type"] == "websocket":
+    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 1008})
     else:
         await problem(scope["path"], error)(scope, receive, send)
@@ -234,10 +236,18 @@ def _key(headers: Headers) -> str:
 
 def _check_type(method: str, headers: Headers, uploads: bool) -> None:
     """What changes data comes as JSON, which no form of another site can send."""
-    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if method in _CHANGING and has_body and not uploads and kind != "application/json":
+    if method in _CHANGING and _has_body(headers) and not uploads and kind != "application/json":
         raise Refused(415, "The request must be JSON.", "Send it with Content-Type: application/json.")
+
+
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _is_proxied(headers: Headers) -> bool:
+    """Whether a request says that it came through a proxy."""
+    return any(name in _PROXIES or name.startswith(b"x-forwarded-") for name, _ in headers.raw)
 
 
 def _route(scope: Scope) -> str:

@@ -67,6 +67,8 @@ def status_of(error: LecternError) -> int:
 def problem(path: str, error: Exception, status: int = 500, **more: Any) -> Response:
     """An error as the answer to a request for `path`."""
     message, help_text, kind, headers = "Lectern failed at this.", "The log says more.", "Unexpected", {}
+    if isinstance(error, RecursionError):  # of what is given, and of nothing else, the depth is somebody's choice
+        error = Refused(422, "The request is nested too deeply.", "Send what /api/v1/docs describes.")
     if isinstance(error, LecternError):
         status, message, help_text, kind = status_of(error), str(error), error.help, type(error).__name__
         headers = {"Retry-After": str(_RETRY_AFTER_S)} if error.retryable else {}
@@ -87,6 +89,6 @@ def problem(path: str, error: Exception, status: int = 500, **more: Any) -> Resp
 
 async def handle(request: Request, error: Exception) -> Response:
     """The exception handler of every door."""
-    if not isinstance(error, LecternError | HTTPException):
+    if not isinstance(error, LecternError | HTTPException | RecursionError):
         _log.error("A request could not be answered", exc_info=error)
     return problem(request.url.path, error)

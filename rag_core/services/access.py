@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import secrets
 import threading
+import time
 from collections.abc import Iterable
 
 from rag_core.domain import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Role
@@ -17,7 +18,8 @@ from rag_core.services.cards import clean_tag
 from rag_core.storage import Storage
 
 _NAME_CHARS = 100
-_REMEMBERED = 1000
+# So old may be what is known of keys: one that another process revokes opens nothing any longer after it.
+_FRESH_S = 1.0
 
 
 class Access:
@@ -26,8 +28,8 @@ class Access:
     def __init__(self, storage: Storage) -> None:
         self._store = storage.access
         self._lock = threading.Lock()
-        self._known: dict[bytes, AccessKey] = {}
-        self._revoked = 0
+        self._known: dict[str, tuple[AccessKey, bytes]] | None = None
+        self._read_at = 0.0
 
     def create(self, name: str, role: Role = "read", tags: Iterable[str] = ()) -> tuple[AccessKey, str]:
         """Make a key. Returns it with its text, which nobody can show again.
@@ -43,6 +45,7 @@ class Access:
             raise ConfigurationError("A key that is narrowed to tags can only read.", help="Take the role read.")
         key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         self._store.add(key_id, name, role, tags, _digest(secret))
+        self._forget()
         return next(key for key in self._store.all() if key.id == key_id), f"{KEY_PREFIX}{key_id}_{secret}"
 
     def all(self) -> list[AccessKey]:
@@ -52,29 +55,22 @@ class Access:
     def revoke(self, key_id: str) -> None:
         """Let a key open nothing any longer. Raises KeyError where there is none that does."""
         there = self._store.revoke(key_id)
-        with self._lock:
-            self._revoked += 1
-            self._known.clear()
+        self._forget()
         if not there:
             raise KeyError(key_id)
 
     def verify(self, text: str) -> AccessKey | None:
-        """The key of this text, or None."""
-        digest = _digest(text)
-        with self._lock:
-            revoked = self._revoked
-            if digest in self._known:
-                return self._known[digest]
-        key_id, _, secret = text.removeprefix(KEY_PREFIX).partition("_")
-        found = self._store.find(key_id) if text.startswith(KEY_PREFIX) else None
+        """The key of this text, or None. However many are asked for, the database is asked once a second at most."""
+        key_id, secret = _parts(text)
+        found = self._live().get(key_id)
         if found is None or not hmac.compare_digest(found[1], _digest(secret)):
             return None
-        with self._lock:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            if revoked == self._revoked:  # or it may be the one that was revoked meanwhile
-                self._known[digest] = found[0]
         return found[0]
+
+    def may_know(self, text: str) -> bool:
+        """Whether there may be a key of this text, as far as is known without asking the database."""
+        known = self._known
+        return known is None or _parts(text)[0] in known
 
     def note(self, who: str, action: str, status: int) -> None:
         """Write a line of the audit: who asked for what, and how it ended: an HTTP status, or a command's exit code."""
@@ -92,12 +88,31 @@ class Access:
         """The last lines of the audit, newest first."""
         return self._store.audit(limit)
 
+    def _live(self) -> dict[str, tuple[AccessKey, bytes]]:
+        """Every key that was not revoked, with the hash of its secret, by its id."""
+        with self._lock:
+            if self._known is None or time.monotonic() - self._read_at > _FRESH_S:
+                self._known = {key.id: (key, digest) for key, digest in self._store.live()}
+                self._read_at = time.monotonic()
+            return self._known
+
+    def _forget(self) -> None:
+        """What is known of keys is out of date, also what another thread is just reading."""
+        with self._lock:
+            self._known = None
+
 
 def _clean(tags: Iterable[str]) -> list[str]:
     try:
         return [clean_tag(tag) for tag in tags]
     except ValueError as error:
         raise ConfigurationError(str(error)) from error
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """The id and the secret of a key; no key has an empty id."""
+    key_id, _, secret = text.removeprefix(KEY_PREFIX).partition("_") if text.startswith(KEY_PREFIX) else ("", "", "")
+    return key_id, secret
 
 
 def _digest(text: str) -> bytes:

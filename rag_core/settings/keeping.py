@@ -33,7 +33,15 @@ class DoorSettings(Group):
     folders: tuple[Path, ...] = Field(default=(), description="folders whose files programs may add by their path")
     max_body_bytes: int = Field(default=4 * 2**20, ge=1024, description="largest request that is no upload, bytes")
     timeout_s: float = Field(default=600.0, gt=0, description="longest wait for the beginning of an answer, seconds")
-    concurrency: int = Field(default=20, ge=1, le=1000, description="requests at work at a time; others wait")
+    concurrency: int = Field(
+        default=20, ge=1, le=1000, description="requests at work at a time, half of them of one client; others wait"
+    )
+    streams: int = Field(
+        default=200, ge=2, le=10_000, description="streams of jobs open at a time, half of them of one client"
+    )
+    visitors: int = Field(
+        default=64, ge=1, le=10_000, description="pages open at a time of people who have not signed in"
+    )
     rate_per_s: float = Field(default=200.0, gt=0, description="requests a second of one client, in the long run")
     telemetry: str = Field(
         default="", description="collector that gets requests as spans (OpenTelemetry, OTLP over gRPC); empty: none"

@@ -147,7 +147,10 @@ def contexts(browser: Browser) -> Iterator[Callable[[bool], BrowserContext]]:
 
 @pytest.fixture
 def open_page(contexts: Callable[[bool], BrowserContext], server: Server) -> Iterator[Callable[..., Page]]:
-    """Opens tabs: `open_page("chat", width=390, height=844, dark=True)`. Foreign addresses and script errors fail."""
+    """Opens tabs: `open_page("chat", width=390, height=844, dark=True)`.
+
+    Foreign addresses, errors of scripts, and what the pages' own policy keeps from them fail.
+    """
     pages, foreign, broken = [], [], []
 
     def open_tab(path: str = "", *, width: int = 1280, height: int = 800, dark: bool = False) -> Page:
@@ -156,6 +159,7 @@ def open_page(contexts: Callable[[bool], BrowserContext], server: Server) -> Ite
         page.set_viewport_size({"width": width, "height": height})
         page.set_default_timeout(TIMEOUT_MS)
         page.on("pageerror", lambda error: broken.append(str(error)))
+        page.on("console", lambda said: broken.append(said.text) if "Content Security Policy" in said.text else None)
         local = ("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")
         page.on("request", lambda request: None if request.url.startswith(local) else foreign.append(request.url))
         page.goto(f"{server.url}/{path}")

@@ -63,7 +63,7 @@ def submit(request: Request, library: Opened, given: JobGiven) -> Response:
 @router.get("/events", dependencies=[READ], **sends("text/event-stream", description="Events `job`"))
 def events(request: Request, library: Opened) -> Response:
     """Every job as it is now, and again whenever it changes, until the client leaves."""
-    return streamed(request, lambda token: _changes(library, token))
+    return streamed(request, lambda token: _changes(library, token), waiting=True)
 
 
 @router.get("/{job_id}", dependencies=[READ], **answers(_JOB))

@@ -32,12 +32,10 @@ class AccessStore:
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM access_keys ORDER BY created_at DESC, id")
         return [AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]) for row in rows]
 
-    def find(self, key_id: str) -> tuple[AccessKey, bytes] | None:
-        """A key that was not revoked, with the hash of its secret."""
-        row = self._database.row(
-            f"SELECT {_COLUMNS}, digest FROM access_keys WHERE id = %s AND revoked_at IS NULL", (storable(key_id),)
-        )
-        return (AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]), bytes(row[6])) if row else None
+    def live(self) -> list[tuple[AccessKey, bytes]]:
+        """Every key that was not revoked, with the hash of its secret."""
+        rows = self._database.rows(f"SELECT {_COLUMNS}, digest FROM access_keys WHERE revoked_at IS NULL")
+        return [(AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]), bytes(row[6])) for row in rows]
 
     def revoke(self, key_id: str) -> bool:
         """Let a key open nothing from now on. Returns whether there was one that did."""

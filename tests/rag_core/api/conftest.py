@@ -13,10 +13,14 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from rag_core import Library, Settings
+from rag_core.api import heads
 from rag_core.api.doors import Doors
 from rag_core.api.guard import Guard
 from rag_core.settings import DoorSettings
@@ -43,12 +47,20 @@ class Served:
 
 @contextmanager
 def serve(library: Library, address: str = "127.0.0.1", settings: DoorSettings | None = None) -> Iterator[Served]:
-    """The doors of a library, bound to `address` as far as the guard knows; in truth on 127.0.0.1 always."""
+    """The doors of a library, bound to `address` as far as the guard knows; in truth on 127.0.0.1 always.
+
+    Beside them a page, one that fails, and one that says back what it is told over a WebSocket.
+    """
     doors = Doors(lambda: library, address=address, settings=settings or DoorSettings())
-    page = Route("/", lambda request: PlainTextResponse("a page"))
-    app = Starlette(routes=[doors.route, page], middleware=[Middleware(Guard, doors=doors)])
+    pages = [
+        Route("/", lambda request: PlainTextResponse("a page")), Route("/fails", _fails),
+        WebSocketRoute("/_stcore/stream", _echo), Route("/{path:path}", lambda request: PlainTextResponse("a part"),
+                                                        methods=["GET", "PUT"]),
+    ]  # fmt: skip
+    app = Starlette(routes=[doors.route, *pages], middleware=[Middleware(Guard, doors=doors)])
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none"))
+    heads.limit(AutoHTTPProtocol)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
@@ -58,6 +70,16 @@ def serve(library: Library, address: str = "127.0.0.1", settings: DoorSettings |
         server.should_exit = True
         thread.join(30)
         listening.close()
+
+
+def _fails(request: Request) -> PlainTextResponse:
+    raise ZeroDivisionError
+
+
+async def _echo(socket: WebSocket) -> None:
+    await socket.accept("streamlit")
+    async for text in socket.iter_text():
+        await socket.send_text(text)
 
 
 @pytest.fixture(scope="session")

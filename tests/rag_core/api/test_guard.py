@@ -145,13 +145,77 @@ def test_behind_a_proxy_on_this_machine_a_key_is_needed(filled: Library) -> None
             assert client.get(path, headers={"Host": "lectern.example"}).status_code == 401
 
 
-def test_where_people_sign_in_pages_need_no_key_and_doors_do(abroad: AbstractContextManager[Served]) -> None:
-    with abroad as served, served.client(Host="192.0.2.7") as client:
-        assert client.get("/").status_code == 401
-        served.doors.sign_in = True
-        assert client.get("/").text == "a page"
-        assert client.get("/", headers={"Host": "evil.example"}).status_code == 421
-        assert client.get("/api/v1/search", params={"q": "leave"}).status_code == 401
+@pytest.mark.parametrize(
+    "name", ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "x-forwarded-anything", "X-Real-IP", "Via"]
+)
+def test_what_came_through_a_proxy_is_not_of_this_machine(
+    filled: Library, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, text = filled.access.create("proxied", "admin")
+    with serve(filled) as served, served.client(**{name: "1"}) as client, served.client(text, **{name: "1"}) as keyed:
+        for path in ("/api/v1/tags", "/", "/api/v1/tags"):
+            refused = client.get(path)
+            assert (refused.status_code, "through a proxy" in refused.text) == (401, True)
+        assert keyed.get("/api/v1/tags").status_code == 200
+    assert [record.getMessage() for record in caplog.records if "through a proxy" in record.getMessage()] == [
+        "This came through a proxy, behind which anybody may be, so it needs a key of Lectern."
+        " Make a key: lectern keys --create NAME. Or call Lectern without the proxy."
+    ]
+
+
+PATHS = ["/", "/fails", "/api/v1/tags", "/api/v1/nothing", "/api/v1/docs", "/metrics", "/mcp", "/_stcore/metrics"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "evil.example"])
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_forbids_frames_and_guessed_types(rest: httpx.Client, path: str, host: str) -> None:
+    answer = rest.get(path, headers={"Host": f"{host}:{rest.base_url.port}"})
+    assert (answer.status_code == 421) == (host == "evil.example")
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Frame-Options"] == "DENY"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    if path == "/":
+        assert "img-src 'self' data: blob:;" in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("path", ["/", "/media/x.png", "/api/v1/docs"])
+@pytest.mark.parametrize("kind", ["iframe", "frame", "embed", "object"])
+def test_nothing_is_put_into_another_page(rest: httpx.Client, path: str, kind: str) -> None:
+    for site in ("cross-site", "same-origin"):
+        sent_along = {"Sec-Fetch-Dest": kind, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
+        assert rest.get(path, headers=sent_along).status_code == 403
+
+
+def test_another_site_may_link_to_a_page_and_load_nothing_of_it(rest: httpx.Client) -> None:
+    cross = {"Sec-Fetch-Site": "cross-site"}
+    assert rest.get("/", headers={**cross, "Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate"}).text == "a page"
+    assert rest.get("/", headers={**cross, "Sec-Fetch-Dest": "script", "Sec-Fetch-Mode": "no-cors"}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/base/_stcore/agent/interact"])
+def test_what_streamlit_offers_to_programs_is_shut(rest: httpx.Client, path: str) -> None:
+    assert rest.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("depth", [300, 500, 950])
+def test_what_is_nested_deeply_is_refused_at_every_door(rest: httpx.Client, depth: int) -> None:
+    schema = rest.get("/api/v1/openapi.json").json()
+    shapes = schema["components"]["schemas"]
+    nested = "[" * depth + "]" * depth
+    statuses = set()
+    for path, verbs in schema["paths"].items():
+        for verb, told in verbs.items():
+            if verb == "get" or path == "/api/v1/models/{model_id}":
+                continue
+            shape = told.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            fields = shapes.get(shape.get("$ref", "").rpartition("/")[2], shape).get("properties", {"x": {}})
+            for body in (nested, *(f'{{"{field}": {nested}}}' for field in fields)):
+                statuses.add(rest.request(verb, path, content=body, headers=JSON).status_code)
+    assert 422 in statuses
+    assert max(statuses) < 500
+    deep = f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "ask", "arguments": {nested}}}}}'
+    accept = {**JSON, "Accept": "application/json, text/event-stream"}
+    assert rest.post("/mcp", content=deep, headers=accept).status_code < 500
 
 
 def test_a_key_of_a_tag_sees_nothing_else(abroad: AbstractContextManager[Served], filled: Library) -> None:
