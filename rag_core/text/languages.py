@@ -49,7 +49,7 @@ def language_of(text: str, default: str = "en", expected: Collection[str] = ()) 
             scripts[_script(character)] += count
     kana = scripts.pop("HIRAGANA", 0) + scripts.pop("KATAKANA", 0)
     if 10 * kana > scripts["CJK"]:
-        scripts["HIRAGANA"] = kana + scripts.pop("CJK")
+        scripts["HIRAGANA"] = kana + scripts.pop("CJK", 0)
     script = max(scripts, key=lambda name: scripts[name], default="")
     if script in _OF_ONE_LANGUAGE:
         return _OF_ONE_LANGUAGE[script]

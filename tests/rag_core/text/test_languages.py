@@ -57,6 +57,14 @@ def test_what_tells_nothing_is_in_the_default(text: str) -> None:
     assert language_of(text, "de") == "de"
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("¯\\_(ツ)_/¯", "ja"), ("When are the penguins fed? ¯\\_(ツ)_/¯", "en"), ("これはペンです", "ja"), ("ー", "en")],
+)
+def test_kana_without_a_chinese_character(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
 def test_a_script_of_several_languages_without_function_words() -> None:
     assert language_of("Москва Казань") == "ru"
     assert language_of("Москва Казань", "uk") == "uk"
