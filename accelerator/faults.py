@@ -1,7 +1,8 @@
-"""Named points at which a fault test kills the process. Nothing happens unless the environment arms one.
+"""Named points at which a fault test kills the process, or has a stage fail. Nothing happens unless one is armed.
 
 LECTERN_FAULT=dump.synced:3 has the process end itself with SIGKILL when it comes to the point dump.synced for the third
-time. Tests alone set it: they find the points by reading the code for calls of `reach`, and try every one.
+time; LECTERN_FAULT=chunking=ID,NAME has the stage chunking fail wherever it is about one of those documents. Tests
+alone set it: they find the points by reading the code for calls of `reach`, and try every one.
 """
 
 from __future__ import annotations
@@ -16,10 +17,19 @@ _reached: dict[str, int] = {}
 _lock = threading.Lock()
 
 
-def reach(point: str) -> None:
-    """Say that the process has come to a point of this name."""
+class InjectedFault(Exception):
+    """What a stage fails with where a test says so."""
+
+
+def reach(point: str, *about: str) -> None:
+    """Say that the process has come to a point of this name, about some documents or none."""
     armed = os.environ.get(VARIABLE)
     if armed is None:
+        return
+    name, is_about, wanted = armed.partition("=")
+    if is_about:
+        if name == point and not set(wanted.split(",")).isdisjoint(about):
+            raise InjectedFault(point)
         return
     name, _, times = armed.partition(":")
     if name == point:

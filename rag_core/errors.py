@@ -13,6 +13,7 @@
     ├── InvalidQuestion         an empty, overlong or unprintable question
     ├── ConfigurationError      a setting that cannot be used
     ├── LibraryInUse            another process owns the data directory, or the database
+    ├── UnexpectedFailure       something failed that nobody foresaw
     └── Cancelled               the user stopped the work
 
 `str(error)` says what happened, `error.help` what the user can do about it, and `error.retryable` whether the same
@@ -108,6 +109,12 @@ class LibraryInUse(LecternError):
 
     retryable = True
     default_help = "Close the other program, or choose another data directory."
+
+
+class UnexpectedFailure(LecternError):
+    """Something failed that nobody foresaw. The message names its kind and a number, under which the log has it all."""
+
+    default_help = "Try it again. If it fails again, report it with that number: the log says more."
 
 
 class Cancelled(LecternError):

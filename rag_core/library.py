@@ -217,7 +217,7 @@ class Library:
     def retry(
         self, document_id: str, *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
-        """Read a failed document again, perhaps with its password."""
+        """Read a failed document again, perhaps with its password, or the pages that text recognition failed at."""
         return self.ingest.retry(self.document(document_id), password=password, cancellation=cancellation)
 
     def documents(self) -> list[Document]:

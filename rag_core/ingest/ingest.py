@@ -85,9 +85,12 @@ class Ingest:
     def retry(
         self, document: Document, *, password: str | None = None, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
-        """Read a failed document again from its kept bytes, perhaps with a password."""
+        """Read a failed document again from its kept bytes, perhaps with a password; of a ready one, in the background,
+        the pages that could not be recognised."""
         run = self._new(password, cancellation)
         self._storage.documents.retry(document.id)
+        self._storage.documents.recognition.retry(document.id)
+        self._storage.wake()
         return self._carried(run, lambda: pending.left(run, [document]))
 
     def replace(self, documents: Mapping[str, str]) -> Iterator[AddEvent]:

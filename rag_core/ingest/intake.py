@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from rag_core.domain import Document
@@ -15,6 +15,8 @@ from rag_core.reading import detect_bytes
 from rag_core.reading.base import PDF
 from rag_core.sources import Found, Item, Refused, Unchanged, read_item
 from rag_core.storage import Accepted, noted
+from rag_core.storage.postgres.database import ConnectionLost
+from rag_core.unexpected import each, stage
 
 BATCH_BYTES = 2**23
 _UNCHANGED = 2_000
@@ -110,8 +112,9 @@ def _gather(run: RunContext, item: Item, arrivals: Arrivals, repeated: Repeated,
     if reading:
         run.tell(item.key, "reading")
     try:
-        data, visit = read_item(item, run.settings.reading.max_file_bytes)
-        _check_room(run, _bytes(arrivals) + len(data))
+        with stage("intake", item.name, item.key):
+            data, visit = read_item(item, run.settings.reading.max_file_bytes)
+            _check_room(run, _bytes(arrivals) + len(data))
     except LecternError as error:
         run.tell(item.key, "failed", error=error)
         return
@@ -128,17 +131,34 @@ def _gather(run: RunContext, item: Item, arrivals: Arrivals, repeated: Repeated,
 def _accept(run: RunContext, arrivals: Arrivals) -> list[Work]:
     """Accept what was gathered. Returns what is to be read; what is in the library already is told of."""
     arrivals = {key: arrival for key, arrival in arrivals.items() if not _dropped(run, key, arrival[0])}
+    works: list[Work] = []
+
+    def accept(ids: Sequence[str]) -> None:
+        part = {key: arrivals[key] for key in ids if key in arrivals}
+        try:
+            with stage("acceptance", *part):
+                works.extend(_accept_together(run, part))
+        finally:
+            for key in ids:
+                if key not in part:  # it was told of as failed
+                    arrivals.pop(key, None)
+
     try:
-        known = _known(run, list(arrivals))
-        originals = _originals(run, arrivals, known)
-        with noted(run.storage.files, list(originals)) as came:
-            _keep(run, arrivals, originals)
-            documents = _note(run, arrivals)
-            came.update(documents)
-    except LecternError as error:
+        each(list(arrivals), accept, lambda key, error: _fail(run, arrivals, key, error), of_all=(ConnectionLost,))
+    except ConnectionLost as error:
         for key in list(arrivals):
             _fail(run, arrivals, key, error)
-        return []
+    return works
+
+
+def _accept_together(run: RunContext, arrivals: Arrivals) -> list[Work]:
+    """The same in one transaction. What fails alone leaves `arrivals`."""
+    known = _known(run, list(arrivals))
+    originals = _originals(run, arrivals, known)
+    with noted(run.storage.files, list(originals)) as came:
+        _keep(run, arrivals, originals)
+        documents = _note(run, arrivals)
+        came.update(documents)
     run.supersede([key for key, document in documents.items() if document.state == "ready"])
     works = []
     for key, (item, _) in arrivals.items():
@@ -216,9 +236,10 @@ def _note(run: RunContext, arrivals: Arrivals) -> dict[str, Document]:
 
 
 def _fail(run: RunContext, arrivals: Arrivals, document_id: str, error: LecternError) -> None:
-    item, _ = arrivals.pop(document_id)
-    run.release(document_id)
-    run.tell(item.key, "failed", error=error)
+    arrival = arrivals.pop(document_id, None)
+    if arrival is not None:
+        run.release(document_id)
+        run.tell(arrival[0].key, "failed", error=error)
 
 
 def _data(item: Item) -> bytes:

@@ -20,6 +20,8 @@ from rag_core.reading import make_card
 from rag_core.reading.base import PDF, RawPage
 from rag_core.reading.ocr import recognised_page
 from rag_core.storage import Stored
+from rag_core.storage.postgres.database import ConnectionLost
+from rag_core.unexpected import each, stage
 
 _COUNT_TEXTS = 1000
 # What was read of a long document is embedded first after this many pages, then whenever it is half as much more.
@@ -29,22 +31,24 @@ BEGUN_PAGES = 12
 def parse(run: RunContext, works: Sequence[Work], ahead: Executor) -> list[Work]:
     """Read files: small ones together, or a larger one alone. What was read of that by now is put into `ahead`, which
     embeds, when it would have nothing to do."""
-    works = run.going_on(works)
-    read: list[ParsedDocument | LecternError]
-    if len(works) == 1 and not works[0].is_small:
-        read = [_read(run, works[0], ahead)]
-    else:
-        files = [(run.storage.files.path(work.document.id), work.names[0]) for work in works]
-        read = run.reader.read_small(files, cancelled=lambda: run.stopped(None))
-    parsed = []
-    for work, found in zip(works, read, strict=True):
-        if isinstance(found, LecternError):
-            run.give_up(work, found)
-            continue
-        if work.is_small:
-            run.tell(work.source, "reading", len(found.pages), len(found.pages))
-        parsed.append(replace(work, parsed=replace(found, card=make_card(found, work.names))))
+    read: list[tuple[Work, ParsedDocument | LecternError]] = []
+    parsed: list[Work] = []
+
+    def read_together(works: Sequence[Work]) -> None:
+        with stage("reading", *_ids(works)):
+            read.extend(zip(works, _read_all(run, works, ahead), strict=True))
+
+    each(run.going_on(works), read_together, run.give_up)
+    for work, found in read:
+        try:
+            parsed.append(_with_card(run, work, found))
+        except LecternError as error:
+            run.give_up(work, error)
     return parsed
+
+
+def _ids(works: Sequence[Work]) -> list[str]:
+    return [work.document.id for work in works]
 
 
 def chunk(run: RunContext, works: Sequence[Work]) -> list[Work]:
@@ -53,7 +57,8 @@ def chunk(run: RunContext, works: Sequence[Work]) -> list[Work]:
     cut = []
     for work in works:
         try:
-            made = _cut(run, work, alone)
+            with stage("chunking", work.document.id):
+                made = _cut(run, work, alone)
             may_be_empty = work.parsed.to_recognise or any(page.recogniser for page in work.parsed.pages)
             if not made.chunks and not may_be_empty:
                 raise UnreadableDocument("The document holds no text.")
@@ -65,20 +70,29 @@ def chunk(run: RunContext, works: Sequence[Work]) -> list[Work]:
 
 
 def embed(run: RunContext, works: Sequence[Work]) -> list[Work]:
-    """Make the vectors that documents have yet to get; a model that fails gives all of them up."""
+    """Make the vectors that documents have yet to get; a model that cannot be had gives all of them up."""
     begun = [work for work in works if not work.whole and not run.stopped(work.source)]
     works = run.going_on([work for work in works if work.whole])
     if begun:
-        with suppress(LecternError):  # the whole document meets it again; the others have no part in it
+        # The whole document meets it again; the others have no part in it.
+        with suppress(LecternError), stage("embedding", *_ids(begun)):
             _embed(run, begun)
+    embedded: list[Work] = []
+
+    def embed_together(works: Sequence[Work]) -> None:
+        with stage("embedding", *_ids(works)):
+            _embed(run, works)
+        embedded.extend(works)
+
     try:
         if works:
-            _embed(run, works)
+            run.embedder()
     except LecternError as error:
         for work in works:
             run.give_up(work, error)
         return []
-    return works
+    each(works, embed_together, run.give_up)
+    return embedded
 
 
 def commit(run: RunContext, works: Sequence[Work]) -> None:
@@ -86,14 +100,35 @@ def commit(run: RunContext, works: Sequence[Work]) -> None:
     works = run.going_on(works)
     for work in works:
         run.tell(work.source, "storing", len(work.chunks), len(work.chunks))
-    try:
-        if works:
+
+    def commit_together(works: Sequence[Work]) -> None:
+        with stage("commit", *_ids(works)):
             with run.committing:
                 _commit(run, works)
             run.finish(works)
-    except LecternError as error:
+
+    try:
+        each(works, commit_together, run.give_up, of_all=(ConnectionLost,))
+    except ConnectionLost as error:
         for work in works:
             run.give_up(work, error)
+
+
+def _read_all(run: RunContext, works: Sequence[Work], ahead: Executor) -> list[ParsedDocument | LecternError]:
+    if len(works) == 1 and not works[0].is_small:
+        return [_read(run, works[0], ahead)]
+    files = [(run.storage.files.path(work.document.id), work.names[0]) for work in works]
+    return run.reader.read_small(files, cancelled=lambda: run.stopped(None))
+
+
+def _with_card(run: RunContext, work: Work, found: ParsedDocument | LecternError) -> Work:
+    """A document that was read, with its card. Raises what kept it from being read."""
+    if isinstance(found, LecternError):
+        raise found
+    if work.is_small:
+        run.tell(work.source, "reading", len(found.pages), len(found.pages))
+    with stage("card", work.document.id):
+        return replace(work, parsed=replace(found, card=make_card(found, work.names)))
 
 
 def _read(run: RunContext, work: Work, ahead: Executor) -> ParsedDocument | LecternError:

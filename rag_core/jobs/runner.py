@@ -16,6 +16,7 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, JobState, Progress
 from rag_core.errors import Cancelled, LecternError
 from rag_core.jobs.base import Kind, Request
+from rag_core.unexpected import stage
 
 logger = logging.getLogger(__name__)
 
@@ -245,14 +246,10 @@ class Jobs:
         error: LecternError | None = None
         state: JobState = "failed"
         try:
-            run.kind.run(run)
-        except Cancelled as stopped:
-            error, state = stopped, "cancelled"
+            with stage("job", *run.ids):
+                run.kind.run(run)
         except LecternError as raised:
-            error = raised
-        except Exception:
-            logger.exception("A job of the kind %s ended unexpectedly", run.kind.name)
-            error = LecternError("Something inside Lectern failed.", help="Try again; the log says more.")
+            error, state = raised, "cancelled" if isinstance(raised, Cancelled) else "failed"
         with self._changed:
             for job_id in () if self._closed else run.ids:
                 if job_id in self._jobs and not self._jobs[job_id].finished:
@@ -293,7 +290,8 @@ class Jobs:
 
     def _drop(self, job: Job) -> None:
         try:
-            self._kinds[job.kind].dropped(job)
+            with stage("drop"):
+                self._kinds[job.kind].dropped(job)
         except LecternError as error:
             logger.warning("What was cancelled could not be undone: %s", error)
             with self._changed:
@@ -316,7 +314,8 @@ class Jobs:
 
     def _told(self, write: Callable[[], None]) -> bool:
         try:
-            write()
+            with stage("job store"):
+                write()
         except LecternError as error:
             logger.warning("Jobs are not kept at present: %s", error)
             return False
@@ -324,20 +323,24 @@ class Jobs:
 
     def _resume(self) -> None:
         try:
-            left = self._store.unfinished()
-            with self._changed:
-                for job in left:
-                    if job.id not in self._jobs and job.kind in self._kinds:
-                        self._revive(job)
-            for name, kind in self._kinds.items():
-                for request in kind.left(self.all(name)):
-                    with self._changed:
-                        self._enter(name, request, resumed=True)
+            with stage("resumption"):
+                self._take_up()
         except LecternError as error:
             logger.warning("What an earlier process left is looked for again: %s", error)
             self._resumed = False
         self._keep(at_once=True)
         self._start()
+
+    def _take_up(self) -> None:
+        left = self._store.unfinished()
+        with self._changed:
+            for job in left:
+                if job.id not in self._jobs and job.kind in self._kinds:
+                    self._revive(job)
+        for name, kind in self._kinds.items():
+            for request in kind.left(self.all(name)):
+                with self._changed:
+                    self._enter(name, request, resumed=True)
 
     def _revive(self, job: Job) -> None:
         self._jobs[job.id] = replace(job, state="waiting", resumed=True, stopping=False, progress=Progress("waiting"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import selectors
@@ -15,10 +16,11 @@ from typing import Any
 
 import psutil
 
-from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
+from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnexpectedFailure, UnreadableDocument
 from rag_core.reading import wire
 from rag_core.runtime.environment import bare
 
+_log = logging.getLogger(__name__)
 # How often memory and cancellation are looked at while waiting.
 WATCH_S = 0.02
 # A cancelled request is given this long to end by itself before the process is killed.
@@ -67,8 +69,8 @@ class Child:
     def ask(self, request: wire.Message, watch: Watch) -> dict[str, Any]:
         """Send a request and return its response.
 
-        Raises ChildDied when the process was killed at a limit or died, Cancelled when the user stopped it, and the
-        document's own error (a LecternError) as the process reported it.
+        Raises ChildDied when the process was killed at a limit, died or failed at something that nobody foresaw,
+        Cancelled when the user stopped it, and the document's own error (a LecternError) as the process reported it.
         """
         process = self._running()
         try:
@@ -79,8 +81,17 @@ class Child:
             self.kill()
             raise ChildDied(UnreadableDocument("The document confused the reading process.")) from error
         if "error" in response:
-            raise wire.error_in(response["error"])
+            raise self._error(response["error"])
         return response
+
+    def _error(self, told: wire.Message) -> LecternError:
+        """What the process reported. One that failed unforeseen may not be fit for the next request."""
+        error = wire.error_in(told)
+        if not isinstance(error, UnexpectedFailure):
+            return error
+        _log.error("%s\n%s", error, told.get("traceback", ""))
+        self.kill()
+        return ChildDied(error)
 
     def slim(self) -> None:
         """End the process if it holds much memory after its work; the next request starts a fresh one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ from rag_core import errors
 from rag_core.domain import Box, HiddenText, Line, Page, PageImage
 from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument
 from rag_core.reading.base import Details, Face, Heading, RawPage
+from rag_core.unexpected import translate
 
 Message = Mapping[str, Any]
 
@@ -116,6 +118,12 @@ def error_out(error: LecternError) -> Message:
     """Turn an error into plain values."""
     wrong = isinstance(error, EncryptedDocument) and error.wrong_password
     return {"kind": type(error).__name__, "message": str(error), "help": error.help, "wrong_password": wrong}
+
+
+def unexpected_out(error: BaseException, name: str) -> Message:
+    """Turn what nobody foresaw in a stage into plain values, with the traceback for the parent's log."""
+    told = "".join(traceback.format_exception(error))
+    return {**error_out(translate(error, name)), "traceback": told}
 
 
 def error_in(message: Message) -> LecternError:

@@ -25,6 +25,7 @@ from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.text import TextDocument
 from rag_core.runtime.confinement import confine
+from rag_core.unexpected import is_failure, reach
 
 # Their libraries take up to half a second to import: a module is imported when the first of its files comes.
 FLOWING = {
@@ -68,6 +69,7 @@ class Worker:
         try:
             if request["op"] == "many":
                 return {"answers": [self.answer(item) for item in request["requests"]]}
+            reach("reading process", Path(request["path"]).name)
             return self._operations[request["op"]](self._opened(request), request)
         except LecternError as error:
             return {"error": wire.error_out(error)}
@@ -78,6 +80,11 @@ class Worker:
             self._close()
             reason = UnreadableDocument(f"The file cannot be read: {error.strerror or error}.")
             return {"error": wire.error_out(reason)}
+        except BaseException as error:
+            if not is_failure(error):
+                raise
+            self._close()
+            return {"error": wire.unexpected_out(error, "reading")}
 
     def _open(self, document: OpenDocument, request: wire.Message) -> wire.Message:
         return {"page_count": document.page_count}

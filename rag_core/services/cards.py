@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rag_core.domain import CARD_VERSION
+from rag_core.domain import CARD_VERSION, DocumentCard
+from rag_core.errors import UnexpectedFailure
 from rag_core.reading import make_card
 from rag_core.storage import Storage
+from rag_core.storage.postgres.cards import Carded
+from rag_core.unexpected import stage
 
 # A handful is some hundredths of a second of work, after which others have their turn.
 _TOGETHER = 16
@@ -20,8 +23,17 @@ def make_cards(storage: Storage, stopped: Callable[[], bool]) -> None:
     """
     cards = storage.documents.cards
     while not stopped() and (found := cards.without(CARD_VERSION, _TOGETHER)):
-        cards.put({item.document_id: make_card(item.parsed, item.names) for item in found}, CARD_VERSION)
+        cards.put({item.document_id: _card(item) for item in found}, CARD_VERSION)
         storage.wake()
+
+
+def _card(item: Carded) -> DocumentCard:
+    """A document's card; with the title alone where making it fails, or no other would ever have its turn."""
+    try:
+        with stage("card", item.document_id):
+            return make_card(item.parsed, item.names)
+    except UnexpectedFailure:  # the log says what it was
+        return DocumentCard(item.parsed.title or next(iter(item.names), item.document_id))
 
 
 def clean_tag(tag: str) -> str:

@@ -28,12 +28,14 @@ from rag_core.sources import (
     Refused,
     Unchanged,
     folder_items,
+    guarded,
     list_folder,
     location,
     location_of,
     path_of,
 )
 from rag_core.storage import Storage
+from rag_core.unexpected import stage
 
 logger = logging.getLogger(__name__)
 # A file that changed so lately may be written still.
@@ -166,15 +168,25 @@ class FollowedSources:
         while not self._closing.wait(wait_s):
             began = time.monotonic()
             try:
-                for folder in self._folders():
-                    for _ in self._look(folder, None, patient=True):
-                        if self._closing.is_set():
-                            return
+                with stage("watch"):
+                    folders = self._folders()
             except LecternError as error:
                 logger.warning("Folders are looked at later: %s", error)
-            except Exception:  # the next look may go well, and nobody else is told
-                logger.exception("Looking at folders ended early")
+                folders = []
+            for folder in folders:
+                if not self._closing.is_set():
+                    self._look_patiently(folder)
             wait_s = max(self._every_s, (time.monotonic() - began) / _SHARE)
+
+    def _look_patiently(self, folder: FollowedSource) -> None:
+        """Look at a folder in the background; whatever goes wrong there, the next look may go well."""
+        try:
+            with stage("watch", folder.location):
+                for _ in self._look(folder, None, patient=True):
+                    if self._closing.is_set():
+                        return
+        except LecternError as error:
+            logger.warning("A folder is looked at later: %s", error)
 
     def _folders(self) -> list[FollowedSource]:
         return [one for one in self._storage.sources.followed() if one.kind == "folder"]
@@ -264,7 +276,8 @@ def _again(sites: Sequence[FollowedSource], files: Sequence[KnownSource], lookin
     from rag_core.sources.web import crawl
 
     for site in sites:
-        yield from crawl(WebAddress(site.location, site.depth, site.pages, site.delay_s), looking)
+        address = WebAddress(site.location, site.depth, site.pages, site.delay_s)
+        yield from guarded(site.location, crawl(address, looking))
     for one in files:
         yield _file_again(one)
 

@@ -18,6 +18,7 @@ from rag_core.settings import Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.feeder import Feeder
 from rag_core.storage.postgres.recognition import Recognition, WaitingPage
+from rag_core.unexpected import stage
 
 # A long document is found by what was read of it so far each time that this many pages are new, or as many as before:
 # so each of its pages is embedded twice at most.
@@ -104,8 +105,9 @@ class Recognising:
         path = self._storage.files.path(page.document_id)
         password = self._storage.documents.password(page.document_id)
         try:
-            raw = self._recogniser.recognise(self._settings().ocr, path, page.media_type, page.number, password)
-            self._store.put(page.document_id, page.number, page_content(raw))
+            with stage("recognition", page.document_id):
+                raw = self._recogniser.recognise(self._settings().ocr, path, page.media_type, page.number, password)
+                self._store.put(page.document_id, page.number, page_content(raw))
         except Cancelled:
             return False
         except (ModelUnavailable, StoreUnavailable):

@@ -8,21 +8,31 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from itertools import groupby
 from pathlib import Path
 
 from rag_core.domain import Profile, Progress, TargetProfile
 from rag_core.embedding import PACKAGED, Embedder, open_profile
-from rag_core.errors import Cancelled, LimitExceeded, ModelUnavailable, StoreCorrupt
+from rag_core.errors import (
+    Cancelled,
+    LecternError,
+    LimitExceeded,
+    ModelUnavailable,
+    StoreCorrupt,
+    StoreUnavailable,
+)
 from rag_core.settings import EmbeddingSettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.new_vectors import Text
 from rag_core.text.context import context_of
+from rag_core.unexpected import each, stage
 
 _BATCH = 128
 _FLOAT_BYTES = 4
+_PROBE = "A sentence that any model can embed."
 # New vectors in a table, again in the chunks that they replace, in Chroma and in the dumps.
 _COPIES = 4
 _WAYS = "on the System page, or with python -m rag_core reembed"
@@ -54,6 +64,7 @@ class Reembedding:
         self._min_free_bytes = min_free_bytes
         self._dumps: DumpStore
         self._written: dict[str, str] = {}
+        self._left_out: set[str] = set()
 
     @property
     def profile(self) -> Profile:
@@ -81,7 +92,8 @@ class Reembedding:
             return
         yield Progress("cutting over")
         chunks = self._cut_over()
-        yield Progress("done", chunks, chunks)
+        told = f"{len(self._left_out)} could not be embedded: the Library page says why." if self._left_out else ""
+        yield Progress("done", chunks, chunks, told)
 
     def _begin(self) -> None:
         self._vectors.keep_only(self.profile)
@@ -117,6 +129,20 @@ class Reembedding:
     def _embed_batch(self, texts: list[Text], stopped: Callable[[], bool]) -> None:
         if stopped():
             raise Cancelled("Re-embedding was stopped.")
+        failed: dict[str, LecternError] = {}
+
+        def embed(parts: Sequence[list[Text]]) -> None:
+            with stage("re-embedding", *(part[0].document_id for part in parts)):
+                self._embed_texts([text for part in parts for text in part], stopped)
+
+        def fail(part: list[Text], error: LecternError) -> None:
+            failed[part[0].document_id] = error
+
+        parts = [list(part) for _, part in groupby(texts, key=lambda text: text.document_id)]
+        each(parts, embed, fail, of_all=(Cancelled, ModelUnavailable, StoreUnavailable))
+        self._leave_out(failed)
+
+    def _embed_texts(self, texts: list[Text], stopped: Callable[[], bool]) -> None:
         contexts = [context_of(text.title, text.section) for text in texts]
         rows, pieces = self._embedder.encode_with_pieces([text.text for text in texts], contexts, cancelled=stopped)
         for document_id in {text.document_id for text in texts}:
@@ -124,6 +150,21 @@ class Reembedding:
             self._dumps.remove(document_id)
             self._written.pop(document_id, None)
         self._vectors.put(self.profile, self._embedder.model, texts, rows, pieces)
+
+    def _leave_out(self, failed: Mapping[str, LecternError]) -> None:
+        """Documents that the new model fails at fail by themselves, and can be tried again. Raises what the model
+        fails with where it fails at anything."""
+        if not failed:
+            return
+        if again := self._left_out.intersection(failed):  # it could not be taken out of sight
+            raise failed[again.pop()]
+        with stage("probe"):
+            self._embedder.encode([_PROBE])
+        self._storage.read_again(list(failed))
+        for document_id, error in failed.items():
+            self._dumps.remove(document_id)
+            self._storage.documents.fail(document_id, str(error), error.help)
+        self._left_out.update(failed)
 
     def _write_dumps(self, stopped: Callable[[], bool]) -> Iterator[Progress]:
         """Write the dumps that are not there yet. Raises Cancelled."""

@@ -7,35 +7,55 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_core.domain import Upload, WebAddress
-from rag_core.errors import UnreadableDocument
+from rag_core.errors import UnexpectedFailure, UnreadableDocument
 from rag_core.settings import SourcesSettings
 from rag_core.sources.base import Fetching, Found, Item, Keyed, Looking, Refused, Source, Unchanged
 from rag_core.sources.files import file_item, location, location_of, path_of, read_item, unreadable
 from rag_core.sources.folders import Listing, folder_items, is_folder, list_folder
+from rag_core.unexpected import stage
 
 __all__ = [
     "Fetching", "Found", "Item", "Keyed", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand",
-    "folder_items", "here", "list_folder", "location", "location_of", "path_of", "read_item", "unreadable",
+    "folder_items", "guarded", "here", "list_folder", "location", "location_of", "path_of", "read_item", "unreadable",
 ]  # fmt: skip
 
 
 def expand(sources: Iterable[Source], looking: Looking) -> Iterator[Found]:
     """What is found at sources, as it is found: folders and sites have many."""
     for source in sources:
-        if isinstance(source, Keyed):
-            yield replace(_item(source.source), key=source.key)
-        elif isinstance(source, Upload):
-            yield _item(source)
-        elif isinstance(source, WebAddress) or str(source).startswith(("http://", "https://")):
-            from rag_core.sources.web import crawl  # httpx and lxml, for those who need them
+        yield from guarded(_name_of(source), _found(source, looking))
 
-            yield from crawl(source if isinstance(source, WebAddress) else WebAddress(str(source)), looking)
-        elif not str(source):  # Path would take it for the working directory
-            yield Refused("", UnreadableDocument("The file has no name.", help="Name a file or a folder."))
-        elif is_folder(Path(source)):
-            yield from folder_items(Path(source), looking)
-        else:
-            yield _item(Path(source))
+
+def guarded(name: str, found: Iterable[Found]) -> Iterator[Found]:
+    """What is found at one source; a failure that nobody foresaw is its own, and the next source has its turn."""
+    try:
+        with stage("source", name):
+            yield from found
+    except UnexpectedFailure as error:
+        yield Refused(name, error)
+
+
+def _found(source: Source, looking: Looking) -> Iterator[Found]:
+    if isinstance(source, Keyed):
+        yield replace(_item(source.source), key=source.key)
+    elif isinstance(source, Upload):
+        yield _item(source)
+    elif isinstance(source, WebAddress) or str(source).startswith(("http://", "https://")):
+        from rag_core.sources.web import crawl  # httpx and lxml, for those who need them
+
+        yield from crawl(source if isinstance(source, WebAddress) else WebAddress(str(source)), looking)
+    elif not str(source):  # Path would take it for the working directory
+        yield Refused("", UnreadableDocument("The file has no name.", help="Name a file or a folder."))
+    elif is_folder(Path(source)):
+        yield from folder_items(Path(source), looking)
+    else:
+        yield _item(Path(source))
+
+
+def _name_of(source: Source) -> str:
+    if isinstance(source, Keyed):
+        return source.key
+    return source.name if isinstance(source, Upload | WebAddress) else str(source)
 
 
 def here(suffixes: frozenset[str], stopped: Callable[[str], bool]) -> Looking:

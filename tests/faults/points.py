@@ -1,4 +1,7 @@
-"""The named fault points, found by reading the code: a new one is tested without being listed anywhere."""
+"""The named fault points, found by reading the code: a new one is tested without being listed anywhere.
+
+A point that is about some documents is a stage's, which fails there; at every other the process is killed.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,19 @@ def fault_points() -> list[str]:
     """Every name that the code reaches, with those of atomic.py for each kind of file."""
     calls = [call for path in _modules() for call in _calls(path)]
     kinds = {_DEFAULT_KIND, *(kind for name, call in calls if name in _WRITERS for kind in _kinds(call))}
-    return sorted({point for name, call in calls if name == "reach" for point in _names(call, kinds)})
+    return sorted({
+        point for name, call in calls if name == "reach" and len(call.args) == 1 for point in _names(call, kinds)
+    })  # fmt: skip
+
+
+def stages() -> list[str]:
+    """The names of all stages that can fail for one document."""
+    return sorted({
+        call.args[0].value
+        for path in _modules()
+        for name, call in _calls(path)
+        if name in ("reach", "stage") and len(call.args) > 1 and isinstance(call.args[0], ast.Constant)
+    })  # fmt: skip
 
 
 def _modules() -> Iterator[Path]:
@@ -28,7 +43,7 @@ def _modules() -> Iterator[Path]:
 def _calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
     """The calls in a file, each with the name that is called. Files that write and reach nothing are not parsed."""
     text = path.read_text()
-    if not any(f"{name}(" in text for name in ("reach", *_WRITERS)):
+    if not any(f"{name}(" in text for name in ("reach", "stage", *_WRITERS)):
         return
     for node in ast.walk(ast.parse(text, str(path))):
         if isinstance(node, ast.Call):

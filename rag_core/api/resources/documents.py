@@ -164,7 +164,7 @@ def remove(request: Request, library: Opened, document_id: str) -> None:
 
 @router.post("/{document_id}/retry", dependencies=[WRITE], **answers(RESULTS))
 def retry(request: Request, library: Opened, document_id: str, given: PasswordGiven) -> Response:
-    """Read a failed document again, perhaps with its password."""
+    """Read a failed document again, perhaps with its password, or the pages that text recognition failed at."""
     with there("document"):
         events = list(library.retry(document_id, password=given.password))
     return told(request, {"results": [plain_event(event) for event in events[-1:]]})

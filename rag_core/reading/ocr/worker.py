@@ -20,6 +20,7 @@ from rag_core.reading.ocr.drawing import draw
 from rag_core.reading.ocr.layout import page_of
 from rag_core.reading.worker import limit_memory
 from rag_core.runtime.confinement import confine
+from rag_core.unexpected import is_failure
 
 RECOGNISERS = {
     "rapidocr": "rag_core.reading.ocr.rapid",
@@ -51,6 +52,10 @@ class Worker:
         except OSError as error:
             reason = UnreadableDocument(f"The file cannot be read: {error.strerror or error}.")
             return {"error": wire.error_out(reason)}
+        except BaseException as error:
+            if not is_failure(error):
+                raise
+            return {"error": wire.unexpected_out(error, "recognition")}
 
     def _opened(self, options: Options) -> Recogniser:
         if self._recogniser is None or options != self._options:

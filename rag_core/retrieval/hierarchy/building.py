@@ -7,17 +7,23 @@ What is committed stays: whoever stops, or is killed, goes on from there.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from rag_core.domain import Progress
-from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
+from rag_core.errors import ConfigurationError, LecternError, StoreUnavailable
+from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster, unit
 from rag_core.retrieval.hierarchy.naming import count_words, name, together, weigh
 from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise
 from rag_core.storage import Storage
 from rag_core.storage.postgres.hierarchy import Due, Floats, Group, HierarchyStore, Summaries, Summarised
+from rag_core.unexpected import stage
 
+_log = logging.getLogger(__name__)
 Run = Callable[..., Any]
 """Calls a function with arguments, here or in another process."""
 
@@ -57,21 +63,44 @@ def update(
 def _steps(
     store: HierarchyStore, plan: Plan, write: Write | None, stopped: Callable[[], bool], run: Run
 ) -> Iterator[Progress]:
-    total, done, after = store.missing(), 0, ""
+    total, done, failed, after = store.missing(), 0, 0, ""
     while batch := store.due(after, _BATCH):
         for due in batch:
             yield Progress("clustering", done, max(total, done + 1))
             if stopped():
                 yield Progress("cancelled", done, total, "The rest goes on from here when you like.")
                 return
-            made = describe(store, due, plan, write, run)
+            made, is_whole = _describe_or_average(store, due, plan, write, run, stopped)
+            failed += not is_whole
             if made is not None:
                 store.put(made)
             done, after = done + 1, due.document_id
     if is_outdated(store):
         yield Progress("clustering documents", done, max(total, done))
         cluster_documents(store, plan, run)
-    yield Progress("done", done, done)
+    told = f"{failed} could not be summarised: the log says why." if failed else ""
+    yield Progress("done", done, done, told)
+
+
+def _describe_or_average(
+    store: HierarchyStore, due: Due, plan: Plan, write: Write | None, run: Run, stopped: Callable[[], bool]
+) -> tuple[Summarised | None, bool]:
+    """The same as `describe`, and True; where that fails twice for a reason of the document's own, the mean of its
+    vectors and all its chunks as one: it would be due for ever, and those behind it never."""
+    for attempt in (1, 2):
+        try:
+            with stage("clustering", due.document_id):
+                return describe(store, due, plan, write, run), True
+        except LecternError as error:
+            if isinstance(error, StoreUnavailable | ConfigurationError) or stopped():
+                raise
+            _log.warning("A document could not be summarised, attempt %d: %s", attempt, error)
+    _, _, vectors = store.chunks(due.document_id)
+    if not len(vectors):
+        return None, True
+    mean, rows = unit(vectors.mean(axis=0)), np.arange(len(vectors), dtype=np.int32)
+    group = Group((), mean, rows, np.ones(len(rows), dtype=np.float32))
+    return Summarised(due, "", False, mean, {}, [group]), False
 
 
 def describe(

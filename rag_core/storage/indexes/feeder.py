@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from rag_core.errors import LecternError
+from rag_core.unexpected import stage
 
 _log = logging.getLogger(__name__)
 # The first page and the first answer need the processor more than what is kept up in the background.
@@ -56,7 +57,8 @@ class Feeder:
             self._hurried.clear()
             self._woken.clear()
             try:
-                self._work()
+                with stage("background"):  # whatever it is, the next time may go well
+                    self._work()
             except LecternError as error:
                 _log.warning("%s later: %s", self._what, error)
             # One who stops it sets the first before the second, which may have been cleared since.

@@ -14,12 +14,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from accelerator.faults import reach
-from rag_core.errors import LecternError
+from rag_core.errors import LecternError, UnexpectedFailure
 from rag_core.storage.indexes.base import DerivedIndex, IndexUnavailable
 from rag_core.storage.postgres.changes import BATCH, LONGEST_RETRY_S, RETRY_S, Change, ChangeLog, Waiting
 from rag_core.storage.postgres.contents import Contents
 from rag_core.storage.postgres.database import ConnectionLost, Database, retried
 from rag_core.storage.postgres.documents import DocumentStore
+from rag_core.unexpected import each, stage
 
 _log = logging.getLogger(__name__)
 _ROWS = 4000
@@ -79,11 +80,11 @@ class Sync:
             if outage.attempts and time.monotonic() < outage.due and self._log.head() <= outage.head:
                 return
             try:
-                _prepare(index)
+                _tend(index.prepare)
                 followed = False
                 while not self._stopped.is_set() and self._step(index, outage):
                     followed = True
-                index.tidy()
+                _tend(index.tidy)
                 if followed:
                     self._log.trim()
             except IndexUnavailable as error:
@@ -142,20 +143,21 @@ class Sync:
         self, index: DerivedIndex, act: Callable[[Sequence[str]], None], ids: Sequence[str], failed: dict[str, str]
     ) -> None:
         """Act on documents together; where that fails, on each by itself, so that one at fault keeps no other back."""
-        if not ids:
-            return
-        try:
-            act(ids)
-            return
-        except (IndexUnavailable, ConnectionLost):
-            raise
-        except LecternError as error:
-            if len(ids) == 1:
-                _log.warning("%s: a document backs off: %s", index.label, error)
-                failed[ids[0]] = str(error)
-                return
-        for document_id in ids:
-            self._attempt(index, act, [document_id], failed)
+
+        def act_on(ids: Sequence[str]) -> None:
+            with stage("indexing", *ids, *(f"{index.name} {document_id}" for document_id in ids)):
+                act(ids)
+
+        def fail(document_id: str, error: LecternError) -> None:
+            _log.warning("%s: a document backs off: %s", index.label, error)
+            alone[document_id] = error
+
+        alone: dict[str, LecternError] = {}
+        each(ids, act_on, fail, of_all=(IndexUnavailable, ConnectionLost))
+        errors = list(alone.values())
+        if len(errors) == len(ids) > 1 and all(isinstance(error, UnexpectedFailure) for error in errors):
+            raise IndexUnavailable(str(errors[0]))  # that is no document's fault
+        failed.update((document_id, str(error)) for document_id, error in alone.items())
 
     def _show_acknowledged(self) -> None:
         """Tell the indexes of documents that are ready, also of those whose commit was not answered."""
@@ -178,10 +180,11 @@ class Sync:
         self._log.retry_after_outage(index.name)
 
 
-def _prepare(index: DerivedIndex) -> None:
-    """Have an index made ready. Whatever keeps it from that is an outage of this index alone."""
+def _tend(act: Callable[[], None]) -> None:
+    """What is done with an index as a whole. Whatever goes wrong with that is an outage of this index alone."""
     try:
-        index.prepare()
+        with stage("index"):
+            act()
     except (IndexUnavailable, ConnectionLost):
         raise
     except LecternError as error:

@@ -12,8 +12,10 @@ from pydantic import TypeAdapter
 
 from rag_core import errors
 from rag_core.domain import Job, Progress
+from rag_core.errors import LecternError
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import clean
+from rag_core.unexpected import stage
 
 _COLUMNS = "id, kind, name, params, state, progress, result, error, document_id, created_at, began_at, ended_at"
 _KEPT_DAYS = 30
@@ -46,14 +48,14 @@ class JobStore:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM jobs WHERE state IN ('waiting', 'running') ORDER BY created_at, id"
             ).fetchall()
-        return [self._job(row) for row in rows]
+        return [self._readable(row) for row in rows]
 
     def past(self, limit: int) -> list[Job]:
         """The last jobs, the newest first, without those that were removed."""
         rows = self._database.rows(
             f"SELECT {_COLUMNS} FROM jobs WHERE NOT cleared ORDER BY created_at DESC, id LIMIT %s", (limit,)
         )
-        return [self._job(row) for row in rows]
+        return [self._readable(row) for row in rows]
 
     def remove(self, ids: Sequence[str]) -> None:
         """Forget jobs, save for what insights count: kind, name, times and how they ended."""
@@ -70,6 +72,14 @@ class JobStore:
             Jsonb(clean(asdict(job.progress))), result, error, job.document_id, job.created_at, job.began_at,
             job.ended_at,
         )  # fmt: skip
+
+    def _readable(self, row: TupleRow) -> Job:
+        """A job, as far as can be told of one that holds what nobody foresaw; the others are there all the same."""
+        try:
+            with stage("job row", row[0]):
+                return self._job(row)
+        except LecternError as error:
+            return Job(row[0], row[1], row[2], state=row[4], error=error, document_id=row[8], created_at=row[9])
 
     def _job(self, row: TupleRow) -> Job:
         kind, result, error = row[1], row[6], row[7]

@@ -72,6 +72,15 @@ class RecognitionStore:
         )
         self._forget(document_id)
 
+    def retry(self, document_id: str) -> None:
+        """Have the pages of a document wait once more that could not be recognised."""
+        self._database.execute(
+            "UPDATE recognised_pages SET state = 'waiting', in_place = false, error = NULL"
+            " WHERE document_id = %s AND state = 'failed'",
+            (storable(document_id),),
+        )
+        self._forget(document_id)
+
     def of(self, document_id: str) -> dict[int, Content]:
         """What was read of a document's pages, in place or not, by number; of one that failed, its error alone."""
         rows = self._database.rows(
