@@ -31,7 +31,6 @@ _WHERE = {
         ("file", "original", "accept", "commit", "dump", "sync", "chroma", "lexical", "removal"), "changing"
     ),
     "rebuild": "rebuilding",
-    "repair": "repairing",
     "reembedding": "reembedding",
     "cutover": "reembedding",
     **dict.fromkeys(("segment", "manifest", "compaction"), "compaction"),

@@ -206,12 +206,10 @@ class ChromaIndex(DerivedIndex):
                 return
             wrong = {*difference.missing, *suspects}
             self._log.queue([self.name], wrong)
-            reach("repair.queued")
             counts = self._counts()
             # Rows of unknown documents may be another library's.
             foreign = [row for row in difference.foreign if row.rpartition(":")[0] in counts]
             self.store.remove_rows(profile, sorted(foreign))
-            reach("repair.removed")
 
     def _compare(self, among: Collection[str] | None = None) -> _Difference:
         """Compare the ids of all rows with the chunks of ready documents, or some of them; what waits is left out.
