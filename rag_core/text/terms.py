@@ -12,8 +12,8 @@ from rag_core.text.stems import stems
 from rag_core.text.tokens import Token, placed_runs, run_tokens, runs, tokens
 from rag_core.text.wordlists import NUMBER_WORDS, stop_words
 
-ANALYSIS_VERSION = 1
-"""Rises whenever terms change: an index of terms that was built with another is to be built anew."""
+ANALYSIS_VERSION = 2
+"""Rises whenever terms change, to which a test holds those of some texts: an index of other terms is made anew."""
 
 _LONGEST = 64
 

@@ -203,7 +203,7 @@ def test_nothing_else_is_in_use_once_it_has_followed(storage: Storage, ids: list
 def test_changed_terms_rebuild_it(settings: Settings, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(storage)
     storage.close()
-    monkeypatch.setattr(lexical_files, "stamp", lambda: {"version": 1, "terms": "others"})
+    monkeypatch.setattr(lexical_files, "stamp", lambda: {"version": 1})
     monkeypatch.setattr(lexical, "stamp", lexical_files.stamp)
     again = without_followers(settings)
     try:
