@@ -1,16 +1,19 @@
-"""The rules of the house: who may import whom, what is public, what may happen at import, what the README shows."""
+"""The rules of the house: who may import whom, what is public, what may happen at import, what README and docs show."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 import rag_core
+from rag_core.cli import commands as lectern
 from tests.conftest import PROJECT
 
 STAGES = {
@@ -126,15 +129,44 @@ def test_nothing_heavy_is_imported_with_the_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_every_command_of_the_readme_exists() -> None:
-    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+PAGES = [PROJECT / "README.md", *sorted(PROJECT.glob("docs/**/*.md"))]
+
+
+def commands_of(page: Path, program: str) -> list[list[str]]:
+    """The words after a program, wherever a line or a piece of code begins with it."""
+    found = re.findall(rf"(?:^|`|\(){program} ([^`\n]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return [line.partition(" #")[0].split() for line in found]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_of_the_readme_exists(page: Path) -> None:
     makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
-    commands = {line.split()[1] for line in readme.splitlines() if line.startswith("make ")}
-    assert {"run", "test"} <= commands
-    assert all(f"\n{command}:" in makefile for command in commands)
-    shown = {line.split()[3] for line in readme.splitlines() if line.startswith("python -m rag_core ")}
+    made = {words[0] for words in commands_of(page, "make")}
+    assert {target for target in made if f"\n{target}:" not in makefile} == set()
+    for name, *words in commands_of(page, "(?:lectern|python -m rag_core)"):
+        command = lectern.get_command(click.Context(lectern), name)
+        assert command is not None, name
+        options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        assert {word for word in words if word.startswith("-")} <= options, name
+    for module, *_ in commands_of(page, "python -m"):
+        path = PROJECT / module.replace(".", "/")
+        assert module.endswith(".NAME") or path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+
+
+def test_the_readme_says_how_to_begin_and_one_page_has_every_command() -> None:
+    readme = PAGES[0]
+    assert len(readme.read_bytes()) <= 8000
+    assert {"run", "test"} <= {words[0] for words in commands_of(readme, "make")}
+    assert commands_of(readme, "python -m rag_core")
     usage = subprocess.run(
         [sys.executable, "-m", "rag_core", "--help"], cwd=PROJECT, capture_output=True, text=True, check=True
     ).stdout
-    assert shown
-    assert shown <= {line.split()[0] for line in usage.splitlines() if line.startswith("  ") and line[2] != " "}
+    listed = usage.partition("Commands:")[2].splitlines()
+    exist = {line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "}
+    assert {words[0] for words in commands_of(PROJECT / "docs" / "cli.md", "python -m rag_core")} == exist
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_link_of_the_pages_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    assert {link for link in links if "://" not in link and not (page.parent / link).exists()} == set()
