@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Row, picture
+from rag_core.reading.flowing.blocks import Block, Flow, Row, comment, picture, running
 from rag_core.reading.flowing.workbook import tables
 from rag_core.reading.headings import reads_as_heading
 
@@ -20,8 +21,10 @@ _TEXT, _TABLE, _DRAW, _OFFICE, _SVG, _PRESENTATION, _STYLE, _FO = (
 )
 _UNSEEN = {f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_TEXT}table-of-content", f"{_OFFICE}forms"}
 _UNSEEN |= {f"{_TABLE}shapes", f"{_TEXT}sequence-decls"}
+_COMMENT, _CREATOR = f"{_OFFICE}annotation", "{http://purl.org/dc/elements/1.1/}creator"
 _MARKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 _STYLE_NAME = f"{_TEXT}style-name"
+_STYLES = "styles.xml"
 _LIST, _LOCKED = "META-INF/manifest.xml", b"encryption-data"
 _MOST_COLUMNS, _MOST_ROWS = 256, 1000
 
@@ -36,6 +39,7 @@ def read(path: Path, max_chars: int) -> Flow:
             )
         content, is_sound = archive.sound_xml(folder.read("content.xml"))
         said = archive.xml(folder.read("meta.xml"), recover=True) if "meta.xml" in folder.namelist() else None
+        styles = archive.sound_xml(folder.read(_STYLES))[0] if _STYLES in folder.namelist() else None
     notes = () if is_sound else ("The file is damaged: what stands behind the damage was not read.",)
 
     def named(*names: str) -> str:
@@ -43,7 +47,9 @@ def read(path: Path, max_chars: int) -> Flow:
         return next(filter(None, found), "")
 
     details = Details(named("title"), named("initial-creator", "creator"), language=named("language"), notes=notes)
-    return Flow(_Content(content).blocks(), details)
+    around = () if styles is None else styles.iter(f"{_STYLE}header", f"{_STYLE}footer")
+    texts = ((one.tag.rpartition("}")[2].capitalize(), _joined(one)) for one in around)
+    return Flow(chain(running(texts), _Content(content).blocks()), details)
 
 
 class _Content:
@@ -62,6 +68,8 @@ class _Content:
         while waiting:
             element = waiting.pop()
             tag = element.tag
+            if tag == _COMMENT:
+                yield from _comments(element)
             if tag in _UNSEEN:
                 continue
             if tag in (f"{_TEXT}h", f"{_TEXT}p"):
@@ -69,6 +77,9 @@ class _Content:
             elif tag == f"{_TABLE}table":
                 yield from self._next_page(element.get(f"{_TABLE}name", "")) if is_book else ()
                 yield from tables(_rows(element))
+                yield from _comments(element)
+                for text in element.iterfind(f"{_TABLE}shapes//{_TEXT}p"):
+                    yield Block("paragraph", _words(text))
             elif tag == f"{_PRESENTATION}notes":
                 words = [_words(paragraph) for paragraph in element.iter(f"{_TEXT}p")]
                 if any(words):
@@ -102,6 +113,7 @@ class _Content:
         for note in element.iter(f"{_TEXT}note"):
             mark = note.findtext(f"{_TEXT}note-citation") or "*"
             yield Block("note", f"[{mark}] {' '.join(_words(one) for one in note.iter(f'{_TEXT}p'))}")
+        yield from _comments(element)
         for _ in element.iter(f"{_TEXT}soft-page-break"):
             yield Block("page")
 
@@ -133,11 +145,30 @@ def _rows(table: Any) -> Iterator[Row]:
     for row in table.iter(f"{_TABLE}table-row"):
         cells: list[str | None] = []
         for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-            text = " ".join(_words(paragraph) for paragraph in cell.iter(f"{_TEXT}p", f"{_TEXT}h"))
+            text = _cell_words(cell)
             covered = cell.tag == f"{_TABLE}covered-table-cell"
             cells += [None if covered and not text else text] * _times(cell, "columns", _MOST_COLUMNS)
         filled = any(cells)
         yield from [cells[:_MOST_COLUMNS]] * (_times(row, "rows", _MOST_ROWS) if filled else 1)
+
+
+def _comments(element: Any) -> Iterator[Block]:
+    """The comments on a paragraph, or on a table's cells, with what the cell says."""
+    for one in element.iter(_COMMENT):
+        said = " ".join(_words(paragraph) for paragraph in one.iter(f"{_TEXT}p"))
+        cell = next(one.iterancestors(f"{_TABLE}table-cell"), None)
+        row = [] if cell is None else [_cell_words(other) for other in cell.getparent()]
+        about = [] if cell is None else [next(filter(None, row), ""), _cell_words(cell)]
+        yield comment(said, one.findtext(_CREATOR) or "", ", ".join(filter(None, dict.fromkeys(about))))
+
+
+def _joined(element: Any) -> str:
+    return " ".join(" ".join(_words(one).split()) for one in element.iter(f"{_TEXT}p", f"{_TEXT}h"))
+
+
+def _cell_words(cell: Any) -> str:
+    paragraphs = (one for one in cell.iter(f"{_TEXT}p", f"{_TEXT}h") if next(one.iterancestors(_COMMENT), None) is None)
+    return " ".join(map(_words, paragraphs))
 
 
 def _times(element: Any, what: str, most: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pptx.package import Package
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Row, picture
+from rag_core.reading.flowing.blocks import Block, Flow, Row, comment, picture
 
 _RUNNING = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 # What python-pptx raises where parts are missing or make no sense.
@@ -21,6 +22,7 @@ _DAMAGED = (AttributeError, KeyError, TypeError, ValueError, PythonPptxError)
 _DESCRIBED = ".//*[local-name()='cNvPr'][@descr]"
 _SPACE = "http://schemas.openxmlformats.org/drawingml/2006/"
 _DIAGRAMS, _DRAWINGS = f"{{{_SPACE}diagram}}", f"{{{_SPACE}main}}"
+_SAYING = ("{*}cm", "{*}reply")
 _DIAGRAM = ".//*[local-name()='relIds']/@*[local-name()='dm']"
 
 
@@ -68,8 +70,28 @@ def _slide(slide: Any, number: int, notes: list[str]) -> Iterator[Block]:
                 yield from _shape(shape)
             except _DAMAGED:
                 notes.append(f"On slide {number + 1} “{shape.name}” is damaged: what is drawn there was not read.")
+    yield from _comments(slide)
     if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) is not None and frame.text.strip():
         yield Block("note", f"Notes: {frame.text}")
+
+
+def _comments(slide: Any) -> Iterator[Block]:
+    """The comments on a slide with their answers, of old programs and new ones."""
+    presentation = slide.part.package.main_document_part
+    listed = chain.from_iterable(_related(presentation, kind) for kind in ("commentAuthors", "authors"))
+    authors = {one.get("id"): one.get("name", "") for root in listed for one in root}
+    for root in _related(slide.part, "comments"):
+        for one in root.iter(*_SAYING):
+            texts = (part for part in one.iter("{*}text", "{*}t") if next(part.iterancestors(*_SAYING)) is one)
+            yield comment(" ".join(part.text or "" for part in texts), authors.get(one.get("authorId"), ""))
+
+
+def _related(part: Any, kind: str) -> Iterator[Any]:
+    """The roots of a part's relations of a kind, as far as they can be read."""
+    for relation in part.rels.values():
+        if relation.reltype.endswith(f"/{kind}") and not relation.is_external:
+            root, _ = archive.sound_xml(relation.target_part.blob)
+            yield from [] if root is None else [root]
 
 
 def _flat(shapes: Iterable[Any]) -> Iterator[Any]:

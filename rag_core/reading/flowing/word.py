@@ -22,9 +22,10 @@ from lxml import etree
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row, picture, running
+from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row, comment, picture, running
 from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE, Hidden
 from rag_core.reading.flowing.numbering import Numbering
+from rag_core.reading.flowing.word_comments import commented
 from rag_core.reading.headings import reads_as_heading
 from rag_core.reading.text import raised
 
@@ -45,6 +46,7 @@ _BOLD = qn("w:b")
 _VANISH, _COLOUR, _SIZE = _HIDING = qn("w:vanish"), qn("w:color"), qn("w:sz")
 _SHADE, _HIGHLIGHT, _FILL = qn("w:shd"), qn("w:highlight"), qn("w:fill")
 _NO_FILL = ("auto", "FFFFFF", "ffffff")
+_COMMENTED, _ID = qn("w:commentReference"), qn("w:id")
 _CELL, _OF_CELL, _OF_TABLE = qn("w:tc"), qn("w:tcPr"), qn("w:tblPr")
 # What python-docx refuses by name: documents with macros, and templates.
 _OTHER_KINDS = (
@@ -93,6 +95,7 @@ class _Word:
         """The paragraphs and tables in order; what letterheads and feet of pages say stands once, on the first page."""
         yield from running((name, " ".join(_joined(around).split())) for name, around in self._around)
         yield from self._within(self._body)
+        yield from self._comments.values()  # those that stand nowhere in the text
 
     def hidden(self) -> Iterator[Hidden]:
         """The text that is set as hidden, tiny, or white where nothing is said of what it stands on."""
@@ -171,7 +174,7 @@ class _Word:
             kind: Kind = "heading" if level else "paragraph" if mark is None else "item"
             text = f"{mark} {text.lstrip()}" if level and mark else text
             yield Block(kind, text, level or 1, mark=mark or "•")
-        yield from self._notes(paragraph)
+        yield from self._beside(paragraph)
         yield from [Block("page")] * ends
 
     def _table(self, table: Any) -> Iterator[Block]:
@@ -192,7 +195,7 @@ class _Word:
                     yield from self._within(cell)
             return
         yield Block("table", rows=[*first, *rows])
-        yield from self._notes(table)
+        yield from self._beside(table)
 
     @cached_property
     def _around(self) -> list[tuple[str, Any]]:
@@ -201,7 +204,11 @@ class _Word:
         found = ((name, root) for name, kind in kinds for root in self._related(kind))
         return [(name, parse_xml(etree.tostring(root))) for name, root in found]
 
-    def _notes(self, element: Any) -> Iterator[Block]:
+    def _beside(self, element: Any) -> Iterator[Block]:
+        """The comments on what a paragraph or table says, and its notes."""
+        for mark in element.iter(_COMMENTED):
+            if found := self._comments.pop(mark.get(_ID), None):
+                yield found
         for mark in element.iter(*_NOTES):
             number = _number_of(mark)
             if text := self._footnotes.get(number, ""):
@@ -212,7 +219,17 @@ class _Word:
         """The texts of foot- and endnotes by their numbers."""
         foot = (("", note) for root in self._related(RELATIONSHIP_TYPE.FOOTNOTES) for note in root)
         end = (("e", note) for root in self._related(RELATIONSHIP_TYPE.ENDNOTES) for note in root)
-        return {f"{kind}{note.get(qn('w:id'), '')}": _joined(note).strip() for kind, note in chain(foot, end)}
+        return {f"{kind}{note.get(_ID, '')}": _joined(note).strip() for kind, note in chain(foot, end)}
+
+    @cached_property
+    def _comments(self) -> dict[str, Block]:
+        """The comments by their numbers, each taken out where it is read."""
+        words = commented(self._body)
+        found = (one for root in self._related(RELATIONSHIP_TYPE.COMMENTS) for one in root.iter(qn("w:comment")))
+        return {
+            (number := one.get(_ID)): comment(_joined(one), one.get(qn("w:author"), ""), words.get(number, ""))
+            for one in found
+        }
 
     def _related(self, kind: str) -> Iterator[Any]:
         """The roots of the document's parts of a kind, as far as they can be read."""
@@ -333,7 +350,7 @@ def _text(element: Any) -> str:
 
 
 def _number_of(mark: Any) -> str:
-    return f"{_NOTES[mark.tag]}{mark.get(qn('w:id'))}"
+    return f"{_NOTES[mark.tag]}{mark.get(_ID)}"
 
 
 def _joined(element: Any) -> str:

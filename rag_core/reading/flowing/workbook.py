@@ -27,17 +27,12 @@ from openpyxl.utils.datetime import from_excel, from_ISO8601
 from openpyxl.xml.constants import ARC_STYLE, SHARED_STRINGS
 
 from rag_core.reading.base import Details
-from rag_core.reading.flowing import archive
-from rag_core.reading.flowing.blocks import Block, Flow, Row
+from rag_core.reading.flowing import archive, number_format
+from rag_core.reading.flowing.blocks import Block, Flow, Row, comment
 from rag_core.reading.flowing.layout import is_figure
+from rag_core.reading.flowing.workbook_comments import comments_of
 
-# A format's first part, which is that of positive numbers, without colours, conditions and quoted words.
-_ASIDE = re.compile(r"\[[^\]]*\]|\"[^\"]*\"|\\.|_.|\*.")
-_CURRENCY = re.compile(r"\[\$([^\]-]+)|([$€£¥])")
-_FORMAT_CHARS = 255  # as many as Excel takes
-_DECIMALS = re.compile(r"\.([0#?]+)")
-# Commas behind a format's last digit, each of which shows a thousandth of the number.
-_THOUSANDTHS = re.compile(r"(?<=[0#?])(,+)[^0#?,]*$")
+_ESCAPED = re.compile(r"\\.|_.|\*.")  # signs of a format that are no letters of a date
 # What programs call a sheet that nobody named.
 _DEFAULT_NAME = re.compile(
     r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark|arkusz|лист|工作表)\s?\d*", re.IGNORECASE
@@ -50,6 +45,7 @@ _MOST_COLUMNS = 16_384  # as many as Excel takes
 _NO_VALUE = "#REF!"  # what Excel shows for what is not there
 _MERGED = re.compile(rb"mergeCell\s+ref=[\"'](\w{2,10}:\w{2,10})[\"']")
 _PIECE_BYTES, _MERGED_BYTES, _MOST_MERGED, _MOST_WIDE, _NAME_CHARS = 2**20, 64, 10_000, 256, 100
+_MOST_PLACES = 20  # of formulas that are told of one by one
 _DAMAGED = (etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError)
 
 
@@ -87,14 +83,18 @@ def _blocks(book: ExcelReader, file: BinaryIO, notes: list[str]) -> Iterator[Blo
                 yield Block("heading", sheet.name, level=2)
             with book.archive.open(part) as stream:
                 merged = _merged(stream)
+            said = comments_of(part, book.archive)
+            cells.sheet, cells.commented = sheet.name, {one.place: one.place for one in said}
             with book.archive.open(part) as stream:
                 yield from tables(_to_the_damage(cells.rows(stream, merged), f"The sheet “{sheet.name}”", notes))
+            yield from (comment(one.text, one.author, cells.commented[one.place]) for one in said)
         if hidden := [sheet.name for sheet, _ in sheets if sheet.state != "visible"]:
             notes.append(f"Sheets that the workbook hides, and that were read: {', '.join(hidden)[:300]}.")
         if cells.unsaid:
+            places = ", ".join([*cells.unsaid_at, *(["others"] if cells.unsaid > _MOST_PLACES else [])])
             notes.append(
-                f"Formulas without a stored value, which were left out: {cells.unsaid:,}. A spreadsheet program that"
-                " saves the file stores them."
+                f"Formulas without a stored value, which were left out: {cells.unsaid:,}, in {places}. A spreadsheet"
+                " program that saves the file stores them."
             )
 
 
@@ -166,7 +166,9 @@ class _Cells:
         self._strings = strings
         self._formats = formats
         self._epoch = epoch
-        self.unsaid = 0  # formulas without a value
+        self.sheet = ""
+        self.unsaid, self.unsaid_at = 0, list[str]()  # formulas without a value, and the places of the first
+        self.commented: dict[str, str] = {}  # places of cells, for which what they show is put, behind its row's name
 
     def rows(self, stream: Any, merged: dict[int, list[_Merged]]) -> Iterator[Row]:
         """The rows of a sheet, one empty row for all that are missing between two."""
@@ -196,6 +198,9 @@ class _Cells:
             column = _column(cell.get("r"), len(found) + 1)
             found += [""] * (column - 1 - len(found))
             found.append(self._shown(cell))
+            if cell.get("r") in self.commented and found[-1]:
+                label = next(filter(None, found), "")
+                self.commented[cell.get("r")] = ", ".join(dict.fromkeys((label, found[-1])))
         return found
 
     def _shown(self, cell: Any) -> str:
@@ -204,7 +209,10 @@ class _Cells:
         if kind == "inlineStr":
             return _joined(cell)
         if not written:
-            self.unsaid += cell.find(_FORMULA) is not None
+            if cell.find(_FORMULA) is not None:
+                self.unsaid += 1
+                if len(self.unsaid_at) < _MOST_PLACES:
+                    self.unsaid_at.append(f"{self.sheet}!{cell.get('r', '?')}")
             return ""
         if kind == "s":
             at = archive.number(written, -1)
@@ -224,9 +232,11 @@ class _Cells:
         if kind != "n":
             return written
         value = int(written) if written.lstrip("-").isdecimal() else float(written)
-        if is_date_format(form):
-            return _moment(from_excel(value, self._epoch, timedelta=is_timedelta_format(form)))
-        return _number(value, form)
+        bare = _ESCAPED.sub("", form)
+        if is_date_format(bare):
+            moment = from_excel(value, self._epoch, timedelta=is_timedelta_format(bare))
+            return _moment(moment, has_seconds="s" in bare.lower())
+        return number_format.shown(value, form)
 
 
 def _says(cells: Sequence[str | None], merged: _Merged) -> bool:
@@ -262,26 +272,13 @@ def _column(place: str | None, default: int) -> int:
     return column if default <= column <= _MOST_COLUMNS else default
 
 
-def _moment(value: Any) -> str:
+def _moment(value: Any, has_seconds: bool = False) -> str:
     if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
+        precision = "seconds" if has_seconds else "minutes"
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", precision)
     if isinstance(value, timedelta):
-        minutes = round(value.total_seconds() / 60)
-        return f"{minutes // 60}:{minutes % 60:02}"
+        unit = 1 if has_seconds else 60
+        seconds = round(abs(value.total_seconds()) / unit) * unit
+        ending = f":{seconds % 60:02}" if has_seconds else ""
+        return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}{ending}"
     return value.isoformat() if isinstance(value, date | time) else str(value)
-
-
-def _number(value: float, form: str) -> str:
-    first = form[:_FORMAT_CHARS].partition(";")[0]
-    bare = _ASIDE.sub("", first)
-    if not re.search("[0#?]", bare) or "E" in bare or "/" in bare:
-        return f"{value:.15g}"
-    if scaled := _THOUSANDTHS.search(bare):
-        value, bare = value / 1000 ** len(scaled[1]), bare[: scaled.start()]
-    found = _DECIMALS.search(bare)
-    decimals = len(found[1]) if found else 0
-    if "%" in bare:
-        return f"{value * 100:.{decimals}f}%"
-    amount = f"{abs(value):{',' if ',' in bare else ''}.{decimals}f}"
-    currency = _CURRENCY.search(first)
-    return ("-" if value < 0 else "") + ((currency[1] or currency[2]) if currency else "") + amount

@@ -239,6 +239,32 @@ def test_opendocument_text_has_its_bold_lines_for_headings_and_its_pages(reader:
     assert parsed.title == "fares"
 
 
+def test_comments_shapes_and_letterheads_of_opendocument_files(reader: Reader, tmp_path: Path) -> None:
+    spaces = f'{SPACES} xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    spaces += ' xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
+    note = "<office:annotation><dc:creator>Ada</dc:creator><text:p>Ask</text:p><text:p>Bo.</text:p></office:annotation>"
+    cell = "<table:table-cell>{}<text:p>{}</text:p></table:table-cell>"
+    shapes = "<table:shapes><draw:frame><text:p>In a box</text:p></draw:frame></table:shapes>"
+    row = f"<table:table-row>{cell.format('', 'Rent')}{cell.format(note, '900')}</table:table-row>"
+    heads = "<style:header><text:p>Society of the ferries</text:p></style:header>"
+    heads += "<style:footer><text:p>1</text:p></style:footer>"
+    for kind, body, expected in (
+        ("text", f"<text:p>It costs {note}900.</text:p>", "It costs 900.\n\nComment by Ada: Ask Bo."),
+        ("spreadsheet", f"<table:table>{shapes}{row}</table:table>",
+         "Rent\t900\n\nComment by Ada on “Rent, 900”: Ask Bo.\n\nIn a box"),
+        ("presentation", f"<draw:page><draw:frame><text:p>Two boats</text:p></draw:frame>{note}</draw:page>",
+         "Two boats\n\nComment by Ada: Ask Bo."),
+    ):  # fmt: skip
+        content = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+        files = {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "content.xml": f"<office:document-content {spaces}>{content}</office:document-content>",
+            "styles.xml": f"<office:document-styles {spaces}>{heads}</office:document-styles>",
+        }
+        text = reader.read(packed(tmp_path / "stored", files), "a").pages[0].text
+        assert text == f"{expected}\n\nHeader: Society of the ferries"
+
+
 def test_opendocument_sheets_and_slides(reader: Reader, tmp_path: Path) -> None:
     row = '<table:table-row table:number-rows-repeated="{}">{}</table:table-row>'
     cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"

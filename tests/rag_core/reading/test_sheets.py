@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from openpyxl import Workbook
+from openpyxl.comments import Comment
 
 from rag_core import Library, Upload
 from rag_core.answering.passages import merge_hits
@@ -53,12 +54,12 @@ def test_a_page_for_each_sheet_with_cells_as_shown(reader: Reader, workbook: Pat
     assert [section.title for section in parsed.sections] == ["Revenue", "Costs"]
     assert parsed.pages[0].text.startswith(
         "Revenue\n\nRevenue by county, in thousands\n\nCounty\t2019\t2020\tChange\tSince\n"
-        "Aldshire 0\t1,000.5\t1,100.0\t4.1%\t2019-03-01\n"
+        "Aldshire 0\t1,000.5 T\t1,100.0 T\t4.1%\t2019-03-01\n"
     )
     assert parsed.pages[1].text == "Costs\n\nItem\tAmount\nRent\t-€1,234.50\nTotal"
     found = {cell.part.text: said(cell) for cell in cells_of(merge_hits([hit(parsed.pages[0].text)])[0], 0)}
-    assert found["1,047.5"] == "Hartwell 47, 2019: 1,047.5"
-    assert found["1,131.0"] == "Hartwell 31, 2020: 1,131.0"
+    assert found["1,047.5 T"] == "Hartwell 47, 2019: 1,047.5 T"
+    assert found["1,131.0 T"] == "Hartwell 31, 2020: 1,131.0 T"
     bare = replace(parsed, title="", pages=(replace(parsed.pages[1], number=1),), sections=(Section("Costs", 2, 1),))
     assert make_card(bare, ["budget of 2021.xlsx"]).title == "Budget of 2021"  # not as its first sheet
     card = make_card(parsed, ["revenue 2020.xlsx"])
@@ -99,7 +100,7 @@ def test_merged_heads_scales_spans_of_time_and_what_is_not_read(reader: Reader, 
     assert found["2"] == "Marn, 2020 Child: 2"
     hidden, unsaid = parsed.notes
     assert "Kept aside" in hidden
-    assert "left out: 2." in unsaid
+    assert "left out: 2, in Sheet!B7, Sheet!C7." in unsaid
 
 
 def test_a_damaged_part_of_a_workbook_costs_itself_alone(reader: Reader, tmp_path: Path) -> None:
@@ -166,6 +167,54 @@ def test_a_long_sheet_tells_of_every_page_while_it_is_opened(tmp_path: Path) -> 
     document = FlowDocument("rag_core.reading.flowing.workbook", tmp_path / "stored", None, 10**6)
     document.prepare(lambda: told.append(None))
     assert len(told) == document.page_count > 3
+
+
+FORMATS = [
+    (1234567, '0.0,,"M"', "1.2M"), (1234567, "#,##0,", "1,235"), (950, '[>=1000000]0.0,,"M";[>=1000]0.0,"K";0', "950"),
+    (1500, '[>=1000000]0.0,,"M";[>=1000]0.0,"K";0', "1.5K"), (0.075, "0.0%", "7.5%"), (-0.5, "0%;(0%)", "(50%)"),
+    (1234.5, '"$"#,##0.00', "$1,234.50"), (-1234.5, '"$"#,##0.00_);[Red]("$"#,##0.00)', "($1,234.50)"),
+    (-5, "0.00;[Red]0.00", "-5.00"), (1234.5, "#,##0.00 [$kr-414]", "1,234.50 kr"), (5.2, '0.0" kg"', "5.2 kg"),
+    (12.5, r'_-* #,##0.00\ "€"_-;\-* #,##0.00\ "€"_-;_-* "-"??\ "€"_-;_-@_-', "12.50 €"),
+    (0, '#,##0;(#,##0);"none"', "none"), (1, '"yes";"yes";"no"', "yes"), (7, "00000", "00007"), (1.5, "0.##", "1.5"),
+    (2, "0.##", "2"), (0.75, "# ?/?", "0.75"), (12345, "0.00E+00", "12345"), (5, 'General" pcs"', "5 pcs"),
+    (5, ";;;", "5"), (3, r"0\d", "3d"), (-5.5, "General", "-5.5"),
+    (1.5, "[h]:mm", "36:00"), (0.0007, "[mm]:ss", "0:01:00"), (-0.25, "[h]:mm", "-6:00"),
+    (45366.5, "yyyy-mm-dd hh:mm:ss", "2024-03-15 12:00:00"), (45366, "d. mmmm yyyy", "2024-03-15"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "form", "shown"), FORMATS)
+def test_a_number_is_read_as_its_cell_shows_it(
+    reader: Reader, tmp_path: Path, value: float, form: str, shown: str
+) -> None:
+    book = Workbook()
+    book.active.append(["Name", value])
+    book.active["B1"].number_format = form
+    book.save(tmp_path / "stored")
+    assert reader.read(tmp_path / "stored", "a.xlsx").pages[0].text == f"Name\t{shown}"
+
+
+def test_comments_on_cells_with_the_rows_that_they_stand_in(reader: Reader, tmp_path: Path) -> None:
+    book = Workbook()
+    for row in (("Cost", "Euros"), ("Hotel", 1380), ("Bus", 420)):
+        book.active.append(row)
+    book.active["B2"].comment = Comment("Ms Aziz:\nPrice includes breakfast", "Ms Aziz")
+    book.active["B3"].comment = Comment("[Threaded comment] Your version cannot show it.", "tc={1}")
+    book.active["D9"].comment = Comment("Ask again.", "")
+    book.save(tmp_path / "whole")
+    space = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
+    thread = f'<l xmlns="{space}"><threadedComment ref="B3" personId="p"><text>Both ways?</text></threadedComment></l>'
+    link = '<Relationship Id="t" Type="http://x/threadedComment" Target="../threadedComments/t.xml"/></Relationships>'
+    with zipfile.ZipFile(tmp_path / "whole") as old, zipfile.ZipFile(tmp_path / "stored", "w") as new:
+        for name in old.namelist():
+            data = old.read(name).decode()
+            new.writestr(name, data.replace("</Relationships>", link) if "sheet1.xml.rels" in name else data)
+        new.writestr("xl/threadedComments/t.xml", thread)
+        new.writestr("xl/persons/person.xml", f'<l xmlns="{space}"><person id="p" displayName="Bo"/></l>')
+    assert reader.read(tmp_path / "stored", "a.xlsx").pages[0].text.split("\n\n") == [
+        "Cost\tEuros\nHotel\t1380\nBus\t420", "Comment by Ms Aziz on “Hotel, 1380”: Price includes breakfast",
+        "Comment on “D9”: Ask again.", "Comment by Bo on “Bus, 420”: Both ways?",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])

@@ -118,3 +118,31 @@ def test_a_damaged_slide_costs_itself_alone_and_is_told_of(reader: Reader, tmp_p
     told = ("Parts that the file holds only in part, damaged or nested too deeply: ppt/slides/slide2.xml.",)
     lost = ("Slide 2 is damaged or not in the file: what was not found of it was not read.",)
     assert parsed.notes == {"gone": lost, "cut off": told, "changed": told + lost}[how]
+
+
+def test_comments_on_a_slide_with_who_wrote_them_and_the_answers(reader: Reader, tmp_path: Path) -> None:
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+    new = "http://schemas.microsoft.com/office/2018/10/relationships/"
+    old_space = "http://schemas.openxmlformats.org/presentationml/2006/main"
+    new_space = "http://schemas.microsoft.com/office/powerpoint/2018/8/main"
+    drawn = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    text = "<p:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></p:txBody>"
+    answer = f'<p:replyLst><p:reply authorId="{{B}}">{text.format("Yes.")}</p:reply></p:replyLst>'
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "Plans"
+    parts = (
+        (deck.part, office + "commentAuthors", f'<p:l xmlns:p="{old_space}"><p:cmAuthor id="0" name="Ada"/></p:l>'),
+        (deck.part, new + "authors", f'<p:l xmlns:p="{new_space}"><p:author id="{{B}}" name="Bo"/></p:l>'),
+        (slide.part, office + "comments",
+         f'<p:l xmlns:p="{old_space}"><p:cm authorId="0"><p:text>Which boats?</p:text></p:cm></p:l>'),
+        (slide.part, new + "comments",
+         f'<p:l xmlns:p="{new_space}" {drawn}><p:cm authorId="{{B}}">{answer}{text.format("Both?")}</p:cm></p:l>'),
+    )  # fmt: skip
+    for number, (owner, kind, xml) in enumerate(parts):
+        part = Part(PackURI(f"/ppt/part{number}.xml"), "application/xml", owner.package, xml.encode())
+        owner.relate_to(part, kind)
+    deck.save(str(tmp_path / "stored"))
+    assert reader.read(tmp_path / "stored", "a.pptx").pages[0].text == (
+        "Plans\n\nComment by Ada: Which boats?\n\nComment by Bo: Both?\n\nComment by Bo: Yes."
+    )

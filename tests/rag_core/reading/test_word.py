@@ -130,6 +130,28 @@ def test_foot_and_endnotes_stand_at_the_end_of_their_page(reader: Reader, tmp_pa
     assert text == "Rye costs four crowns.[2][e2]\n\nOats cost three for 20 m²\n\n[2] In spring.\n\n[e2] By weight."
 
 
+def test_comments_stand_behind_what_they_are_on_with_who_wrote_them(reader: Reader, tmp_path: Path) -> None:
+    document = Document()
+    paragraph = document.add_paragraph("The rent is 900 euros, ")
+    about = paragraph.add_run("payable in advance")
+    paragraph.add_run(".")
+    document.add_comment(about, "The landlord agreed\nto quarterly payment.", author="Marit Solvang")
+    table = document.add_table(2, 2)
+    for place, text in enumerate(("Room", "Rent", "Boathouse", "900")):
+        table.cell(place // 2, place % 2).text = text
+    document.add_comment(table.cell(1, 1).paragraphs[0].runs, "Was 850.", author="")
+    lost = document.add_comment(document.add_paragraph("Last.").runs, "Who signs?", author="Bo")
+    for mark in list(document.element.body.iter(qn("w:commentReference"), qn("w:commentRangeStart"))):
+        if mark.get(qn("w:id")) == str(lost.comment_id):
+            mark.getparent().remove(mark)
+    document.save(str(tmp_path / "stored"))
+    assert reader.read(tmp_path / "stored", "a.docx").pages[0].text.split("\n\n") == [
+        "The rent is 900 euros, payable in advance.",
+        "Comment by Marit Solvang on “payable in advance”: The landlord agreed to quarterly payment.",
+        "Room\tRent\nBoathouse\t900", "Comment on “900”: Was 850.", "Last.", "Comment by Bo: Who signs?",
+    ]  # fmt: skip
+
+
 @pytest.fixture
 def contract(tmp_path: Path) -> Path:
     """A contract without styles, its headings bold, as most people write theirs."""
