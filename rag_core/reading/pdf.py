@@ -18,6 +18,7 @@ from rag_core.domain import Box, Page, PageImage
 from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_again
+from rag_core.reading.pdf_comments import with_comments
 from rag_core.reading.pdf_forms import with_values
 from rag_core.reading.pdf_hidden import hidden_text
 from rag_core.reading.pdf_pictures import text_is_a_picture
@@ -92,7 +93,7 @@ class PdfDocument(OpenDocument):
         lines = tuple(page_lines(textpage, text, geometry))
         reading = composed(arranged(text, lines, tuple(line_face(textpage, line) for line in lines)))
         form = self._pdf.formenv
-        return with_values(reading, form.raw if form else None, page, geometry)
+        return with_comments(with_values(reading, form.raw if form else None, page, geometry), page, geometry)
 
     @contextmanager
     def _page(self, number: int) -> Iterator[Any]:

@@ -18,14 +18,14 @@ MAX_FIELDS, MAX_VALUE_CHARS = 1_000, 10_000
 _MARKED = "yes"
 # Least share of a field's height, or its label's, that the two have in common.
 _BESIDE = 0.3
-_UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
+UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 _WRITTEN = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX)
 _TICKED = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
-    """A field that is filled in: what it is for, in its maker's words, and where it stands."""
+class Field:
+    """A field that is filled in, or a comment: what it is for, in its maker's words, and where it stands."""
 
     label: str
     value: str
@@ -47,37 +47,48 @@ def with_values(reading: Reading, form: Any, page: Any, geometry: Geometry) -> R
             pdfium.FORM_OnBeforeClosePage(page, form)
     for field in sorted(fields, key=lambda field: (field.box.top, field.box.left)):
         place = _beside(reading.lines, field.box)
-        reading = _at_end(reading, field) if place is None else _behind(reading, place, field)
+        reading = at_end(reading, field) if place is None else _behind(reading, place, field)
     return reading
 
 
-def _fields(form: Any, page: Any, geometry: Geometry) -> Iterator[_Field]:
+def _fields(form: Any, page: Any, geometry: Geometry) -> Iterator[Field]:
+    for annotation in annotations_of(page):
+        if found := _filled_in(form, annotation):
+            yield Field(*found, place_of(annotation, geometry))
+
+
+def annotations_of(page: Any) -> Iterator[Any]:
+    """The annotations of a page (FPDF_ANNOTATION), each closed when the next is asked for."""
     for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), MAX_FIELDS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
-        if not annotation:
-            continue
-        try:
-            if found := _filled_in(form, annotation):
-                rect = pdfium.FS_RECTF()
-                pdfium.FPDFAnnot_GetRect(annotation, rect)
-                yield _Field(*found, geometry.box((rect.left, rect.top, rect.right, rect.bottom)))
-        finally:
-            pdfium.FPDFPage_CloseAnnot(annotation)
+        if annotation:
+            try:
+                yield annotation
+            finally:
+                pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def place_of(annotation: Any, geometry: Geometry) -> Box:
+    """Where an annotation stands on its page."""
+    rect = pdfium.FS_RECTF()
+    pdfium.FPDFAnnot_GetRect(annotation, rect)
+    return geometry.box((rect.left, rect.top, rect.right, rect.bottom))
 
 
 def _filled_in(form: Any, annotation: Any) -> tuple[str, str] | None:
     """The label and the value of a field, or of a text that was typed onto the page."""
     kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-    if kind == pdfium.FPDF_ANNOT_FREETEXT and not pdfium.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
-        typed = _text(form, annotation, _contents)
+    if kind == pdfium.FPDF_ANNOT_FREETEXT and not pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN:
+        typed = annotation_text(form, annotation, contents)
         return ("", typed) if typed else None
     if kind != pdfium.FPDF_ANNOT_WIDGET or not form or not (value := _value(form, annotation)):
         return None
-    label = _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldAlternateName)
-    return label or _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldName), value
+    label = annotation_text(form, annotation, pdfium.FPDFAnnot_GetFormFieldAlternateName)
+    return label or annotation_text(form, annotation, pdfium.FPDFAnnot_GetFormFieldName), value
 
 
-def _contents(form: Any, annotation: Any, buffer: Any, size: int) -> int:
+def contents(form: Any, annotation: Any, buffer: Any, size: int) -> int:
+    """The size of an annotation's own text in bytes, the text put into the buffer where there is one."""
     return int(pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", buffer, size))
 
 
@@ -85,11 +96,11 @@ def _value(form: Any, annotation: Any) -> str:
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, annotation)
     if kind in _TICKED:
         return _MARKED if pdfium.FPDFAnnot_IsChecked(form, annotation) else ""
-    return _text(form, annotation, pdfium.FPDFAnnot_GetFormFieldValue) if kind in _WRITTEN else ""
+    return annotation_text(form, annotation, pdfium.FPDFAnnot_GetFormFieldValue) if kind in _WRITTEN else ""
 
 
-def _text(form: Any, annotation: Any, ask: Callable[..., int]) -> str:
-    """A text of a field on one line."""
+def annotation_text(form: Any, annotation: Any, ask: Callable[..., int]) -> str:
+    """A text of a field or another annotation on one line, as one of PDFium's functions gives it."""
     size = min(ask(form, annotation, None, 0), 2 * MAX_VALUE_CHARS)
     buffer = (ctypes.c_ushort * (size // 2 + 1))()
     ask(form, annotation, buffer, size)
@@ -109,7 +120,7 @@ def _beside(lines: tuple[Line, ...], box: Box) -> int | None:
     return found
 
 
-def _behind(reading: Reading, place: int, field: _Field) -> Reading:
+def _behind(reading: Reading, place: int, field: Field) -> Reading:
     line = reading.lines[place]
     value = Line(line.end + 1, line.end + 1 + len(field.value), field.box)
     box = Box(
@@ -125,7 +136,8 @@ def _behind(reading: Reading, place: int, field: _Field) -> Reading:
     return replace(reading, text=text, lines=lines, runs=tuple(_split(reading, line.end, by)), values=(*values, value))
 
 
-def _at_end(reading: Reading, field: _Field) -> Reading:
+def at_end(reading: Reading, field: Field) -> Reading:
+    """The page with a field as a line of its own at the end."""
     said = f"{field.label}: {field.value}" if field.label else field.value
     start = len(reading.text) + 1
     line = Line(start, start + len(said), field.box)

@@ -9,13 +9,14 @@ from itertools import islice
 from typing import Literal
 
 from rag_core.reading.base import Details
+from rag_core.reading.comments import comment_label
 from rag_core.reading.flowing.hidden import Hidden
 
 Kind = Literal["heading", "paragraph", "item", "table", "note", "page"]
 Row = Sequence[str | None]
 # A running title that says more than the number of its page.
 _TELLING = re.compile(r"\d{4}|(?:[^\W\d_]{2,}\W+){2}[^\W\d_]{2,}")
-_MOST_RUNNING, _RUNNING_CHARS, _BESIDE_CHARS = 6, 500, 100
+_MOST_RUNNING, _RUNNING_CHARS = 6, 500
 _FILE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|webp|[ew]mf)", re.IGNORECASE)
 
 
@@ -64,7 +65,5 @@ def running(found: Iterable[tuple[str, str]]) -> Iterator[Block]:
 
 def comment(said: str, author: str = "", beside: str = "") -> Block:
     """A comment that people wrote beside the text, with who wrote it and the words that it stands beside."""
-    words, about = " ".join(said.split()), " ".join(beside.split())
-    about = about if len(about) <= _BESIDE_CHARS else f"{about[:_BESIDE_CHARS].rpartition(' ')[0]}…"
-    by, on = (f" by {author}" if author else ""), (f" on “{about}”" if about else "")
-    return Block("paragraph", f"Comment{by}{on}: {words}" if words else "")
+    words = " ".join(said.split())
+    return Block("paragraph", f"{comment_label(author, beside)}: {words}" if words else "")

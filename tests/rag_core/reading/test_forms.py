@@ -1,4 +1,4 @@
-"""What was filled into a form."""
+"""What was filled into a form, or written onto a page."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pypdf import PdfWriter
-from pypdf.annotations import FreeText
-from pypdf.generic import NameObject, NumberObject
+from pypdf.annotations import FreeText, Highlight, Text
+from pypdf.generic import ArrayObject, FloatObject, NameObject, NumberObject, TextStringObject
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.reading import Reader
@@ -74,3 +74,35 @@ def test_what_was_typed_onto_a_page_is_its_text_and_a_scan_stays_one(
     assert parsed.pages[0].text.strip() == "Full name:\tAda Moss"
     assert parsed.pages[1].text.strip().startswith("Typed onto a scan.")
     assert parsed.to_recognise == (2,)
+
+
+def test_comments_are_read_with_who_wrote_them_and_the_line_beside_them(
+    reader: Reader, make_pdf: Callable[..., Path], rewrite: Callable[..., Path]
+) -> None:
+    def plan(canvas: Canvas) -> None:
+        canvas.drawString(40, 500, "The island is 2.40 m long.")
+        canvas.drawString(40, 400, "The sink is below the window.")
+
+    def mark(height: float, said: str) -> Highlight:
+        corners = ArrayObject(map(FloatObject, (40, height + 12, 200, height + 12, 40, height - 3, 200, height - 3)))
+        made = Highlight(rect=(40, height - 3, 200, height + 12), quad_points=corners)
+        made[NameObject("/Contents")] = TextStringObject(said)
+        return made
+
+    def write(writer: PdfWriter) -> None:
+        note = Text(rect=(300, 495, 318, 513), text="shrink to 2.10\nor 2.20", title_bar="Ines")
+        unseen = Text(rect=(300, 395, 318, 413), text="Nobody sees this")
+        unseen[NameObject("/F")] = NumberObject(2)
+        for made in (note, unseen, mark(400, "moved"), mark(500, "The island is 2.40 m")):
+            writer.add_annotation(0, made)
+
+    path = rewrite(make_pdf(plan), write)
+    page = reader.read(path, "plan.pdf").pages[0]
+    assert [page.text[line.start : line.end].strip() for line in page.lines] == [
+        "The island is 2.40 m long.", "The sink is below the window.",
+        "Comment by Ines on “The island is 2.40 m long.”: shrink to 2.10 or 2.20",
+        "Comment on “The sink is below the window.”: moved",
+    ]  # fmt: skip
+    start = page.text.index("Comment by Ines")
+    (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 7), text=page.text).boxes
+    assert (round(box.left * 400), round((1 - box.bottom) * 600)) == (300, 495)
