@@ -129,7 +129,9 @@ def test_nothing_heavy_is_imported_with_the_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-PAGES = [PROJECT / "README.md", *sorted(PROJECT.glob("docs/**/*.md"))]
+PAGES = [*sorted(PROJECT.glob("*.md")), *sorted(PROJECT.glob("docs/**/*.md"))]
+ROOMS = ("accelerator", "data", "docs", "pages", "rag_core", "tests")
+MADE = ("data/library", "data/models")  # by running it
 
 
 def commands_of(page: Path, program: str) -> list[list[str]]:
@@ -154,7 +156,7 @@ def test_every_command_of_the_readme_exists(page: Path) -> None:
 
 
 def test_the_readme_says_how_to_begin_and_one_page_has_every_command() -> None:
-    readme = PAGES[0]
+    readme = PROJECT / "README.md"
     assert len(readme.read_bytes()) <= 8000
     assert {"run", "test"} <= {words[0] for words in commands_of(readme, "make")}
     assert commands_of(readme, "python -m rag_core")
@@ -170,3 +172,31 @@ def test_the_readme_says_how_to_begin_and_one_page_has_every_command() -> None:
 def test_every_link_of_the_pages_leads_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
     assert {link for link in links if "://" not in link and not (page.parent / link).exists()} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_path_that_the_pages_name_is_there(page: Path) -> None:
+    """Of the code and the data that ships; a name in capitals stands for any."""
+    named = re.findall(rf"(?<![\w/.-])(?:{'|'.join(ROOMS)})/[\w./-]*\w/?", page.read_text(encoding="utf-8"))
+    there = [path for path in named if not re.search("[A-Z]{2}", path) and not path.startswith(MADE)]
+    assert {path for path in there if not (PROJECT / path).exists()} == set()
+
+
+def defined(path: str) -> set[str]:
+    """What a file defines, its classes' methods behind their names and a dot."""
+    found = set()
+    for node in ast.parse((PROJECT / path).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
+    return found
+
+
+def test_every_stop_of_the_roads_is_where_the_page_says() -> None:
+    page = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    stops = re.findall(r"^ *([A-Za-z_][\w.]*) .* (\S+\.py)$", page, re.MULTILINE)
+    assert {(name, path) for name, path in stops if name not in defined(path)} == set()
+    assert {"page_text", "OpenVinoEmbedder._forward", "ChangeLog.finish", "fused", "Register.number"} <= dict(
+        stops
+    ).keys()

@@ -41,6 +41,8 @@ class Strategy(ABC):
 
         "paragraphs": Paragraphs,
 
+    One that takes its sizes from others than `tokens` and `overlap_tokens` names them in `_SIZES` beside that setting.
+
     settings: what it reads its sizes from. count_tokens: the tokens of each of many texts in the embedding model's
     own; it is fast for many texts at a time alone. encode: the vectors of texts by that model, float32 (n, d), rows of
     unit length, for a strategy that compares them.

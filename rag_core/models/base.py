@@ -1,6 +1,7 @@
 """What every chat model is: the author of one writes `_generate`; this class queues, checks, counts and translates.
 
-A provider of models is one file with a `PROVIDER`, and one line in `rag_core.models.registry.PROVIDERS`.
+A provider of models is one file with a `PROVIDER`, and one line in `rag_core.models.registry.PROVIDERS`. One that sends
+passages elsewhere says so by `remote`, and opens only where `Settings.allow_remote` has the user's consent.
 """
 
 from __future__ import annotations

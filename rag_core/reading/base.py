@@ -1,7 +1,8 @@
 """What every format offers: pages, details about the document and, for some, pictures.
 
 A new format is one new file with an `OpenDocument` and one line in `worker.FORMATS`; one whose text flows is a file in
-`flowing` and a line in `worker.FLOWING`. What its bytes and name look like stands in `detect`.
+`flowing` and a line in `worker.FLOWING`. Its media type has a name below, and what its bytes and name look like stands
+in `detect`. CONTRIBUTING.md goes through it step by step.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Where vectors are looked up: one class for each index, each with two primitives.
 
 Every index returns chunks and vectors; one float64 pass scores them all, so that equal vectors get equal scores
-whichever index found them. A new one is a subclass of DenseIndex, and its name in DENSE_INDEXES below.
+whichever index found them. A new one is a subclass of DenseIndex and its name: in
+DENSE_INDEXES below, and in what `RetrievalSettings.index` and the option `--index` of `search` take.
 """
 
 from __future__ import annotations

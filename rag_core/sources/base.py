@@ -1,6 +1,8 @@
 """What connectors find, and what they are given. A connector is a function from a source to what is found there.
 
-Another kind of source is a file with its connector, and a line in `expand`.
+Another kind of source is a file with its connector, and a line in `_found` of `rag_core/sources/__init__.py`, which
+`expand` asks; one that is not a path, an upload or an address also has a class in `Source` below, and one that is to be
+looked at again its way in `rag_core/services/following.py`.
 """
 
 from __future__ import annotations

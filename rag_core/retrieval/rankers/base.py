@@ -1,8 +1,13 @@
 """A ranker gives the best chunks for a question by a score of its own.
 
-A new one is a file here with a subclass of Ranker, and its name in RANKERS of `rag_core.retrieval.rankers`:
+A new one is a file here with a subclass of Ranker, and two lines in `rag_core.retrieval.rankers`: its class among those
+of RANKERS, and its name in the modes of MODES that ask it:
 
-    RANKERS: dict[str, type[Ranker]] = {ranker.name: ranker for ranker in (DenseRanker, LexicalRanker, MyRanker)}
+    ranker.name: ranker for ranker in (DenseRanker, LexicalRanker, ScalerRanker, MyRanker)
+    "hybrid": ("dense", "lexical", "mine"),
+
+A mode of its own is a name more in `RetrievalSettings.mode`. What it finds is among the candidates then; `reciprocal`
+fusion counts its ranks, while `convex` weighs meaning and words alone until `fusion.py` gives its score a weight.
 """
 
 from __future__ import annotations

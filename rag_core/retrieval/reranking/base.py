@@ -1,8 +1,10 @@
 """A re-ranker scores the first candidates once more, by what it takes too long to ask of every chunk.
 
-A new one is a file here with a subclass of Reranker, and its name in RERANKERS of `choosing.py`:
+A new one is a file here with a subclass of Reranker, and two lines in `choosing.py`: its class among those of
+RERANKERS, and its name in AUTOMATIC, where it has its turn; what it says takes the place of the score before:
 
-    RERANKERS: dict[str, type[Reranker]] = {reranker.name: reranker for reranker in (MyReranker,)}
+    reranker.name: reranker for reranker in (PiecesReranker, FeedbackReranker, RowsReranker, MyReranker)
+    AUTOMATIC: tuple[str, ...] = ("pieces", "feedback", "rows", "mine")
 """
 
 from __future__ import annotations

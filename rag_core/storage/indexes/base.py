@@ -3,8 +3,10 @@
     INDEXES: tuple[type[DerivedIndex], ...] = (DumpIndex, ChromaIndex, LexicalIndex, MyIndex)
 
 A subclass says in its class data what it is called and what it reads, and takes and lets go of documents; `sync.py`
-calls it with what was committed, in order, and deals with what fails. From then on it is synced, verified, repaired,
-rebuilt, described and killed by the fault tests as the others are.
+calls it with what was committed, in order, and deals with what fails. From then on it is synced, verified, repaired and
+rebuilt as the others are, its notes are told on the System page, and the fault tests kill it at every point that it
+names by `reach`. Two things know the three there are by name: `LibraryStatus` has a field for the words of each, and
+whoever looks vectors up in one does so by a class in `rag_core/retrieval/dense_indexes.py`.
 """
 
 # ruff: noqa: B027  hooks that an index leaves as they are
