@@ -11,7 +11,7 @@ from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Row, comment, picture, running
-from rag_core.reading.flowing.workbook import tables
+from rag_core.reading.flowing.sheet_tables import tables
 from rag_core.reading.headings import reads_as_heading
 
 _SPACES = "urn:oasis:names:tc:opendocument:xmlns:{}:1.0"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing.blocks import Flow
-from rag_core.reading.flowing.workbook import tables
+from rag_core.reading.flowing.sheet_tables import tables
 from rag_core.reading.text import read_text
 
 _MARKS = ",;\t|"

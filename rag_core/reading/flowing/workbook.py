@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,6 +29,7 @@ from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive, number_format
 from rag_core.reading.flowing.blocks import Block, Flow, Row, comment
 from rag_core.reading.flowing.layout import is_figure
+from rag_core.reading.flowing.sheet_tables import tables
 from rag_core.reading.flowing.workbook_comments import comments_of
 
 _ESCAPED = re.compile(r"\\.|_.|\*.")  # signs of a format that are no letters of a date
@@ -61,13 +61,6 @@ def read(path: Path, max_chars: int) -> Flow:
     said, notes = book.wb.properties, list[str]()
     details = Details((said.title or "").strip(), (said.creator or "").strip())
     return Flow(_blocks(book, file, notes), details, notes=notes)
-
-
-def tables(rows: Iterable[Row]) -> Iterator[Block]:
-    """Tables that empty rows set apart, read as they are asked for."""
-    for filled, group in groupby(rows, key=lambda row: any(row)):
-        if filled:
-            yield Block("table", rows=group)
 
 
 def _blocks(book: ExcelReader, file: BinaryIO, notes: list[str]) -> Iterator[Block]:

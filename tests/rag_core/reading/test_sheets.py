@@ -237,6 +237,55 @@ def test_one_column_and_a_quotation_mark_too_many(reader: Reader, tmp_path: Path
     assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == 'name\tsize\nAda\t5"\nBo\t6'
 
 
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_what_stands_above_a_table_is_no_row_of_it(reader: Reader, tmp_path: Path, between: str) -> None:
+    above = "Account of Ada\nAccount:;DE00 4711\nFrom:;1 March 2025\n"
+    (tmp_path / "stored").write_text(f"{above}{between}Day;Name;Amount\n03.03.;Mill;-84,50\n07.03.;Baker;-6,30\n")
+    assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == (
+        "Account of Ada\nAccount: DE00 4711\nFrom: 1 March 2025\n\nDay\tName\tAmount\n03.03.\tMill\t-84,50\n"
+        "07.03.\tBaker\t-6,30"
+    )
+    for table in ("Line;2019;;\n;Adult;Child\nMarn;8;4\n", "Name;Size\nAda;5\nBo;6\n", "a;b;c\n1;2;3\n"):
+        (tmp_path / "stored").write_text(table)
+        read = reader.read(tmp_path / "stored", "a.csv").pages[0].text
+        assert [line.rstrip() for line in read.replace(".\t", "\t").split("\n")] == [
+            line.replace(";", "\t").rstrip() for line in table.strip().split("\n")
+        ]
+
+
+BESIDE = {
+    "a title of its own": (
+        "Bread;310;;Staff;\nTown;5;;Name;Branch\nMill;7;;Lotte;Station",
+        "Bread\t310\nTown\t5\nMill\t7\n\nStaff\nName\tBranch\nLotte\tStation",
+    ),
+    "a wide gap": (
+        "Item;Cost;;;Name;Branch\nRent;5;;;Lotte;Station\nFood;6;;;Ravi;Mill",
+        "Item\tCost\nRent\t5\nFood\t6\n\nName\tBranch\nLotte\tStation\nRavi\tMill",
+    ),
+    "fewer rows": (
+        "Item;Cost;;Name;Age\nRent;5;;Lotte;31\nFood;6;;;",
+        "Item\tCost\nRent\t5\nFood\t6\n\nName\tAge\nLotte\t31",
+    ),
+    "figures behind the gap": (
+        "Item;2019;;2020;Change\nRent;5;;6;1\nFood;6;;;", "Item\t2019\t\t2020\tChange\nRent\t5\t\t6\t1\nFood\t6",
+    ),
+    "words behind a narrow gap": (
+        "Item;Cost;;Paid by;When\nRent;5;;Ada;May\nFood;6;;Bo;June",
+        "Item\tCost\t\tPaid by\tWhen\nRent\t5\t\tAda\tMay\nFood\t6\t\tBo\tJune",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BESIDE)
+def test_tables_beside_each_other_are_read_one_after_the_other(reader: Reader, tmp_path: Path, case: str) -> None:
+    rows, expected = BESIDE[case]
+    book = Workbook()
+    for row in rows.split("\n"):
+        book.active.append([int(cell) if cell.isdecimal() else cell or None for cell in row.split(";")])
+    book.save(tmp_path / "stored")
+    assert reader.read(tmp_path / "stored", "a.xlsx").pages[0].text == expected
+
+
 @pytest.mark.slow
 def test_a_million_rows_are_read(reader: Reader, tmp_path: Path) -> None:
     with (tmp_path / "stored").open("w") as file:
