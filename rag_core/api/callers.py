@@ -55,8 +55,7 @@ def caller_of(connection: HTTPConnection) -> Caller:
 
 def note(connection: HTTPConnection) -> None:
     """Have a request that changes what others made noted in the audit, though its role is to read."""
-    passage: Passage = connection.scope[SCOPE_NAME]
-    passage.audited = True
+    passage_of(connection).audited = True
 
 
 def needs(role: Role, *, scoped: bool = False) -> Callable[[HTTPConnection], Awaitable[None]]:

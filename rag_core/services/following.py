@@ -29,6 +29,7 @@ from rag_core.sources import (
     Unchanged,
     folder_items,
     guarded,
+    leads_out,
     list_folder,
     location,
     location_of,
@@ -44,6 +45,7 @@ _NOTED_S = 60.0
 # The share of time that looking at folders may take.
 _SHARE = 0.05
 _LONGEST = 2000
+_NAMED = 3  # links out of a folder that are told by name
 Stats = Mapping[str, tuple[int, int]]
 
 
@@ -54,6 +56,7 @@ class FollowedSources:
         self._storage = storage
         self._ingest = ingest
         self._every_s = settings.sources.watch_every_s
+        self._shared = [folder.expanduser().resolve() for folder in settings.doors.folders]
         self._looking = threading.Lock()
         self._starting = threading.Lock()
         self._closing = threading.Event()
@@ -146,7 +149,9 @@ class FollowedSources:
             if one.kind == "folder":
                 yield from self._look(one, cancellation)
         sites = [one for one in chosen if one.kind == "web" and one.documents]
-        yield from self._ingest.bring(lambda looking: _again(sites, files, looking), cancellation=cancellation)
+        yield from self._ingest.bring(
+            lambda looking: _again(sites, files, looking, self._shared), cancellation=cancellation
+        )
 
     def stop(self) -> None:
         """Begin no further look."""
@@ -205,14 +210,15 @@ class FollowedSources:
             if not self._is_watched(folder.location):  # unwatched meanwhile
                 return
             path = Path(folder.location)
-            listing = list_folder(path, SUFFIXES)
+            listing = list_folder(path, SUFFIXES, within=path)
             problem, device = _problem(folder, path, listing)
+            yield from (AddEvent(name, "failed", error=leads_out(name)) for name in listing.outside)
             if not problem:
                 settled = self._settled(folder.location, listing.files) if patient else listing.files
                 yield from self._follow(folder, listing, settled, cancellation)
             else:
                 yield AddEvent(folder.location, "failed", error=SourceUnavailable(problem))
-            self._note(folder, problem, device)
+            self._note(folder, problem or _passed_over(listing.outside), device)
             if not self._is_watched(folder.location):
                 self._let_go(folder.location)
 
@@ -230,15 +236,16 @@ class FollowedSources:
         before = self._seen.get(folder.location) or self._known(folder.location)
         changed = {name: stat for name, stat in settled.items() if before.get(name) != stat}
         if changed:
-            part = Listing(changed)
+            part, path = Listing(changed), Path(folder.location)
             for event in self._ingest.bring(
-                lambda looking: folder_items(Path(folder.location), looking, folder.location, part),
+                lambda looking: folder_items(Path(folder.location), looking, folder.location, part, path),
                 cancellation=cancellation,
             ):
                 if event.stage == "ready" and event.document is not None and folder.tags:
                     self._storage.documents.cards.tag([event.document.id], folder.tags, [])
                 yield event
-        gone = [name for name in before if name not in listing.files and not _is_unread(name, listing)]
+        known = {*listing.files, *listing.outside}  # a link that was followed once leaves its document as it is
+        gone = [name for name in before if name not in known and not _is_unread(name, listing)]
         if gone:
             self._storage.forget_sources([f"{folder.location.rstrip('/')}/{name}" for name in gone])
             yield from (AddEvent(name, "cancelled", note="removed, as its file is gone") for name in gone)
@@ -271,18 +278,21 @@ class FollowedSources:
             self._storage.sources.note_look(folder.location, problem, device)
 
 
-def _again(sites: Sequence[FollowedSource], files: Sequence[KnownSource], looking: Looking) -> Iterator[Found]:
-    """What is found at addresses, and at files outside watched folders."""
+def _again(
+    sites: Sequence[FollowedSource], files: Sequence[KnownSource], looking: Looking, shared: Sequence[Path]
+) -> Iterator[Found]:
+    """What is found at addresses, and at files outside watched folders. shared: folders that others may write in."""
     from rag_core.sources.web import crawl
 
     for site in sites:
         address = WebAddress(site.location, site.depth, site.pages, site.delay_s)
         yield from guarded(site.location, crawl(address, looking))
     for one in files:
-        yield _file_again(one)
+        path = Path(one.visit.location)
+        yield _file_again(one, next((folder for folder in shared if path.is_relative_to(folder)), None))
 
 
-def _file_again(known: KnownSource) -> Found:
+def _file_again(known: KnownSource, within: Path | None) -> Found:
     """A file that was added by its path: to be read where it changed."""
     seen = known.visit
     try:
@@ -292,7 +302,7 @@ def _file_again(known: KnownSource) -> Found:
         return Refused(
             known.name, SourceUnavailable(f"The file is gone: {error.strerror}.", help="Its last version is kept.")
         )
-    return Item(known.name, Path(seen.location), Visit(seen.location, "file"))
+    return Item(known.name, Path(seen.location), Visit(seen.location, "file"), within=within)
 
 
 def _is_as_seen(visit: Visit) -> bool:
@@ -314,6 +324,14 @@ def _problem(folder: FollowedSource, path: Path, listing: Listing) -> tuple[str,
     if folder.documents and folder.device not in (0, device):
         return "The folder is empty, and its drive is another one than before. Nothing of it was removed.", 0
     return "", 0
+
+
+def _passed_over(outside: Sequence[str]) -> str:
+    """The links that are not followed, the first of them by name."""
+    if not outside:
+        return ""
+    more = f" and {len(outside) - _NAMED} more" if len(outside) > _NAMED else ""
+    return f"Links that lead out of the folder are passed over: {', '.join(sorted(outside)[:_NAMED])}{more}."
 
 
 def _holds(outer: str, inner: str) -> bool:

@@ -9,14 +9,15 @@ from pathlib import Path
 from rag_core.domain import Upload, WebAddress
 from rag_core.errors import UnexpectedFailure, UnreadableDocument
 from rag_core.settings import SourcesSettings
-from rag_core.sources.base import Fetching, Found, Item, Keyed, Looking, Refused, Source, Unchanged
-from rag_core.sources.files import file_item, location, location_of, path_of, read_item, unreadable
+from rag_core.sources.base import Fetching, Found, Inside, Item, Keyed, Looking, Refused, Source, Unchanged
+from rag_core.sources.files import file_item, leads_out, location, location_of, path_of, read_item, unreadable
 from rag_core.sources.folders import Listing, folder_items, is_folder, list_folder
 from rag_core.unexpected import stage
 
 __all__ = [
-    "Fetching", "Found", "Item", "Keyed", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand",
-    "folder_items", "guarded", "here", "list_folder", "location", "location_of", "path_of", "read_item", "unreadable",
+    "Fetching", "Found", "Inside", "Item", "Keyed", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand",
+    "folder_items", "guarded", "here", "leads_out", "list_folder", "location", "location_of", "path_of", "read_item",
+    "unreadable",
 ]  # fmt: skip
 
 
@@ -44,6 +45,11 @@ def _found(source: Source, looking: Looking) -> Iterator[Found]:
         from rag_core.sources.web import crawl  # httpx and lxml, for those who need them
 
         yield from crawl(source if isinstance(source, WebAddress) else WebAddress(str(source)), looking)
+    elif isinstance(source, Inside):
+        if is_folder(source.path):
+            yield from folder_items(source.path, looking, within=source.folder)
+        else:
+            yield file_item(source.path, within=source.folder)
     elif not str(source):  # Path would take it for the working directory
         yield Refused("", UnreadableDocument("The file has no name.", help="Name a file or a folder."))
     elif is_folder(Path(source)):

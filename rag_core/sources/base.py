@@ -24,20 +24,33 @@ class Keyed:
     source: Path | Upload
 
 
-Source = str | Path | Upload | WebAddress | Keyed
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """A file or a folder, of which nothing is taken that lies outside of `folder`, whatever links there are."""
+
+    path: Path
+    folder: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+Source = str | Path | Upload | WebAddress | Keyed | Inside
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """Bytes to be read, or the file that holds them.
 
-    name: the file name, or address, that its document has. key: what its events call it.
+    name: the file name, or address, that its document has. key: what its events call it. within: the folder in which
+    the file must lie; None for any.
     """
 
     name: str
     data: bytes | Path = field(repr=False)
     visit: Visit = field(default_factory=Visit)
     key: str = ""
+    within: Path | None = None
 
     def __post_init__(self) -> None:
         if not self.key:

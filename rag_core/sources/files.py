@@ -13,9 +13,9 @@ from rag_core.errors import LimitExceeded, UnreadableDocument, UnsupportedDocume
 from rag_core.sources.base import Item
 
 
-def file_item(path: Path, name: str = "", root: str = "") -> Item:
-    """A file that is read when its turn comes. `root` is the watched folder that led to it."""
-    return Item(name or path.name, path, Visit(location(path), "file", root))
+def file_item(path: Path, name: str = "", root: str = "", within: Path | None = None) -> Item:
+    """A file that is read when its turn comes. root: the watched folder that led to it. within: where it must lie."""
+    return Item(name or path.name, path, Visit(location(path), "file", root), within=within)
 
 
 def location(path: Path) -> str:
@@ -44,16 +44,60 @@ def read_item(item: Item, max_bytes: int) -> tuple[bytes, Visit]:
         _check_size(len(item.data), max_bytes)
         return item.data, replace(item.visit, size_bytes=len(item.data))
     try:
+        if item.within is not None:
+            return _read_inside(item, item.data, item.within, max_bytes)
         status = item.data.stat()
-        if not stat.S_ISREG(status.st_mode):  # a device or a pipe may never end
-            raise UnsupportedDocument("This is not an ordinary file.")
-        _check_size(status.st_size, max_bytes)
+        _check(status, max_bytes)
         data = item.data.read_bytes()
-        return data, replace(item.visit, size_bytes=status.st_size, modified_ns=status.st_mtime_ns)
+        return data, _seen(item, status)
     # ValueError: a name that no file system takes, as it holds NUL.
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise unreadable(reason) from error
+
+
+def leads_out(name: object) -> UnreadableDocument:
+    """A link that is not followed."""
+    return UnreadableDocument(
+        f"{name} is a link that leads out of its folder: it is passed over.", help="Put the file itself there."
+    )
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path leads to what lies within a folder, all links of both followed. Raises OSError for none."""
+    return path.resolve(strict=True).is_relative_to(folder.resolve(strict=True))
+
+
+def _read_inside(item: Item, path: Path, folder: Path, max_bytes: int) -> tuple[bytes, Visit]:
+    """The same where the file lies within a folder, or is a link to one that does. Raises OSError too.
+
+    It is opened step by step without following a link, for one may take a folder's place after it was looked at.
+    """
+    base = folder.resolve(strict=True)
+    real = path.resolve(strict=True)
+    if not real.is_relative_to(base):
+        raise leads_out(item.name)
+    place = os.open(base, os.O_RDONLY)
+    try:
+        for part in real.relative_to(base).parts:
+            before, place = place, os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)
+            os.close(before)
+        status = os.fstat(place)
+        _check(status, max_bytes)
+        with os.fdopen(place, "rb", closefd=False) as file:
+            return file.read(), _seen(item, status)
+    finally:
+        os.close(place)
+
+
+def _seen(item: Item, status: os.stat_result) -> Visit:
+    return replace(item.visit, size_bytes=status.st_size, modified_ns=status.st_mtime_ns)
+
+
+def _check(status: os.stat_result, max_bytes: int) -> None:
+    if not stat.S_ISREG(status.st_mode):  # a device or a pipe may never end
+        raise UnsupportedDocument("This is not an ordinary file.")
+    _check_size(status.st_size, max_bytes)
 
 
 def unreadable(reason: object) -> UnreadableDocument:

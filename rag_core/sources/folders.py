@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from rag_core.domain import KnownSource, Visit
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.sources.base import Found, Looking, Refused, Unchanged
-from rag_core.sources.files import file_item, location
+from rag_core.sources.files import file_item, is_inside, leads_out, location
 
 # What programs leave in folders of source code.
 _NOT_ENTERED = {"node_modules", "__pycache__"}
@@ -22,11 +22,13 @@ _MOMENT_NS = 2_000_000_000
 class Listing:
     """What stands below a folder: size in bytes and time of change in nanoseconds since 1970, by path from there.
 
-    unread: the folders that the system did not let us look into, as paths from there; "" is the folder itself.
+    unread: the folders that the system did not let us look into, as paths from there; "" is the folder itself. outside:
+    links that lead out of where they may, which are passed over.
     """
 
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
 
 
 def is_folder(path: Path) -> bool:
@@ -37,35 +39,45 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def list_folder(folder: Path, suffixes: Collection[str]) -> Listing:
-    """The files below a folder whose names end so, none of them in hidden folders; links to folders are not entered."""
+def list_folder(folder: Path, suffixes: Collection[str], within: Path | None = None) -> Listing:
+    """The files below a folder whose names end so, none of them in hidden folders; links to folders are not entered.
+
+    within: links to files are taken that lead to what lies in this folder alone; None for any.
+    """
     found, waiting = Listing(), [""]
     while waiting:
         inside = waiting.pop()
         try:
             with os.scandir(folder / inside) as entries:
                 for entry in entries:
-                    _note(entry, f"{inside}/{entry.name}" if inside else entry.name, suffixes, found, waiting)
+                    name = f"{inside}/{entry.name}" if inside else entry.name
+                    _note(entry, name, suffixes, found, waiting, within)
         except OSError:
             found.unread.append(inside)
     return found
 
 
-def folder_items(folder: Path, looking: Looking, root: str = "", listing: Listing | None = None) -> Iterator[Found]:
-    """The files below a folder in alphabetical order, as items, or as unchanged. `root`: of a watched one, its own."""
-    listing = listing or list_folder(folder, looking.suffixes)
+def folder_items(
+    folder: Path, looking: Looking, root: str = "", listing: Listing | None = None, within: Path | None = None
+) -> Iterator[Found]:
+    """The files below a folder in alphabetical order, as items, or as unchanged. `root`: of a watched one, its own.
+
+    within: nothing is taken that lies outside of this folder.
+    """
+    listing = listing or list_folder(folder, looking.suffixes, within)
     for inside in sorted(listing.unread):
         yield Refused(
             str(folder / inside), UnreadableDocument("The folder cannot be looked into.", help="Check your right to.")
         )
-    if not listing.files and not listing.unread:
+    yield from (Refused(name, leads_out(name)) for name in sorted(listing.outside))
+    if not (listing.files or listing.unread or listing.outside):
         yield Refused(str(folder), UnsupportedDocument("The folder holds no file of a kind that Lectern reads."))
     base = location(folder)
     known = looking.known_below(base.rstrip("/") + "/") if listing.files else {}
     kept = looking.kept() if known else {}
     left_out = looking.left_out() if looking.again else {}
     for name in sorted(listing.files, key=lambda one: one.split("/")):
-        item = file_item(folder / name, name, root)
+        item = file_item(folder / name, name, root, within)
         visit = Visit(item.visit.location, "file", root, *listing.files[name])
         seen = known.get(visit.location)
         if seen and _is_as_it_was(seen, visit, kept, looking):
@@ -87,7 +99,10 @@ def _is_as_it_was(seen: KnownSource, visit: Visit, kept: Mapping[str, int], look
     return looking.again
 
 
-def _note(entry: os.DirEntry[str], name: str, suffixes: Collection[str], found: Listing, waiting: list[str]) -> None:
+def _note(
+    entry: os.DirEntry[str], name: str, suffixes: Collection[str], found: Listing, waiting: list[str],
+    within: Path | None,
+) -> None:  # fmt: skip
     """Note a file, or a folder to be looked into."""
     try:
         if entry.is_dir(follow_symlinks=False):
@@ -95,6 +110,9 @@ def _note(entry: os.DirEntry[str], name: str, suffixes: Collection[str], found: 
                 waiting.append(name)
         # What Office programs keep beside an open file, ~$report.docx, is no document.
         elif PurePath(entry.name).suffix.lower() in suffixes and not entry.name.startswith("~$") and entry.is_file():
+            if within is not None and entry.is_symlink() and not is_inside(Path(entry.path), within):
+                found.outside.append(name)
+                return
             status = entry.stat()
             found.files[name] = (status.st_size, status.st_mtime_ns)
     except OSError:  # removed meanwhile

@@ -16,6 +16,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from rag_core.api.answering import Event, check_unchanged, doors_of, open_library, streamed, told, wants_events
 from rag_core.api.callers import caller_of, needs
+from rag_core.api.folders import HELP, permitted, real_path
 from rag_core.api.problems import Refused, there
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed, document_of
@@ -25,7 +26,7 @@ from rag_core.domain import AddEvent, Box, Document, DocumentFilter, Page, PageI
 from rag_core.jobs import Request as Asked
 from rag_core.library import Library
 from rag_core.plain import plain, plain_event, plain_job
-from rag_core.sources import Source
+from rag_core.sources import Inside, Source
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 Opened = Annotated[Library, Depends(open_library)]
@@ -248,19 +249,13 @@ def _given(body: bytes) -> SourcesGiven:
     return given
 
 
-def allowed(request: Request, path: Path) -> Path:
+def allowed(request: Request, path: Path) -> Path | Inside:
     """A path that a caller may have read: any for whoever may read the data directory, else of folders that are set."""
-    caller = caller_of(request)
-    # The same whether there is such a file or not.
-    help_text = "" if caller.owner else "LECTERN_DOORS__FOLDERS names folders that may be."
-    try:
-        full = path.expanduser().resolve(strict=True)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise Refused(404 if caller.owner else 403, f"{path} cannot be added.", help_text) from error
-    folders = [folder.expanduser().resolve() for folder in doors_of(request).settings.folders]
-    if not caller.owner and not any(full.is_relative_to(folder) for folder in folders):
-        raise Refused(403, f"{path} cannot be added.", help_text)
-    return full
+    owner = caller_of(request).owner
+    found = real_path(path) if owner else permitted(doors_of(request).settings, path)
+    if found is None:
+        raise Refused(404 if owner else 403, f"{path} cannot be added.", "" if owner else HELP)
+    return found
 
 
 async def _answered(

@@ -17,6 +17,7 @@ from rag_core.api.schema import answers, object_of, shown
 from rag_core.api.scoping import Closed
 from rag_core.domain import FollowedSource
 from rag_core.plain import plain
+from rag_core.sources import Inside
 
 router = APIRouter(prefix="/sources", tags=["sources"])
 READ = Depends(needs("read"))
@@ -45,8 +46,11 @@ def followed(request: Request, library: Opened) -> Response:
 def watch(request: Request, library: Opened, given: FolderGiven) -> Response:
     """Follow a folder from now on; what is in it comes with the next look, or an update."""
     folder = Path(given.folder)
+    if not caller_of(request).owner:
+        found = allowed(request, folder)
+        folder = found.path if isinstance(found, Inside) else found
     try:
-        one = library.sources.watch(folder if caller_of(request).owner else allowed(request, folder), tags=given.tags)
+        one = library.sources.watch(folder, tags=given.tags)
     except ValueError as error:
         raise Refused(422, str(error)) from error
     return told(request, plain(one), 201)

@@ -161,6 +161,13 @@ def test_files_of_this_machine_are_added_where_that_is_allowed(served: Served, t
             assert (refused.status_code, "FOLDERS" in refused.json()["help"]) == (403, True)
             assert client.post("/api/v1/sources", json={"folder": path}).status_code == 403
         assert client.post("/api/v1/documents", json=inside).json()["results"][0]["stage"] == "ready"
+        (tmp_path / "private.txt").write_text("The safe opens with four nines.")
+        (tmp_path / "in" / "link.txt").symlink_to(tmp_path / "private.txt")
+        (tmp_path / "in" / "within.txt").symlink_to(tmp_path / "in" / "note.txt")
+        folder = client.post("/api/v1/documents", json={"paths": [str(tmp_path / "in")]}).json()["results"]
+        ends = {one["source"]: (one["stage"], one["error"] and one["error"]["message"]) for one in folder}
+        assert ends.keys() == {"note.txt", "within.txt", "link.txt"}
+        assert ends["link.txt"] == ("failed", "link.txt is a link that leads out of its folder: it is passed over.")
     with served.client() as client, served.client(served.doors.key) as owner:
         assert client.post("/api/v1/documents", json=inside).status_code == 403
         assert owner.post("/api/v1/documents", json=inside).status_code == 201

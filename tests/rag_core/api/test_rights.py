@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
-from rag_core import Library
+from rag_core import Library, Settings
+from rag_core.settings import DoorSettings
 from tests.conftest import add_text
 from tests.rag_core.api.conftest import Served, serve
 from tests.rag_core.jobs.until import until
@@ -152,3 +154,23 @@ def test_lists_are_filtered_and_paged_by_the_database(library: Library, monkeypa
         hits = narrowed.post("/api/v1/search", json={"question": "Which note is short?", "k": 20}).json()["hits"]
         assert {hit["document"]["id"] for hit in hits} <= {*ids}
         assert hits
+
+
+def test_a_file_of_a_shared_folder_that_became_a_link_is_not_read_again(settings: Settings, tmp_path: Path) -> None:
+    note, private = tmp_path / "in" / "note.txt", tmp_path / "private.txt"
+    note.parent.mkdir()
+    note.write_text("The key lies under the mat.")
+    private.write_text("The safe opens with four nines.")
+    doors = DoorSettings(folders=(note.parent,))
+    with (
+        Library.open(settings.model_copy(update={"doors": doors})) as library,
+        serve(library, HOST, doors) as served,
+        client(served, "write") as writer,
+    ):
+        assert writer.post("/api/v1/documents", json={"paths": [str(note)]}).json()["results"][0]["stage"] == "ready"
+        note.unlink()
+        note.symlink_to(private)
+        again = writer.post("/api/v1/sources/update", json={"locations": [str(note)]}).json()["results"]
+        assert [(one["stage"], "leads out" in one["error"]["message"]) for one in again] == [("failed", True)]
+        assert [document.sources for document in library.documents()] == [("note.txt",)]
+        assert all("four nines" not in hit.text for hit in library.search("How does the safe open?"))

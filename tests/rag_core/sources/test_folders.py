@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rag_core import AddEvent, Library, Settings, Upload
-from rag_core.errors import ConfigurationError, SourceUnavailable
+from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, SourceUnavailable, UnsupportedDocument
+from rag_core.sources import Item, read_item
 from tests.rag_core.samples import TEXTS
 
 
@@ -114,6 +115,49 @@ def test_a_watched_folder_follows_its_files(library: Library, folder: Path) -> N
     assert "ice.txt" in names(library)
     assert library.sources.followed()[0].documents == 4
     assert library.maintenance.verify(deep=True).findings == ()
+
+
+def test_a_watched_folder_gives_nothing_that_lies_outside(library: Library, folder: Path) -> None:
+    write(folder.parent / "private.txt", "The safe opens with four nines.")
+    write(folder.parent / "more" / "diary.txt", "Nobody has read this diary.")
+    (folder / "link.txt").symlink_to(folder.parent / "private.txt")
+    (folder / "all").symlink_to(folder.parent / "more")
+    (folder / "again.md").symlink_to(folder / "bakery.md")
+    library.sources.watch(folder)
+    found = ends(library.sources.update([str(folder)]))
+    assert found.pop("link.txt") == ("failed", "")
+    assert set(found) == {*TEXTS, "again.md"}
+    (one,) = library.sources.followed()
+    assert one.problem == "Links that lead out of the folder are passed over: link.txt."
+    assert not {name for name in names(library) if name in ("private.txt", "link.txt", "diary.txt")}
+    # A file that becomes a link keeps the document that it was, and one that leads elsewhere by then is not read.
+    (folder / "chess.txt").unlink()
+    (folder / "chess.txt").symlink_to(folder.parent / "private.txt")
+    again = ends(library.sources.update([str(folder)]))
+    assert again["chess.txt"][0] == "failed"
+    assert "chess.txt" in names(library)
+    (folder / "link.txt").unlink()
+    (folder / "chess.txt").unlink()
+    assert ends(library.sources.update([str(folder)]))["chess.txt"][0] == "cancelled"
+    assert library.sources.followed()[0].problem == ""
+    assert ends(library.add([folder.parent / "more"]))["diary.txt"][0] == "ready", "whoever names a folder may read it"
+
+
+def test_what_must_lie_within_a_folder_is_opened_without_following_a_link(folder: Path) -> None:
+    write(folder.parent / "more" / "diary.txt", "Nobody has read this diary.")
+    (folder / "all").symlink_to(folder.parent / "more")
+    (folder / "again.md").symlink_to("bakery.md")
+    for inside in ("bakery.md", "again.md"):
+        data, visit = read_item(Item(inside, folder / inside, within=folder), 1000)
+        assert (data, visit.size_bytes) == ((folder / "bakery.md").read_bytes(), len(data))
+    for outside in ("all/diary.txt", "../more/diary.txt", "none.txt", "all", ""):
+        with pytest.raises(LecternError):
+            read_item(Item(outside, folder / outside, within=folder), 1000)
+    os.mkfifo(folder / "pipe.txt")
+    with pytest.raises(UnsupportedDocument):
+        read_item(Item("pipe.txt", folder / "pipe.txt", within=folder), 1000)
+    with pytest.raises(LimitExceeded):
+        read_item(Item("bakery.md", folder / "bakery.md", within=folder), 3)
 
 
 def test_a_folder_that_vanished_takes_nothing_with_it(library: Library, folder: Path) -> None:
