@@ -182,6 +182,17 @@ def test_every_path_that_the_pages_name_is_there(page: Path) -> None:
     assert {path for path in there if not (PROJECT / path).exists()} == set()
 
 
+def test_every_file_that_the_rooms_name_is_in_its_room() -> None:
+    page = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = page.partition("```\n")[2].partition("```")[0]
+    lines = re.findall(r"^(\S+) +(.+(?:\n {8,}.+)*)", rooms, re.MULTILINE)
+    assert len(lines) > 50
+    for path, told in lines:
+        room = PROJECT / path if path.endswith("/") else (PROJECT / path).parent
+        assert (PROJECT / path).exists(), path
+        assert {name for name in re.findall(r"[\w-]+(?:\.py\b|/)", told) if not (room / name).exists()} == set(), path
+
+
 def defined(path: str) -> set[str]:
     """What a file defines, its classes' methods behind their names and a dot."""
     found = set()

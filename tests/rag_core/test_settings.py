@@ -11,6 +11,8 @@ from rag_core import Cancellation, Settings, secrets
 from rag_core.cli.run import check_port
 from rag_core.errors import ConfigurationError, LecternError
 from rag_core.settings import ChunkingSettings, translated
+from rag_core.settings.group import Group
+from tests.conftest import PROJECT
 
 
 def test_a_misspelt_name_fails() -> None:
@@ -171,3 +173,27 @@ def test_names_of_earlier_versions_are_translated() -> None:
     assert translated(both) == {"retrieval.index": "dumps", "retrieval.scan": "fast"}
     retrieval = Settings(_env_file=None).with_values(old).retrieval
     assert (retrieval.index, retrieval.scan, retrieval.mode) == ("chroma", "exact", "auto")
+
+
+def test_every_setting_stands_on_the_page_of_settings_as_it_is() -> None:
+    page = (PROJECT / "docs" / "settings.md").read_text(encoding="utf-8")
+    for name, field in Settings.model_fields.items():
+        kind = field.annotation
+        if not (isinstance(kind, type) and issubclass(kind, Group)):
+            assert f" | {field.description} |" in page, name
+            continue
+        table = page.partition(f"| `LECTERN_{name.upper()}__` |")[2].partition("\n\n")[0]
+        rows = {row.split("`")[1]: row for row in table.splitlines() if row.startswith("| `")}
+        assert rows == {
+            key.upper(): f"| `{key.upper()}` | {shown(one.default)} | {one.description} |"
+            for key, one in kind.model_fields.items()
+        }, f"docs/settings.md has the settings for {name} as rag_core/settings says them"
+
+
+def shown(default: object) -> str:
+    """A default as the page has it."""
+    if default in ("", None) or default == ():
+        return ""
+    if isinstance(default, bool):
+        return str(default).lower()
+    return f"{default:g}" if isinstance(default, float) else f"{default}"
