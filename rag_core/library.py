@@ -30,6 +30,7 @@ from rag_core.domain import (
     Table,
 )
 from rag_core.errors import ModelUnavailable
+from rag_core.runtime.closing import close_parts, closed_on_failure
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ if TYPE_CHECKING:
     from rag_core.retrieval import Retrieval
     from rag_core.sources import Source
     from rag_core.storage import Storage
+
+# How it is closed: its parts in order, each with what ends it.
+_ENDS = (
+    ("jobs", "shut"), ("recognition", "interrupt"), ("catalogue", "close"), ("clusters", "close"), ("sources", "stop"),
+    ("ingest", "close"), ("sources", "join"), ("jobs", "close"), ("recognition", "close"), ("reader", "close"),
+    ("maintenance", "close"), ("asking", "close"), ("embedding", "close"), ("storage", "close"),
+)  # fmt: skip
 
 
 class Library:
@@ -55,6 +63,12 @@ class Library:
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
+        self.storage, self.reader = storage, reader
+        self._closing = threading.Event()
+        with closed_on_failure(self.close):
+            self._wire(settings, storage, reader)
+
+    def _wire(self, settings: Settings, storage: Storage, reader: Reader) -> None:
         from rag_core.evaluation import Evaluation, Host
         from rag_core.ingest import Ingest
         from rag_core.insights import InsightsService
@@ -73,9 +87,6 @@ class Library:
         from rag_core.services.recognition import Recognising
         from rag_core.services.work import kinds
 
-        self.storage = storage
-        self.reader = reader
-        self._closing = threading.Event()
         self.preferences = Preferences(settings, storage)
         self.embedding = EmbeddingInUse(storage, self.preferences)
         self.asking = asking = Asking(storage, self.preferences, self.embedding)
@@ -123,7 +134,8 @@ class Library:
 
         share_cores()
         settings = settings or Settings.load()
-        return cls(settings, Storage(settings), Reader(settings.reading))
+        reader = Reader(settings.reading)  # which starts no process before it reads
+        return cls(settings, Storage(settings), reader)
 
     @classmethod
     def connect(cls, url: str, *, key: str = "") -> RemoteLibrary:
@@ -162,20 +174,7 @@ class Library:
     def close(self) -> None:
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._closing.set()
-        self.jobs.shut()
-        self.recognition.interrupt()
-        self.catalogue.close()
-        self.clusters.close()
-        self.sources.stop()
-        self.ingest.close()
-        self.sources.join()
-        self.jobs.close()
-        self.recognition.close()
-        self.reader.close()
-        self.maintenance.close()
-        self.asking.close()
-        self.embedding.close()
-        self.storage.close()
+        close_parts(self, _ENDS)
 
     def __enter__(self) -> Library:
         return self

@@ -48,6 +48,9 @@ class Ownership:
                 f"The folder {self._folder} cannot be written: {error.strerror or error}.",
                 help="Give yourself the right to write there, or set LECTERN_DATA_DIR to another folder.",
             ) from error
+        except BaseException:
+            self._lock.release()
+            raise
 
     def release(self) -> None:
         """Let the folder go."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 from accelerator.backends.choosing import choose
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
+from rag_core.runtime.closing import closed_on_failure
 from rag_core.settings import Settings
 from rag_core.storage.cutover import TARGET, Cutover
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
@@ -45,7 +45,6 @@ from rag_core.storage.postgres.rows import Stored
 from rag_core.storage.postgres.sources import SourceStore
 from rag_core.storage.telling import counted, dead_letters, told
 
-_log = logging.getLogger(__name__)
 _LONGEST_LULL_S = 60.0
 Kind = TypeVar("Kind", bound=DerivedIndex)
 
@@ -61,6 +60,8 @@ class Storage:
         self._server: EmbeddedServer | None = None
         self._database: Database | None = None
         self.indexes: tuple[DerivedIndex, ...] = ()
+        self._opened = ExitStack()  # closes what was opened, the last first, however far opening came
+        self._interrupts: list[Callable[[], None]] = []
         self._feeders: list[Feeder] = []
         self._listening: list[Feeder] = []
         self._compactor: Feeder | None = None
@@ -71,13 +72,11 @@ class Storage:
         self.epoch = Epoch()
         self._leaked = LeakedServers()
         self._closed = False
-        self._ownership = Ownership(folder)
-        self._ownership.take()
-        try:
+        ownership = Ownership(folder)
+        ownership.take()
+        self._opened.callback(ownership.release)
+        with closed_on_failure(self.close):
             self._open(folder, settings)
-        except BaseException:
-            self.close()
-            raise
 
     def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
         """Make documents part of the library: whole, in every store, ready when this returns.
@@ -266,24 +265,11 @@ class Storage:
         Restore(self._required(), self.files).run(archive, self.min_free_bytes)
 
     def close(self) -> None:
-        """Close every store and let the folder go; harmless when done twice."""
-        if self._closed:
-            return
+        """Close every store and let the folder go, whatever fails meanwhile; harmless when done twice."""
         self._closed = True
-        if self.indexes:
-            self.sync.stop()
-        for index in self.indexes:
-            index.stop()
-        self.stop_following()
-        if self._compactor is not None:
-            self._compactor.stop()
-        for index in self.indexes:
-            index.close()
-        if self._database is not None:
-            self._database.close()
-        if self._server is not None:
-            self._server.stop()
-        self._ownership.release()
+        for interrupt in self._interrupts:
+            interrupt()
+        self._opened.close()
 
     def stop_following(self) -> None:
         """Have the indexes follow in the background no longer."""
@@ -297,10 +283,12 @@ class Storage:
     def _open(self, folder: Path, settings: Settings) -> None:
         if settings.database_url is None or not settings.database_url.get_secret_value().strip():
             self._server = EmbeddedServer(folder / FOLDER)
+            self._opened.callback(self._server.stop)
             self._database = Database(self._server.start(), settings.storage, self._server.revive)
         else:
             self._database = Database(settings.database_url.get_secret_value(), settings.storage)
         database = self._database
+        self._opened.callback(database.close)
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
         self.question_sets = QuestionSets(database)
@@ -317,16 +305,22 @@ class Storage:
         database.belongs_to(pair(folder, derived, self.conversations, self.log))
         self.needed_turn = threading.RLock()
         surroundings = Surroundings(folder, settings, database, self.documents, self.log, self.needed_turn)
-        self.indexes = tuple(kind(surroundings) for kind in INDEXES)
+        for kind in INDEXES:
+            index = kind(surroundings)
+            self.indexes = (*self.indexes, index)
+            self._interrupts.append(index.stop)
+            self._opened.callback(index.close)
         self.documents.cards.titled_in = [index.name for index in self.indexes if index.reads_texts]
         self.dumps = self.index(DumpIndex).store
         self.chroma = self.index(ChromaIndex).store
         self.lexical = self.index(LexicalIndex)
         self.cutover = Cutover(folder, database, self.documents, self.new_vectors, self.indexes, self.epoch)
         self.sync = Sync(database, self.documents, self.log, self.indexes)
+        self._interrupts.append(self.sync.stop)
         self.log.enrol([index.name for index in self.indexes])
         self._loaded = self._recover()
-        self._feeders = [Feeder("The library is kept up", self._keep_up)]
+        self._opened.callback(self.stop_following)
+        self._feeders.append(Feeder("The library is kept up", self._keep_up))
         for index in self.indexes:
             if not index.needed:
                 # Chroma's import alone takes a second of a processor; a search without words is a poor one.
@@ -335,6 +329,7 @@ class Storage:
                 follow = partial(self.sync.follow, index)
                 self._feeders.append(Feeder(f"{index.label} follows", follow, **soon, **rest))
         self._compactor = Feeder("Dumps are compacted", self.compact)
+        self._opened.callback(self._compactor.stop)
 
     def _keep_up(self) -> None:
         """Finish what a broken connection, or a disk that failed, left behind."""

@@ -83,12 +83,15 @@ class EmbeddedServer:
                 raise StoreUnavailable("The embedded PostgreSQL has another address now.", help="Start Lectern again.")
 
     def stop(self) -> None:
-        """Stop the server; harmless when it is not running."""
+        """Stop the server, also one that came up only after its start was given up; harmless when none is running."""
         if self._server is not None:
             # A server that is already gone is what was asked for.
             with contextlib.suppress(subprocess.SubprocessError, OSError, AssertionError, KeyError):
                 self._server.cleanup()
             self._forget()
+        if not _is_copied(self._folder / "postmaster.pid") and (left := _postmaster(self._folder)) is not None:
+            with contextlib.suppress(psutil.Error):
+                _shut_down(left)
 
     def _initialise(self) -> None:
         """Make the tables' folder beside its place and rename it: a half-made one would be taken for whole."""
@@ -158,13 +161,18 @@ def _stop_leaked(process: psutil.Process, library: Path) -> bool:
     """Stop a server while its library is locked, so that nobody comes to use it meanwhile."""
     try:
         with FileLock(library / "owner.lock", mode=0o600).acquire(timeout=0):
-            process.send_signal(signal.SIGINT)  # PostgreSQL's fast shutdown: a checkpoint, and no waiting for clients
-            process.wait(timeout=_START_PATIENCE_S)
+            _shut_down(process)
     except (Timeout, OSError, psutil.Error) as error:
         _log.warning("A server that nobody uses could not be stopped: %s", error)
         return False
     _log.warning("Stopped a PostgreSQL that the library in %s had left running.", library)
     return True
+
+
+def _shut_down(process: psutil.Process) -> None:
+    """PostgreSQL's fast shutdown: a checkpoint, and no waiting for clients. Raises psutil.Error."""
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=_START_PATIENCE_S)
 
 
 def _postmaster(folder: Path) -> psutil.Process | None:

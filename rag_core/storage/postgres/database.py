@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import resources
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -114,10 +114,12 @@ class Database:
             raise unavailable(error) from error
         try:
             self._migrate()
-        except psycopg.Error as error:
+            self._pool = self._new_pool()
+        except BaseException as error:
             self._owner.close()  # or the database would stay owned for as long as this process lives
-            raise _unusable(error) from error
-        self._pool = self._new_pool()
+            if isinstance(error, psycopg.Error):
+                raise _unusable(error) from error
+            raise
 
     @contextmanager
     def transaction(self) -> Iterator[Connection[TupleRow]]:
@@ -196,9 +198,8 @@ class Database:
     def close(self) -> None:
         """Close every connection."""
         self._closed = True
-        with self._recovering:
+        with self._recovering, closing(self._owner):
             self._pool.close()
-            self._owner.close()
 
     def _wait_for_server(self, lost: ConnectionLost) -> None:
         """Own the database again as soon as its server lets us. One that was out of reach before is asked once."""
