@@ -6,9 +6,9 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,12 +17,13 @@ import httpx2
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from rag_core import Library, serving
 from rag_core.api import mcp
 from rag_core.domain import Page
 from tests.conftest import PROJECT
-from tests.rag_core.api.conftest import Served
+from tests.rag_core.api.conftest import Served, serve
 
 
 def talked(server: Any, talk: Callable[[Client], Awaitable[None]]) -> None:
@@ -80,6 +81,30 @@ def test_a_key_of_a_tag_reads_its_documents_alone(abroad: AbstractContextManager
         headers = {"Authorization": f"Bearer {text}", "Host": "192.0.2.7"}
         http = httpx2.AsyncClient(headers=headers, timeout=60)
         talked(streamable_http_client(f"{served.url}/mcp", http_client=http), narrowed)
+
+
+def test_sessions_that_do_not_start_are_told_of_and_tried_again(
+    filled: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, tries = StreamableHTTPSessionManager.run, []
+
+    @asynccontextmanager
+    async def fails_once(self: StreamableHTTPSessionManager) -> AsyncIterator[None]:
+        tries.append(self)
+        if len(tries) == 1:
+            raise RuntimeError("no sessions today")
+        async with run(self):
+            yield
+
+    monkeypatch.setattr(StreamableHTTPSessionManager, "run", fails_once)
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    headers = {"Accept": "application/json, text/event-stream"}
+    with serve(filled) as running, running.client(**headers) as client:
+        failed = client.post("/mcp", json=asked)
+        assert (failed.status_code, failed.json()["detail"]) == (503, "MCP could not be started.")
+        assert "search" in client.post("/mcp", json=asked).text
+        running.doors.closing.set()
+        assert client.post("/mcp", json=asked).status_code == 503
 
 
 def test_a_long_document_says_what_is_left_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

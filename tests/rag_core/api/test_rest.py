@@ -196,6 +196,25 @@ def test_what_goes_wrong_is_told_with_help(rest: httpx.Client) -> None:
     assert rest.post("/api/v1/jobs", json={"kind": "download"}).status_code == 422
 
 
+def test_what_is_not_looked_at_again_does_not_tell_where_the_server_works(rest: httpx.Client) -> None:
+    asked = ["file:///etc/passwd", "notes", "../x", "~/y"]
+    answer = rest.post("/api/v1/sources/update", json={"locations": asked})
+    assert [one["source"] for one in answer.json()["results"]] == asked
+    assert str(Path.cwd()) not in answer.text
+    assert str(Path.home()) not in answer.text
+
+
+@pytest.mark.parametrize("name", ["/etc", "../models", "gone", "", ".."])
+def test_a_reranker_is_one_of_the_models_folder_or_none(rest: httpx.Client, name: str) -> None:
+    refused = rest.patch("/api/v1/settings", json={"retrieval.rerank": name})
+    assert (refused.status_code, "cannot be tried" in refused.json()["detail"]) == (422, True)
+    question = {"id": "a", "text": "How many days of leave?"}
+    made = rest.post("/api/v1/question-sets", json={"name": "re-ranked", "questions": [question]}).json()
+    tried = {"set_id": made["id"], "configurations": [{"name": "x", "changes": {"retrieval.rerank": name}}]}
+    assert rest.post("/api/v1/runs", json=tried).status_code == 422
+    assert rest.patch("/api/v1/settings", json={"retrieval.rerank": "auto"}).status_code == 200
+
+
 def test_library_settings_and_backup(rest: httpx.Client) -> None:
     assert rest.get("/api/v1/health").json()["state"] == "open"
     assert rest.get("/api/v1/status").json()["documents"] >= 2
