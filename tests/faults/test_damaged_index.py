@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rag_core import Settings
+from rag_core.runtime.low_priority import LowPriorityProcess
 from rag_core.storage import Storage
 from rag_core.storage.indexes import chroma_client
 from rag_core.storage.maintenance.doctor import repair, verify
@@ -41,8 +42,10 @@ def origin(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFac
     settings = Settings(_env_file=None, data_dir=folder, database_url=new_database())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chroma_client, "_HNSW", {"space": "cosine", "sync_threshold": 3, "batch_size": 2})
+        patch.setattr(LowPriorityProcess, "__call__", lambda _, function, *given: function(*given))
         storage = Storage(settings)
         fill(storage, 60, 3)
+        chroma_client.close(chroma_client.ChromaPlace(folder / "chroma"))
         storage.close()
     shutil.copytree(folder / "chroma", folder.parent / "sound")
     yield settings
