@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import owning, words
 from pages.parts.refreshing import failure, watched, working
 from rag_core.domain import Job, SuggestedModel, UnfinishedDownload
 from rag_core.library import Library
@@ -20,7 +20,7 @@ def section(library: Library) -> None:
 
 def begin(library: Library, wanted: str, sha256: str = "") -> None:
     """Begin a download, unless one is under way."""
-    library.jobs.submit("download", wanted, wanted=wanted, sha256=sha256)
+    library.jobs.submit("download", wanted, wanted=wanted, sha256=sha256, owner=owning.is_owner())
 
 
 def _draw(library: Library) -> None:

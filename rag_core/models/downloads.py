@@ -7,16 +7,25 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from rag_core.domain import Progress, UnfinishedDownload
-from rag_core.errors import Cancelled, LecternError, LimitExceeded, ModelUnavailable, StoreUnavailable
+from rag_core.errors import (
+    Cancelled,
+    LecternError,
+    LimitExceeded,
+    ModelUnavailable,
+    SourceUnavailable,
+    StoreUnavailable,
+)
 from rag_core.models.gguf_files import GGUF_MAGIC, check_gguf
-from rag_core.models.hub import Remote, default_hub, find
+from rag_core.models.hub import Remote, checked, default_hub, find
 
 if TYPE_CHECKING:
     import httpx
@@ -24,19 +33,23 @@ if TYPE_CHECKING:
 _FOLDER = ".downloads"
 _BLOCK_BYTES = 1 << 18
 _TELL_S = 0.2
-_TIMEOUT_S = 30.0
+_SILENCE_S = 30.0
 _TRIES = 5
 _WAIT_S = 1.0
 
 
 class Downloads:
-    """Downloads into a models folder; what is not whole yet lies in a folder of its own inside it."""
+    """Downloads into a models folder; what is not whole yet lies in a folder of its own inside it.
 
-    def __init__(self, folder: Path, *, hub: str = "", min_free_bytes: int = 0) -> None:
+    allowed: hosts, or host:port, that may be fetched from though their addresses are not public, beside the hub's.
+    """
+
+    def __init__(self, folder: Path, *, hub: str = "", min_free_bytes: int = 0, allowed: Collection[str] = ()) -> None:
         self._folder = folder
         self._parts = folder / _FOLDER
         self._hub = hub
         self._min_free_bytes = min_free_bytes
+        self._allowed = allowed
 
     def unfinished(self) -> tuple[UnfinishedDownload, ...]:
         """Downloads that can go on, by name."""
@@ -58,18 +71,23 @@ class Downloads:
             except OSError as error:
                 raise StoreUnavailable(f"{path.name} cannot be removed: {error.strerror}.") from error
 
-    def download(self, wanted: str, *, sha256: str = "", cancelled: Callable[[], bool]) -> Iterator[Progress]:
+    def download(
+        self, wanted: str, *, sha256: str = "", owner: bool = False, cancelled: Callable[[], bool]
+    ) -> Iterator[Progress]:
         """Yield how far it is, in bytes: "finding", "downloading", "checking", last "done" with the file's name.
 
         wanted: a hub name or an address, see `rag_core.models.hub`. sha256: what the file must have, beside what the
-        server says. What was fetched stays when it is stopped or fails, save where it is wrong. Raises Cancelled,
-        ModelUnavailable, LimitExceeded for a full disk, and StoreUnavailable.
+        server says. owner: whoever asks may name an address of this machine or its network, and goes by the proxy that
+        the environment names. What was fetched stays when it is stopped or fails, save where it is wrong. Raises
+        Cancelled, ModelUnavailable, AddressRefused, LimitExceeded for a full disk, and StoreUnavailable.
         """
         import httpx
 
         yield Progress("finding", note=wanted)
-        with httpx.Client(timeout=_TIMEOUT_S, follow_redirects=True) as client, _translated(wanted):
-            remote = find(client, wanted, self._hub or default_hub())
+        hub = self._hub or default_hub()
+        allowed = [*self._allowed, _place(hub), *([_place(wanted)] if owner and "://" in wanted else [])]
+        with _client(allowed, cancelled, proxied=owner) as client, _translated(wanted):
+            remote = find(client, wanted, hub)
             expected = {value.strip().lower() for value in (sha256, remote.sha256) if value.strip()}
             if (self._folder / remote.name).exists():
                 raise ModelUnavailable(
@@ -83,10 +101,10 @@ class Downloads:
                 try:
                     yield from _fetched(client, remote, part, cancelled)
                     break
-                except httpx.TransportError:
+                except (httpx.TransportError, LimitExceeded, SourceUnavailable) as error:
                     failed = 0 if part.stat().st_size > before else failed + 1
                     if failed >= _TRIES:
-                        raise
+                        raise _broke_off(wanted) from error
                     _wait(_WAIT_S * 2**failed, cancelled)
             digest = yield from _hashed(part, cancelled)
             self._accept(remote, part, digest, expected)
@@ -182,6 +200,29 @@ def _hashed(part: Path, cancelled: Callable[[], bool]) -> Generator[Progress, No
     return digest.hexdigest()
 
 
+def _client(allowed: Collection[str], cancelled: Callable[[], bool], *, proxied: bool) -> httpx.Client:
+    """What asks servers: by way of the guard, or of the environment's proxy, which then judges. Each redirect is looked
+    at as the first address is."""
+    import httpx
+
+    from rag_core.network.guard import GuardedNetwork, GuardedTransport
+
+    hooks: dict[str, Any] = {"request": [lambda request: checked(str(request.url))]}
+    if proxied and not {"http", "https", "all"}.isdisjoint(getproxies()):
+        return httpx.Client(timeout=_SILENCE_S, follow_redirects=True, event_hooks=hooks)
+    transport = GuardedTransport(GuardedNetwork(allowed, cancelled, silence_s=_SILENCE_S))
+    return httpx.Client(transport=transport, trust_env=False, follow_redirects=True, event_hooks=hooks)
+
+
+def _place(address: str) -> str:
+    """The host and port of an address, as the guard has them; "" for what is none."""
+    try:
+        parts = urlsplit(address)
+        return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+    except ValueError:
+        return ""
+
+
 def _wait(seconds: float, cancelled: Callable[[], bool]) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -201,12 +242,18 @@ def _translated(wanted: str) -> Iterator[None]:
 
     try:
         yield
-    except httpx.ConnectError as error:
+    except Cancelled as error:
+        raise _stopped() from error
+    except (httpx.ConnectError, SourceUnavailable) as error:
         raise _away(f"The server of {wanted[:100]} cannot be reached.", "Check the connection and the name.") from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise _away(f"The download of {wanted[:100]} broke off.", "Try again: it goes on from there.") from error
+        raise _broke_off(wanted) from error
     except OSError as error:
         raise StoreUnavailable(f"The models folder cannot be written: {error.strerror or error}.") from error
+
+
+def _broke_off(wanted: str) -> LecternError:
+    return _away(f"The download of {wanted[:100]} broke off.", "Try again: it goes on from there.")
 
 
 def _away(message: str, help: str) -> LecternError:

@@ -70,19 +70,21 @@ def default_hub() -> str:
 
 def _url(client: httpx.Client, wanted: str, hub: str) -> str:
     if "://" in wanted:
-        return _checked(wanted.replace("/blob/", "/resolve/", 1))
+        return checked(wanted.replace("/blob/", "/resolve/", 1))
     repository, _, kind = wanted.partition(":")
     owner, _, rest = repository.partition("/")
     title, _, file = rest.partition("/")
     if not _REPOSITORY.fullmatch(f"{owner}/{title}") or (file and kind):
         raise ModelUnavailable(f"{wanted[:100]!r} is no model's name.", help=_HELP)
     file = file or _choose(_files(client, f"{owner}/{title}", hub), kind, f"{owner}/{title}")
-    return _checked(f"{hub.rstrip('/')}/{owner}/{title}/resolve/main/{quote(file)}")
+    return checked(f"{hub.rstrip('/')}/{owner}/{title}/resolve/main/{quote(file)}")
 
 
-def _checked(url: str) -> str:
+def checked(url: str) -> str:
     """An address whose files travel encrypted, or from this machine. Raises ModelUnavailable."""
     parts = urlsplit(url)
+    if parts.username or parts.password:
+        raise ModelUnavailable("The address holds a user name or password.", help="Leave out what stands before the @.")
     if parts.hostname and (parts.scheme == "https" or (parts.scheme == "http" and is_here(parts.hostname))):
         return url
     raise ModelUnavailable(f"{url[:200]} is not an https address.", help=_HELP)

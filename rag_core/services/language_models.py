@@ -77,11 +77,14 @@ class LanguageModels:
         return tuple(found)
 
     def download(
-        self, wanted: str, *, sha256: str = "", cancellation: Cancellation | None = None
+        self, wanted: str, *, sha256: str = "", owner: bool = True, cancellation: Cancellation | None = None
     ) -> Iterator[Progress]:
-        """Download a model into the models folder; see `rag_core.models.downloads`. Raises LecternError."""
+        """Download a model into the models folder; see `rag_core.models.downloads`. Raises LecternError.
+
+        owner: whoever asks owns this machine, whose network is not for others to reach into.
+        """
         token = cancellation or Cancellation()
-        return self._downloads().download(wanted, sha256=sha256, cancelled=token.is_set)
+        return self._downloads().download(wanted, sha256=sha256, owner=owner, cancelled=token.is_set)
 
     def unfinished(self) -> tuple[UnfinishedDownload, ...]:
         """Downloads that stopped and can go on."""
@@ -149,7 +152,10 @@ class LanguageModels:
 
     def _downloads(self) -> Downloads:
         settings = self._preferences.settings
-        return Downloads(self._folder, hub=settings.hub_url, min_free_bytes=settings.storage.min_free_bytes)
+        return Downloads(
+            self._folder, hub=settings.hub_url, min_free_bytes=settings.storage.min_free_bytes,
+            allowed=settings.sources.allowed_hosts,
+        )  # fmt: skip
 
     def _file(self, path: Path, loaded: tuple[str, ...]) -> ModelFile:
         told = path.stat()

@@ -237,5 +237,5 @@ def _discard(upkeep: Maintenance) -> Progress:
 
 
 def _download(library: Library, job: Job, token: Cancellation) -> Iterator[Progress]:
-    wanted, sha256 = job.params["wanted"], job.params.get("sha256", "")
-    return library.language_models.download(wanted, sha256=sha256, cancellation=token)
+    wanted, sha256, owner = job.params["wanted"], job.params.get("sha256", ""), bool(job.params.get("owner"))
+    return library.language_models.download(wanted, sha256=sha256, owner=owner, cancellation=token)

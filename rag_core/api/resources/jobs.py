@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from starlette.responses import Response
 
 from rag_core.api.answering import Event, streamed, told
-from rag_core.api.callers import needs
+from rag_core.api.callers import caller_of, needs
 from rag_core.api.problems import there
 from rag_core.api.resources.documents import WRITE, Opened
 from rag_core.api.schema import answers, object_of, sends, shown
@@ -57,7 +57,10 @@ def jobs(
 @router.post("", dependencies=[ADMIN], **answers(_JOB, 202))
 def submit(request: Request, library: Opened, given: JobGiven) -> Response:
     """Have some work done; where one of its kind is under way already, that one is answered."""
-    return told(request, plain_job(library.jobs.submit(given.kind, given.name, **given.params)), 202)
+    params = dict(given.params)
+    if given.kind == "download":  # what it may reach is not for the request to say
+        params["owner"] = caller_of(request).owner
+    return told(request, plain_job(library.jobs.submit(given.kind, given.name, **params)), 202)
 
 
 @router.get("/events", dependencies=[READ], **sends("text/event-stream", description="Events `job`"))

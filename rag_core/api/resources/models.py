@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from rag_core.api.answering import Event, streamed, told
-from rag_core.api.callers import needs
+from rag_core.api.callers import caller_of, needs
 from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.schema import answers, object_of, sends
 from rag_core.api.scoping import Closed
@@ -41,10 +41,15 @@ def files(request: Request, library: Opened) -> Response:
 
 @router.post("/download", dependencies=[ADMIN], **sends("text/event-stream", description="Events `step`"))
 def download(request: Request, library: Opened, given: Download) -> Response:
-    """Download a model; each step is an event. It goes on where an earlier one stopped."""
+    """Download a model; each step is an event. It goes on where an earlier one stopped.
+
+    Addresses of this machine and its network are for whoever has the owner's key alone.
+    """
+
+    owner = caller_of(request).owner
 
     def work(token: Cancellation) -> Iterator[Event]:
-        steps = library.language_models.download(given.wanted, sha256=given.sha256, cancellation=token)
+        steps = library.language_models.download(given.wanted, sha256=given.sha256, owner=owner, cancellation=token)
         return (("step", plain(step)) for step in steps)
 
     return streamed(request, work)

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from rag_core.domain import FollowedSource, KnownSource, Visit, WebAddress
 from rag_core.errors import AddressRefused, Cancelled, LecternError, SourceUnavailable
+from rag_core.network.guard import check_address
 from rag_core.sources.base import Fetching, Found, Item, Looking, Refused, Unchanged
 from rag_core.sources.web.addresses import Site, clean, joined, key, may_be_read
 from rag_core.sources.web.fetching import Fetched, Fetcher
-from rag_core.sources.web.guard import check_address
 from rag_core.sources.web.links import links, sitemap
 from rag_core.sources.web.pages import as_document, is_html
 from rag_core.sources.web.robots import Robots

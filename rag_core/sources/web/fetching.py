@@ -13,9 +13,9 @@ from typing import Self
 import httpx
 
 from rag_core.errors import AddressRefused, Cancelled, LimitExceeded, SourceUnavailable
+from rag_core.network.guard import GuardedNetwork, GuardedTransport, Resolver, check_address, resolve
 from rag_core.settings import SourcesSettings
 from rag_core.sources.web.addresses import clean
-from rag_core.sources.web.guard import GuardedNetwork, GuardedTransport, Resolver, check_address, resolve
 
 AGENT = "Lectern"
 _HEADERS = {

@@ -13,6 +13,7 @@ from rag_core.settings import DoorSettings
 from tests.conftest import add_text
 from tests.rag_core.api.conftest import Served, serve
 from tests.rag_core.jobs.until import until
+from tests.rag_core.models.hub_server import hub_server
 
 HOST = "192.0.2.7"
 
@@ -174,3 +175,18 @@ def test_a_file_of_a_shared_folder_that_became_a_link_is_not_read_again(settings
         assert [(one["stage"], "leads out" in one["error"]["message"]) for one in again] == [("failed", True)]
         assert [document.sources for document in library.documents()] == [("note.txt",)]
         assert all("four nines" not in hit.text for hit in library.search("How does the safe open?"))
+
+
+def test_models_come_from_this_machine_for_its_owner_alone(served: Served) -> None:
+    with hub_server() as hub, client(served, "admin") as admin, served.client(served.doors.key, Host=HOST) as owner:
+        hub.files = {"me/tiny/tiny.gguf": b"GGUF, as far as one sees"}
+        wanted = f"{hub.url}/me/tiny/resolve/main/tiny.gguf"
+        told = admin.post("/api/v1/models/download", json={"wanted": wanted}).text
+        assert "urn:lectern:problem:AddressRefused" in told
+        given = {"kind": "download", "params": {"wanted": wanted, "owner": True}}
+        job = admin.post("/api/v1/jobs", json=given).json()["id"]
+        until(lambda: admin.get(f"/api/v1/jobs/{job}").json()["state"] == "failed")
+        assert admin.get(f"/api/v1/jobs/{job}").json()["error"]["kind"] == "AddressRefused"
+        assert not hub.asked
+        assert "is not what its server says" in owner.post("/api/v1/models/download", json={"wanted": wanted}).text
+        assert hub.asked

@@ -20,6 +20,7 @@ class Hub:
     sha256: str = ""  # told in the place of the true one
     linked: bool = True  # tells SHA-256 and size, as for large files
     ranges: bool = True
+    elsewhere: str = ""  # where files are redirected to, in the place of this server
     breaks_after: list[int] = field(default_factory=list)  # bytes of the next bodies before the connection ends
     hang_after: int = -1
     release: threading.Event = field(default_factory=threading.Event)
@@ -69,7 +70,7 @@ def hub_server() -> Iterator[Hub]:
             content = hub.files[name]
             digest = hub.sha256 or hashlib.sha256(content).hexdigest()
             linked = {"X_Linked_Etag": f'"{digest}"', "X_Linked_Size": len(content)} if hub.linked else {}
-            self._head(302, Location=f"/store/{name}", **linked)
+            self._head(302, Location=hub.elsewhere or f"/store/{name}", **linked)
 
         def _send(self, name: str, *, body: bool) -> None:
             content, start = hub.files[name], 0

@@ -6,11 +6,12 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rag_core.domain import Progress
-from rag_core.errors import Cancelled, LecternError, LimitExceeded, ModelUnavailable
+from rag_core.errors import AddressRefused, Cancelled, LecternError, LimitExceeded, ModelUnavailable
 from rag_core.models import downloads as module
 from rag_core.models.downloads import Downloads
 from tests.rag_core.models.hub_server import Hub, hub_server
@@ -38,7 +39,7 @@ def downloads(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Down
     return Downloads(tmp_path / "models", hub=hub.url)
 
 
-def fetch(downloads: Downloads, wanted: str, **options: str) -> list[Progress]:
+def fetch(downloads: Downloads, wanted: str, **options: Any) -> list[Progress]:
     return list(downloads.download(wanted, cancelled=lambda: False, **options))
 
 
@@ -163,3 +164,49 @@ def test_there_already_no_room_and_nobody_there(downloads: Downloads, hub: Hub, 
         url = gone.url
     with pytest.raises(LecternError, match="cannot be reached"):
         fetch(Downloads(tmp_path / "models", hub=url), "me/tiny")
+
+
+def test_an_address_of_this_machine_is_for_its_owner_alone(hub: Hub, tmp_path: Path) -> None:
+    downloads, wanted = Downloads(tmp_path / "models"), f"{hub.url}/me/tiny/resolve/main/tiny-Q8_0.gguf"
+    with pytest.raises(AddressRefused, match="private network"):
+        fetch(downloads, wanted)
+    assert not hub.asked
+    opened = Downloads(tmp_path / "models", allowed=[hub.url.removeprefix("http://")])
+    assert fetch(opened, wanted)[-1].stage == "done"
+    (tmp_path / "models" / "tiny-Q8_0.gguf").unlink()
+    assert fetch(downloads, wanted, owner=True)[-1].stage == "done"
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_redirect_leads_to_no_other_place_of_the_network(hub: Hub, tmp_path: Path, linked: bool) -> None:
+    wanted, downloads = f"{hub.url}/me/tiny/resolve/main/tiny-Q8_0.gguf", Downloads(tmp_path / "models")
+    hub.linked = linked
+    with hub_server() as other:
+        other.files = hub.files
+        hub.elsewhere = f"{other.url}/store/me/tiny/tiny-Q8_0.gguf"
+        with pytest.raises(AddressRefused, match="private network"):
+            fetch(downloads, wanted, owner=True)
+        assert not other.asked
+    for elsewhere in ("http://example.com/x.gguf", "http://u:p@127.0.0.1/x.gguf", "file:///etc/passwd"):
+        hub.elsewhere = elsewhere
+        with pytest.raises(ModelUnavailable):
+            fetch(downloads, wanted, owner=True)
+
+
+def test_an_address_with_a_password_is_refused(hub: Hub, tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="user name or password"):
+        fetch(Downloads(tmp_path), hub.url.replace("//", "//u:p@") + "/x/y/resolve/main/x.gguf", owner=True)
+    assert not hub.asked
+
+
+def test_the_owner_goes_by_the_proxy_of_the_environment(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", hub.url)
+    wanted = "http://127.0.0.1:9/me/tiny/resolve/main/tiny-Q8_0.gguf"
+    with pytest.raises(LecternError):
+        fetch(Downloads(tmp_path / "models"), wanted)
+    assert not hub.asked
+    with pytest.raises(ModelUnavailable):  # this proxy has no such file
+        fetch(Downloads(tmp_path / "models"), wanted, owner=True)
+    assert hub.asked[0][:2] == ("HEAD", wanted)

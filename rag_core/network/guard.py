@@ -31,7 +31,7 @@ _CONNECT_S, _SLICE_S = 10.0, 0.2
 _MOST_TRIED = 3
 _LAST_PORT = 65_535
 _SPELLING = "Check how it is written."
-_INTRANET = "To index an intranet, name its hosts in the setting sources.allowed_hosts."
+_INTRANET = "To reach an intranet, name its hosts in the setting sources.allowed_hosts."
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -70,10 +70,18 @@ def check_address(address: str) -> httpx.URL:
 class GuardedNetwork(httpcore.NetworkBackend):
     """Makes connections to public addresses, and to hosts that were allowed by name.
 
-    `begin` gives each request its limit of time. `stopped` is asked some times a second.
+    `begin` gives each request its limit of time; with `silence_s` each wait has that one instead. `stopped` is asked
+    some times a second.
     """
 
-    def __init__(self, allowed: Collection[str], stopped: Callable[[], bool], resolver: Resolver = resolve) -> None:
+    def __init__(
+        self,
+        allowed: Collection[str],
+        stopped: Callable[[], bool],
+        resolver: Resolver = resolve,
+        silence_s: float | None = None,
+    ) -> None:
+        self._silence_s = silence_s
         self._allowed = {name.strip().lower() for name in allowed}
         self._stopped = stopped
         self._resolve = resolver
@@ -83,6 +91,11 @@ class GuardedNetwork(httpcore.NetworkBackend):
     def begin(self, timeout_s: float) -> None:
         """From now on everything together may take so long."""
         self._until = time.monotonic() + timeout_s
+
+    def wait(self) -> None:
+        """A wait begins."""
+        if self._silence_s is not None:
+            self.begin(self._silence_s)
 
     def left_s(self) -> float:
         """Seconds left. Raises LimitExceeded or Cancelled."""
@@ -104,6 +117,7 @@ class GuardedNetwork(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         """Connect to what the host's name stands for. Raises AddressRefused, SourceUnavailable, LimitExceeded."""
+        self.wait()
         addresses = self._checked(host.lower(), port)
         for place, address in enumerate(addresses, start=1):
             wait_s = min(_CONNECT_S, self.left_s())
@@ -152,6 +166,7 @@ class _Stream(httpcore.NetworkStream):
         self._network = network
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._network.wait()
         while True:
             try:
                 return self._plain.read(max_bytes, min(_SLICE_S, self._network.left_s()))
@@ -159,6 +174,7 @@ class _Stream(httpcore.NetworkStream):
                 continue  # `left_s` says when it was too long
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._network.wait()
         self._plain.write(buffer, self._network.left_s())
 
     def close(self) -> None:

@@ -10,11 +10,11 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from rag_core.errors import AddressRefused, Cancelled, LecternError, LimitExceeded, SourceUnavailable
+from rag_core.network.guard import Resolver, check_address, is_public, resolve
 from rag_core.settings import SourcesSettings
 from rag_core.sources.web.addresses import Site as Within
 from rag_core.sources.web.addresses import clean, joined, key
 from rag_core.sources.web.fetching import Fetcher
-from rag_core.sources.web.guard import Resolver, check_address, is_public, resolve
 from tests.rag_core.sources.site import Site, bomb, bytes_of, endless, moved, serving
 
 
