@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
 SEPARATOR = " || "
 """Stands between the answers of one cell."""
@@ -35,13 +36,13 @@ def joined(answers: Sequence[str]) -> str:
     return json.dumps(list(answers), ensure_ascii=False)
 
 
-def parted(cell: str) -> list[str]:
-    """The answers of a cell: a JSON list of texts, or texts parted by two bars."""
+def parted(cell: str) -> list[Any]:
+    """What a cell holds several of: a JSON list of texts or objects, or texts parted by two bars."""
     if cell.startswith("["):
         try:
             found = json.loads(cell)
         except (ValueError, RecursionError):
             found = None
-        if isinstance(found, list) and all(isinstance(item, str) for item in found):
+        if isinstance(found, list) and all(isinstance(item, str | dict) for item in found):
             return found
     return [part.strip() for part in cell.split("||")]

@@ -7,15 +7,15 @@ import io
 import json
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from rag_core.domain import Gold, Question, Result, Run
 from rag_core.evaluation.files.cells import SEPARATOR, defused, joined
+from rag_core.evaluation.files.row_questions import COLUMNS
 from rag_core.plain import plain
 
 FORMAT = 1
 """The version of the JSON file's form."""
-
-_PLACE = ("document", "page", "excerpt")
 
 
 def as_csv(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
@@ -24,23 +24,9 @@ def as_csv(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
     Metrics, milliseconds by stage and tokens have a column each. A text that a spreadsheet would run as a formula has
     an apostrophe in front; numbers stay numbers.
     """
-    results = [result for _, several in runs for result in several]
-    metrics, stages, counts = (_keys(results, name) for name in ("metrics", "latency_ms", "tokens"))
-    head = [
-        "run", "configuration", "question_id", "question", "answerable", "references", "gold", "answer", "abstained",
-        "confidence", "found", *metrics, *(f"stage_{stage}_ms" for stage in stages),
-        *(f"tokens_{count}" for count in counts), "error", "notes",
-    ]  # fmt: skip
-    rows: list[list[object]] = []
-    for run, several in runs:
-        for result in several:
-            numbers = [
-                *(result.metrics.get(key) for key in metrics),
-                *(result.latency_ms.get(key) for key in stages),
-                *(result.tokens.get(key) for key in counts),
-            ]
-            rows.append([run.id, run.configuration.name, *_result_cells(result), *numbers, *_remarks(result)])
-    return csv_of(head, rows)
+    rows = [_result(run, result) for run, several in runs for result in several]
+    head = list(dict.fromkeys(key for row in rows for key in row))
+    return csv_of(head, [[row.get(key) for key in head] for row in rows])
 
 
 def as_json(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
@@ -55,22 +41,8 @@ def questions_as_csv(questions: Sequence[Question]) -> bytes:
     It comes back equal where texts have neither control characters nor white space at their ends, and a question no
     line breaks: as every question has that was read or typed.
     """
-    most = max((len(question.gold) for question in questions), default=0)
-    numbered = [name if place == 1 else f"{name}_{place}" for place in range(1, max(most, 1) + 1) for name in _PLACE]
-    rows = [
-        [
-            question.id,
-            question.text,
-            joined(question.references),
-            "yes" if question.answerable else "no",
-            *(cell for gold in question.gold for cell in (gold.document, gold.page, gold.excerpt)),
-            *[""] * (3 * (max(most, 1) - len(question.gold))),
-            question.note,
-            question.origin,
-        ]
-        for question in questions
-    ]
-    return csv_of(["id", "question", "answer", "answerable", *numbered, "note", "origin"], rows)
+    rows = [_cells(_question(question)) for question in questions]
+    return csv_of(list(COLUMNS), [[row.get(name) for name in COLUMNS] for row in rows])
 
 
 def questions_as_jsonl(questions: Sequence[Question]) -> bytes:
@@ -79,7 +51,7 @@ def questions_as_jsonl(questions: Sequence[Question]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", errors="replace")
 
 
-def _question(question: Question) -> dict[str, object]:
+def _question(question: Question) -> dict[str, Any]:
     """A question as an object without what says nothing."""
     gold = [{key: value for key, value in plain(place).items() if value not in (None, "")} for place in question.gold]
     return {
@@ -91,6 +63,14 @@ def _question(question: Question) -> dict[str, object]:
         **({"note": question.note} if question.note else {}),
         "origin": question.origin,
     }
+
+
+def _cells(values: dict[str, Any]) -> dict[str, Any]:
+    """A question's values as cells: one place in columns of its own, several as JSON."""
+    gold = values.pop("gold", [])
+    places = gold[0] if len(gold) == 1 else {"gold": json.dumps(gold, ensure_ascii=False) if gold else ""}
+    answer, answerable = joined(values.get("answer", ())), _yes(values.get("answerable", True))
+    return {**values, **places, "answer": answer, "answerable": answerable}
 
 
 def csv_of(head: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
@@ -111,28 +91,18 @@ def _cell(value: object) -> object:
     return "" if value is None else value
 
 
-def _keys(results: Sequence[Result], name: str) -> list[str]:
-    """The keys of a mapping over all results, in the order in which they come."""
-    return list(dict.fromkeys(key for result in results for key in getattr(result, name)))
-
-
-def _result_cells(result: Result) -> list[object]:
-    question = result.question
-    return [
-        question.id,
-        question.text,
-        _yes(question.answerable),
-        joined(question.references),
-        SEPARATOR.join(_place(gold) for gold in question.gold),
-        result.answer,
-        _yes(result.abstained),
-        result.confidence,
-        SEPARATOR.join(f"{found.title}, page {found.page_label or found.page}" for found in result.found),
-    ]
-
-
-def _remarks(result: Result) -> list[object]:
-    return [result.error, SEPARATOR.join(result.notes)]
+def _result(run: Run, result: Result) -> dict[str, object]:
+    question, found = result.question, result.found
+    return {
+        "run": run.id, "configuration": run.configuration.name, "question_id": question.id, "question": question.text,
+        "answerable": _yes(question.answerable), "references": joined(question.references),
+        "gold": SEPARATOR.join(_place(gold) for gold in question.gold), "answer": result.answer,
+        "abstained": _yes(result.abstained), "confidence": result.confidence,
+        "found": SEPARATOR.join(f"{passage.title}, page {passage.page_label or passage.page}" for passage in found),
+        "error": result.error, "notes": SEPARATOR.join(result.notes), **result.metrics,
+        **{f"stage_{stage}_ms": spent for stage, spent in result.latency_ms.items()},
+        **{f"tokens_{kind}": number for kind, number in result.tokens.items()},
+    }  # fmt: skip
 
 
 def _place(gold: Gold) -> str:

@@ -1,46 +1,24 @@
-"""One row of a file to a Question, or to what is wrong with it.
-
-A row with a fault that would change what is measured is left out; what can do no harm is taken and told.
-"""
+"""One row of a file of questions: the columns that there are, and a row's question or what is wrong with it."""
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from rag_core.domain import Gold, Origin, Question, RowProblem
 from rag_core.evaluation.files.cells import parted
 
 MAX_QUESTION_CHARS = 4_000
-
-_PLACE = ("document", "page", "excerpt")
-_COLUMNS = ("id", "question", "answer", *_PLACE, "gold", "answerable", "unanswerable", "note", "origin")
-_SYNONYMS = {
-    **{"query": "question", "source": "document", "file": "document", "title": "document"},
-    **dict.fromkeys(("answers", "reference", "references", "ground_truth"), "answer"),
-    **{"passage": "excerpt", "context": "excerpt", "is_impossible": "unanswerable", "notes": "note"},
-}
-_WANTED = {
-    **{"page": "a page number from 1", "gold": "at most 100 objects with a document"},
-    **dict.fromkeys(("answerable", "unanswerable"), "yes or no"),
-}
+MAX_PROBLEMS = 20
+"""Most that is said of one row."""
 # Controls without tab and newline: neither a page nor PostgreSQL takes them.
 _CONTROLS = dict.fromkeys((*(set(range(32)) - {9, 10}), *range(0x7F, 0xA0)), " ")
-
-
-@lru_cache(maxsize=1024)
-def column_of(name: str) -> tuple[str, int] | None:
-    """What a column means and its number ("Page 2" is the second page); None for one that is not known."""
-    plain, number = re.sub(r"[\W_]+", "_", name.casefold()).strip("_"), "1"
-    if numbered := re.fullmatch(r"(.*?)_?([1-9]\d?)", plain):
-        plain, number = numbered.groups()
-    meaning = _SYNONYMS.get(plain, plain)
-    return (meaning, int(number)) if meaning in ((*_PLACE, "answer") if numbered else _COLUMNS) else None
+_WANTED = {
+    "page": "a page number from 1", "answerable": "yes or no", "gold": "a list of at most 100 objects with a document",
+}  # fmt: skip
 
 
 def given_id(text: str) -> str:
@@ -54,25 +32,19 @@ def shown(text: str) -> str:
     return f"{begin}…" if len(text) > 40 else begin
 
 
-def question_of(number: int, values: Mapping[str, object]) -> tuple[Question | None, list[RowProblem]]:
-    """The question of a row, or None, and what is wrong with the row."""
-    try:
-        row = _Row.model_validate(_by_meaning(values))
-    except ValidationError as error:
-        return None, [_problem(number, fault["loc"], fault["msg"], fault["input"]) for fault in error.errors()]
-    text = " ".join(row.question.split())
-    if not any(map(str.isalnum, text)):
-        return None, [RowProblem(number, "question", "There is no question in this row.")]
-    question = Question(
-        id=row.id or given_id(text),
-        text=text,
-        references=tuple(dict.fromkeys(filter(None, row.answer))),
-        gold=tuple(dict.fromkeys(Gold(**place.model_dump()) for place in row.gold if place.document)),
-        answerable=row.answerable and not row.unanswerable,
-        origin=row.origin if row.origin in get_args(Origin) else "uploaded",  # type: ignore[arg-type]
-        note=row.note,
-    )
-    return question, [RowProblem(number, column, told, kept=True) for column, told in _remarks(row, question)]
+def _given(text: str) -> str:
+    if not text:
+        raise PydanticCustomError("missing", "empty")
+    return text
+
+
+def _asked(text: str) -> str:
+    _given("".join(filter(str.isalnum, text)))
+    return " ".join(text.split())
+
+
+def _several(value: Any) -> list[Any]:
+    return parted(value) if isinstance(value, str) else value if isinstance(value, list) else [value]
 
 
 _Text = Annotated[
@@ -82,55 +54,73 @@ _Text = Annotated[
 ]
 
 
-class _Place(BaseModel):
-    document: _Text = ""
-    page: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    excerpt: _Text = ""
+class _Place(BaseModel, extra="forbid"):
+    document: Annotated[_Text, AfterValidator(_given)] = Field(
+        description="Where the answer stands: a document's file name, title or id"
+    )
+    page: int | None = Field(None, description="Its page, counted from 1", ge=1, le=1_000_000)
+    excerpt: _Text = Field("", description="Words of the document that hold the answer, as they stand there")
 
 
-class _Row(BaseModel):
-    id: Annotated[_Text, Field(max_length=200)] = ""
-    question: Annotated[_Text, Field(max_length=MAX_QUESTION_CHARS)] = ""
-    answer: Annotated[list[_Text], Field(max_length=100)]
-    gold: Annotated[list[_Place], Field(max_length=100)]
-    answerable: bool = True
-    unanswerable: bool = False
-    origin: _Text = ""
-    note: _Text = ""
+class _Row(BaseModel, extra="forbid"):
+    question: Annotated[_Text, Field(max_length=MAX_QUESTION_CHARS), AfterValidator(_asked)] = Field(
+        description=f"The question, at most {MAX_QUESTION_CHARS:,} characters. The one column that must be there"
+    )
+    answer: Annotated[list[_Text], BeforeValidator(_several)] = Field(
+        [], description="A right answer; several are parted by ` || `, or a list in JSON", max_length=100
+    )
+    gold: Annotated[list[_Place], BeforeValidator(_several)] = Field(
+        [], description="More places: a list in JSON of objects with `document`, `page` and `excerpt`", max_length=100
+    )
+    answerable: bool = Field(True, description="`no` where the documents hold no answer")
+    id: Annotated[_Text, Field(max_length=200)] = Field(
+        "", description="Names the question; made from its words where it is missing"
+    )
+    note: _Text = Field("", description="Anything you like")
+    origin: Origin = Field("uploaded", description="How the question came about, as Lectern's own files say")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gathered(cls, values: Any) -> Any:
+        """The values that say something; the place in columns of its own is put to those of `gold`."""
+        if not isinstance(values, dict):
+            return values
+        found = {name: value for name, value in values.items() if value not in (None, "")}
+        if place := {name: found.pop(name) for name in _Place.model_fields if name in found}:
+            found["gold"] = [*_several(found.get("gold", [])), place]
+        return found
 
 
-def _by_meaning(values: Mapping[str, object]) -> dict[str, Any]:
-    """A row's values as `_Row` has them; the first of two with one meaning is taken."""
-    row: dict[str, Any] = {"answer": [], "gold": []}
-    places: dict[int, dict[str, object]] = {}
-    for name, value in values.items():
-        meaning, number = column_of(name) or ("", 0)
-        if value is None or value == "":
-            continue
-        if meaning in ("answer", "gold"):
-            several = parted(value) if isinstance(value, str) and meaning == "answer" else value
-            row[meaning] += several if isinstance(several, list) else [several]
-        elif meaning in _PLACE:
-            places.setdefault(number, {}).setdefault(meaning, value)
-        else:
-            row.setdefault(meaning, value)
-    row["gold"] += [places[number] for number in sorted(places)]
-    return row
+_FIELDS = _Place.model_fields | _Row.model_fields
+COLUMNS = {name: str(_FIELDS[name].description) for name in ("question", "answer", *_FIELDS)}
+"""What each column holds, by its name."""
+NAMES = ", ".join(COLUMNS)
 
 
-def _problem(number: int, location: tuple[int | str, ...], message: str, value: object) -> RowProblem:
+def question_of(number: int, row: object) -> Question | list[RowProblem]:
+    """The question of a row, a mapping or a text of JSON, or what is wrong with it."""
+    try:
+        found = _Row.model_validate_json(row) if isinstance(row, str) else _Row.model_validate(row)
+    except ValidationError as error:
+        return [_problem(number, fault) for fault in error.errors()[:MAX_PROBLEMS]]
+    return Question(
+        id=found.id or given_id(found.question),
+        text=found.question,
+        references=tuple(dict.fromkeys(filter(None, found.answer))),
+        gold=tuple(dict.fromkeys(Gold(**place.model_dump()) for place in found.gold)),
+        answerable=found.answerable,
+        origin=found.origin,
+        note=found.note,
+    )
+
+
+def _problem(number: int, fault: Any) -> RowProblem:
     """What a row is left out for, with the beginning of what stands there."""
-    column = [part for part in location if isinstance(part, str)][-1]
-    told = f"There should be {_WANTED[column]} here" if column in _WANTED else message
+    column, value = ["", *(part for part in fault["loc"] if isinstance(part, str))][-1], fault["input"]
+    if fault["type"] == "missing":
+        return RowProblem(number, column, f"There is no {column} in this row.")
+    if fault["type"] == "extra_forbidden":
+        return RowProblem(number, shown(column), f"No such column, or a quotation mark is missing. There are {NAMES}.")
+    told = f"There should be {_WANTED[column]} here" if column in _WANTED else fault["msg"]
     held = str(value) if isinstance(value, str | int | float) else f"a {type(value).__name__}"
     return RowProblem(number, column, f"{told}, not “{shown(held)}”.")
-
-
-def _remarks(row: _Row, question: Question) -> Iterator[tuple[str, str]]:
-    """Columns and what is odd about them, in a row that is taken."""
-    if "\n" in row.question:
-        yield "question", "The question runs over several lines: in a CSV file, is a quotation mark missing?"
-    if any(not place.document and (place.page or place.excerpt) for place in row.gold):
-        yield "document", "A page or a passage is given without its document, so it is not used."
-    if not question.answerable and (question.references or question.gold):
-        yield "answerable", "The question is marked as one without an answer, and an answer is given."
