@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,10 +36,11 @@ _log = logging.getLogger(__name__)
 def kept(folder: Path, settings: LogSettings) -> Iterator[None]:
     """Write what is logged below a data directory, until the block ends; warnings go to standard error as well.
 
-    Without a file where it cannot be written: Lectern works on.
+    So is what ends a thread for a reason that nobody foresaw. Without a file where it cannot be written: Lectern works
+    on.
     """
     root = logging.getLogger()
-    with _told_to_terminal(root):
+    with _told_to_terminal(root), _ends_of_threads():
         try:
             handler = _handler(folder / FOLDER, settings)
         except OSError as error:
@@ -58,6 +60,22 @@ def kept(folder: Path, settings: LogSettings) -> Iterator[None]:
             for name, level in levels.items():
                 logging.getLogger(name).setLevel(level)
             handler.close()
+
+
+@contextmanager
+def _ends_of_threads() -> Iterator[None]:
+    """Log what ended a thread, which Python only tells on standard error."""
+
+    def told(end: threading.ExceptHookArgs) -> None:
+        if end.exc_value is not None:  # else it is SystemExit, amid the end of the process
+            name = end.thread.name if end.thread else "a thread"
+            _log.error("%s ended for a reason that nobody foresaw", name, exc_info=end.exc_value)
+
+    before, threading.excepthook = threading.excepthook, told
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 class _File(RotatingFileHandler):

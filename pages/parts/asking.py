@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 logger = logging.getLogger(__name__)
+KEPT = 100
+"""Questions that have ended and that nobody came back to: their answers are in the library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,9 @@ class AskingBoard:
             if under_way is not None and not under_way.finished:
                 return under_way
             asking = Asking(uuid.uuid4().hex, conversation, question, model, scope, replaces, agent)
+            self._askings.pop(conversation, None)  # the newest come last
             self._askings[conversation] = asking
+            self._forget_oldest()
             cancellation = self._cancellations[conversation] = Cancellation()
         threading.Thread(target=self._run, args=(asking, cancellation), name="lectern-answering", daemon=True).start()
         return asking
@@ -97,14 +101,22 @@ class AskingBoard:
         with self._lock:
             asking = self._askings.get(conversation)
             if asking is not None and asking.finished:
-                del self._askings[conversation]
-                self._cancellations.pop(conversation, None)
+                self._forget(conversation)
 
     def close(self) -> None:
         """Stop all answers."""
         with self._lock:
             for cancellation in self._cancellations.values():
                 cancellation.cancel()
+
+    def _forget_oldest(self) -> None:
+        ended = [conversation for conversation, asking in self._askings.items() if asking.finished]
+        for conversation in ended[:-KEPT]:
+            self._forget(conversation)
+
+    def _forget(self, conversation: str) -> None:
+        del self._askings[conversation]
+        self._cancellations.pop(conversation, None)
 
     def _run(self, asking: Asking, cancellation: Cancellation) -> None:
         try:

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -30,6 +30,7 @@ from rag_core.api.doors import Doors
 from rag_core.api.headers import page_policy
 from rag_core.errors import ConfigurationError, LecternError
 from rag_core.settings import Settings
+from rag_core.unexpected import stage
 
 if TYPE_CHECKING:
     from streamlit.starlette import App
@@ -123,10 +124,18 @@ async def _tell(opening: Opening, url: str, told: ExitStack) -> None:
     except OSError as error:
         logger.warning("The address of the server could not be noted: %s", error)
     await asyncio.sleep(_LATER_S)
-    opening.library.jobs.resume()
-    await asyncio.to_thread(doors.make)
-    settle()
-    opening.warm_up()
+    steps: list[Callable[[], object]] = [lambda: opening.library.jobs.resume(), doors.make, settle, opening.warm_up]
+    for step in steps:
+        await asyncio.to_thread(_done, step)
+
+
+def _done(step: Callable[[], object]) -> None:
+    """Do what the server does when it has time; what fails keeps nothing else back."""
+    try:
+        with stage("start"):
+            step()
+    except LecternError as error:
+        logger.warning("Left out as the server started: %s", error)
 
 
 async def announce(url: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from rag_core.errors import LecternError, StoreUnavailable
+from rag_core.unexpected import stage
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -108,7 +109,8 @@ class Opening:
 
     def _warm_up(self) -> None:
         try:
-            self.library.warm_up()
+            with stage("warming up"):
+                self.library.warm_up()
             settle()
         except LecternError as error:
             # Whoever asks the first question is told; here nobody is looking.

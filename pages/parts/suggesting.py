@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rag_core.domain import Document, Question, Scope
 from rag_core.errors import LecternError
+from rag_core.unexpected import stage
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -47,7 +48,8 @@ class SuggestionBoard:
 
     def _look(self, scope: Scope, given: list[Question]) -> list[str]:
         try:
-            return self._library().suggestions(given, scope=scope)
+            with stage("suggestions"):
+                return self._library().suggestions(given, scope=scope)
         except LecternError as error:
             logger.warning("No questions are suggested: %s", error)
             return []

@@ -6,9 +6,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rag_core.errors import LecternError
+from rag_core.unexpected import stage
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -51,12 +53,17 @@ class Thumbnails:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _draw(self, place: Place) -> None:
-        try:
-            png: bytes | None = self._library().page_image(*place, width_px=WIDTH_PX).png
-        except (LecternError, KeyError):  # what cannot be drawn has no picture; opening the page says why
-            png = None
+        png: bytes | None = None
+        with suppress(LecternError), stage("thumbnail"):  # without a picture; opening the page says why
+            png = self._picture(place)
         with self._lock:
             self._known[place] = png
             self._under_way.discard(place)
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
+
+    def _picture(self, place: Place) -> bytes | None:
+        try:
+            return self._library().page_image(*place, width_px=WIDTH_PX).png
+        except KeyError:  # the document is gone
+            return None

@@ -119,3 +119,19 @@ class Plain(Kind):
             made = last
         stopped = isinstance(made, Progress) and made.stage == "cancelled"
         run.end(job.id, "cancelled" if stopped else "done", result=made)
+
+
+class Store(Protocol):
+    """Where jobs are kept. Raises StoreUnavailable."""
+
+    def put(self, jobs: Sequence[Job]) -> None:
+        """Keep jobs as they are now."""
+
+    def unfinished(self) -> list[Job]:
+        """What an earlier process left, the oldest first."""
+
+    def past(self, limit: int) -> list[Job]:
+        """The last jobs of all processes, the newest first."""
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Forget jobs."""

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, JobState, Progress
 from rag_core.errors import Cancelled, LecternError
-from rag_core.jobs.base import Kind, Request
+from rag_core.jobs.base import Kind, Request, Store
 from rag_core.unexpected import stage
 
 logger = logging.getLogger(__name__)
@@ -23,22 +23,6 @@ logger = logging.getLogger(__name__)
 # How often what changed is kept while work goes on: the truth about documents and runs is kept by themselves.
 _KEEP_S = 0.5
 _CLOSE_S = 10.0
-
-
-class Store(Protocol):
-    """Where jobs are kept. Raises StoreUnavailable."""
-
-    def put(self, jobs: Sequence[Job]) -> None:
-        """Keep jobs as they are now."""
-
-    def unfinished(self) -> list[Job]:
-        """What an earlier process left, the oldest first."""
-
-    def past(self, limit: int) -> list[Job]:
-        """The last jobs of all processes, the newest first."""
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Forget jobs."""
 
 
 class Jobs:
@@ -240,7 +224,12 @@ class Jobs:
         if not waiting:
             return None
         kind = self._kinds[waiting[0].kind]
-        return _Run(self, kind, tuple(kind.batch([job for job in waiting if job.kind == kind.name])))
+        alike = [job for job in waiting if job.kind == kind.name]
+        try:
+            with stage("job batch"):
+                return _Run(self, kind, tuple(kind.batch(alike)))
+        except LecternError:  # whichever is at fault, it fails alone
+            return _Run(self, kind, (alike[0],))
 
     def _carry_out(self, run: _Run) -> None:
         error: LecternError | None = None

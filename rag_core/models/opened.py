@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 
+from rag_core.errors import LecternError
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import open_model
 from rag_core.settings import GenerationSettings, Settings
+from rag_core.unexpected import stage
 
+_log = logging.getLogger(__name__)
 _LOOK_S = 5.0
 
 
@@ -78,7 +82,11 @@ class OpenModels:
 
     def _look(self) -> None:
         while not self._closing.wait(_LOOK_S):
-            self.unload_idle()
+            try:
+                with stage("idle models"):
+                    self.unload_idle()
+            except LecternError as error:
+                _log.warning("Idle models are unloaded later: %s", error)
 
 
 def _what_matters(settings: Settings) -> tuple[GenerationSettings, object, object, object, bool]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from rag_core.domain import Document, DocumentFilter
 from rag_core.services.cards import clean_tag, make_cards
 from rag_core.storage import Storage
-from rag_core.storage.indexes.feeder import Feeder
 
 _TITLE_CHARS = 300
 
@@ -23,7 +22,7 @@ class Catalogue:
         self._storage = storage
         self._removed = removed
         self._closing = threading.Event()
-        self.cards = Feeder("Cards are made", lambda: make_cards(storage, self._closing.is_set))
+        self.cards = storage.background("Cards are made", lambda: make_cards(storage, self._closing.is_set))
 
     def documents(
         self, wanted: DocumentFilter, *, offset: int = 0, limit: int | None = None

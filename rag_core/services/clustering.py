@@ -35,7 +35,9 @@ class Clustering:
         self._turn = threading.Lock()
         self._closing = threading.Event()
         self._process = LowPriorityProcess()
-        self._feeder = Feeder("Documents are clustered", self.follow) if self._hierarchy.background else None
+        self._feeder: Feeder | None = None
+        if self._hierarchy.background:
+            self._feeder = storage.background("Documents are clustered", self.follow)
 
     @property
     def _hierarchy(self) -> HierarchySettings:

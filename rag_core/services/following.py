@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, FollowedSource, KnownSource, Visit, WebAddress
-from rag_core.errors import ConfigurationError, LecternError, SourceUnavailable
+from rag_core.errors import ConfigurationError, LecternError, SourceUnavailable, StoreUnavailable
 from rag_core.ingest import Ingest
 from rag_core.reading import SUFFIXES
 from rag_core.services.cards import clean_tag
@@ -192,6 +192,8 @@ class FollowedSources:
                         return
         except LecternError as error:
             logger.warning("A folder is looked at later: %s", error)
+            with suppress(StoreUnavailable):
+                self._note(folder, f"It is looked at again, as the last look failed. {error}", folder.device)
 
     def _folders(self) -> list[FollowedSource]:
         return [one for one in self._storage.sources.followed() if one.kind == "folder"]

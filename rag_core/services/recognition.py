@@ -16,7 +16,6 @@ from rag_core.ingest import Ingest
 from rag_core.reading.ocr import PageRecogniser, page_content, recognised_page
 from rag_core.settings import Settings
 from rag_core.storage import Storage
-from rag_core.storage.indexes.feeder import Feeder
 from rag_core.storage.postgres.recognition import Recognition, WaitingPage
 from rag_core.unexpected import stage
 
@@ -38,8 +37,7 @@ class Recognising:
         self._turn = threading.Lock()
         self._closing = threading.Event()
         self._missing = ""
-        self._feeder = Feeder("Pages are recognised", self.follow)
-        storage.wake_also(self._feeder)
+        self._feeder = storage.background("Pages are recognised", self.follow, woken=True)
 
     def follow(self) -> None:
         """Recognise what waits. Raises StoreUnavailable; a recogniser that is missing is told of by `notes`."""

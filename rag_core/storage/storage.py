@@ -64,7 +64,7 @@ class Storage:
         self._interrupts: list[Callable[[], None]] = []
         self._feeders: list[Feeder] = []
         self._listening: list[Feeder] = []
-        self._compactor: Feeder | None = None
+        self._others: list[Feeder] = []
         self._backend_chosen = False
         self._choosing = threading.Lock()
         self.min_free_bytes = settings.storage.min_free_bytes
@@ -204,6 +204,7 @@ class Storage:
         notes = [*told(self._loaded, self.dumps.searched())]
         for index in self.indexes:
             notes += [index.note() or "", dead_letters(index.label, self.sync.waiting(index.name))]
+        notes += [feeder.fault for feeder in (*self._feeders, *self._others)]
         return tuple(note for note in notes if note)
 
     @property
@@ -234,15 +235,21 @@ class Storage:
         told = {index.name: self._described(index) for index in self.indexes}
         return {"postgresql": f"{self._required().version()}, {where}", **told}
 
-    def wake_also(self, feeder: Feeder) -> None:
-        """Wake another's thread too, whenever something was committed. Whose it is stops it."""
-        self._listening.append(feeder)
+    def background(self, what: str, work: Callable[[], None], *, woken: bool = False) -> Feeder:
+        """A thread for what another does in the background, whose faults are among the notes; whose it is stops it.
+
+        woken: whenever something was committed.
+        """
+        feeder = Feeder(what, work)
+        self._others.append(feeder)
+        if woken:
+            self._listening.append(feeder)
+        return feeder
 
     def wake(self, *, hurry: bool = False) -> None:
         """There is something to follow, and maybe something to compact; `hurry`: somebody waits for it."""
-        for feeder in (*self._feeders, *self._listening, self._compactor):
-            if feeder is not None:
-                feeder.wake(hurry=hurry)
+        for feeder in (*self._feeders, *self._listening):
+            feeder.wake(hurry=hurry)
 
     def compact(self) -> None:
         """Find out what backend is best here, the first time, and compact dumps into segments where there are enough.
@@ -328,8 +335,7 @@ class Storage:
                 rest = {"lull_s": index.lull_s, "longest_s": _LONGEST_LULL_S}
                 follow = partial(self.sync.follow, index)
                 self._feeders.append(Feeder(f"{index.label} follows", follow, **soon, **rest))
-        self._compactor = Feeder("Dumps are compacted", self.compact)
-        self._opened.callback(self._compactor.stop)
+        self._opened.callback(self.background("Dumps are compacted", self.compact, woken=True).stop)
 
     def _keep_up(self) -> None:
         """Finish what a broken connection, or a disk that failed, left behind."""

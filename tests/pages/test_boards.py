@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from pages.parts.asking import AskingBoard
+from pages.parts.asking import KEPT, AskingBoard
 from pages.parts.opening import Opening
-from rag_core.domain import Step, StreamEvent
+from pages.parts.suggesting import SuggestionBoard
+from rag_core.domain import Scope, Step, StreamEvent
 from rag_core.errors import (
     LibraryInUse,
     ModelUnavailable,
@@ -85,3 +86,31 @@ def test_opening_fails_in_words_and_can_be_tried_again(library: FakeLibrary) -> 
     opening.retry()
     until(lambda: opening.state == "open")
     assert opening.library is library
+
+
+def test_suggestions_that_fail_for_a_reason_nobody_foresaw_are_none(
+    library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> list[str]:
+        raise ZeroDivisionError("nobody foresaw this")
+
+    monkeypatch.setattr(library, "suggestions", fail)
+    board = SuggestionBoard(lambda: library)  # type: ignore[arg-type,return-value]
+    until(lambda: board.get([], Scope(), []) is not None)
+    assert board.get([], Scope(), []) == []
+    board.close()
+
+
+def test_answers_that_nobody_came_back_to_are_forgotten_the_oldest_first(
+    questions: AskingBoard, library: FakeLibrary
+) -> None:
+    library.events = [StreamEvent("Bridges"), StreamEvent(answer=an_answer())]
+    for number in range(KEPT + 5):
+        questions.ask(f"c{number}", "Why?", None)
+        until(lambda number=number: (asking := questions.of(f"c{number}")) and asking.finished)  # type: ignore[misc]
+    assert [number for number in range(KEPT + 5) if questions.of(f"c{number}") is None] == list(range(4))
+    questions.ask("c6", "Once more?", None)
+    until(lambda: (asking := questions.of("c6")) and asking.finished)
+    questions.ask("another", "Why?", None)
+    assert questions.of("c6") is not None
+    assert questions.of("c4") is None

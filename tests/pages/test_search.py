@@ -289,15 +289,18 @@ def test_page_pictures_come_in_and_what_cannot_be_drawn_stays_away(library: Fake
     from tests.pages.test_boards import until
 
     def picture(document_id: str, page: int, **wanted: Any) -> Any:
+        if page > 2:
+            raise ZeroDivisionError("nobody foresaw this")
         if page > 1:
             raise KeyError(page)
         return SimpleNamespace(png=b"png")
 
     library.page_image = picture  # type: ignore[method-assign]
     pictures = Thumbnails(lambda: library)  # type: ignore[arg-type, return-value]
-    places = [("a", 1), ("a", 2)]
+    places = [("a", 1), ("a", 2), ("a", 3)]
     pictures.ask(places)
     until(lambda: not pictures.missing(places))
     assert pictures.get(("a", 1)) == b"png"
     assert pictures.get(("a", 2)) is None
+    assert pictures.get(("a", 3)) is None
     pictures.close()

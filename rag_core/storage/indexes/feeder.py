@@ -19,6 +19,7 @@ _EVERY_S = 30.0
 class Feeder:
     """Calls `work` when woken, and now and then for what backs off, until stopped. `what` says what it does.
 
+    fault: why it does not get on with that, for people; empty while all is well. It goes on trying.
     first_s: how long it waits after the start, where nothing wakes it.
     lull_s: how long nothing more may come before it works, at most `longest_s` after it was woken: many small batches
     while files come cost those who bring them in more than a large one afterwards.
@@ -28,6 +29,7 @@ class Feeder:
         self, what: str, work: Callable[[], None], *, first_s: float = _FIRST_S, lull_s: float = 0.0,
         longest_s: float = 0.0,
     ) -> None:  # fmt: skip
+        self.fault = ""
         self._what = what
         self._first_s, self._lull_s, self._longest_s = first_s, lull_s, longest_s
         self._work = work
@@ -56,13 +58,20 @@ class Feeder:
                 self._await_lull()
             self._hurried.clear()
             self._woken.clear()
-            try:
-                with stage("background"):  # whatever it is, the next time may go well
-                    self._work()
-            except LecternError as error:
-                _log.warning("%s later: %s", self._what, error)
+            self._try()
             # One who stops it sets the first before the second, which may have been cleared since.
             woken = self._stopped.is_set() or self._woken.wait(_EVERY_S)
+
+    def _try(self) -> None:
+        """Work; whatever goes wrong, the next time may go well."""
+        try:
+            with stage("background"):
+                self._work()
+        except LecternError as error:
+            self.fault = f"{self._what} later: {error}"
+            _log.warning("%s", self.fault)
+        else:
+            self.fault = ""
 
     def _await_lull(self) -> None:
         latest = time.monotonic() + self._longest_s

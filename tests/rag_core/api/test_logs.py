@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import stat
+import threading
 import time
 from concurrent import futures
 from pathlib import Path
@@ -93,3 +94,17 @@ def test_requests_are_sent_to_a_collector() -> None:
     assert (span.end_time_unix_nano - span.start_time_unix_nano) / 1e9 == pytest.approx(0.25, abs=0.01)
     told = {item.key: item.value.int_value or item.value.string_value for item in span.attributes}
     assert told["http.response.status_code"] == 200
+
+
+def test_what_ends_a_thread_is_in_the_log(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("nobody foresaw this")
+
+    before = threading.excepthook
+    with logs.kept(tmp_path, LogSettings()):
+        thread = threading.Thread(target=fail, name="lectern-somewhere")
+        thread.start()
+        thread.join()
+    assert threading.excepthook is before
+    (line,) = [line for line in lines(tmp_path / "logs" / "lectern.log") if "lectern-somewhere" in line["message"]]
+    assert "nobody foresaw this" in line["exc_info"]

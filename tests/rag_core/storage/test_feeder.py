@@ -7,7 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
+from rag_core import Library
 from rag_core.storage.indexes.feeder import Feeder
+from tests.rag_core.jobs.until import until
 
 _LONG_S = 60.0
 
@@ -50,3 +54,47 @@ def test_who_stops_it_waits_for_no_lull() -> None:
     with patient(_LONG_S) as (feeder, _):
         feeder.wake()
     assert time.monotonic() - began < _LONG_S / 4
+
+
+def test_what_nobody_foresaw_ends_no_feeder_and_is_told_until_it_goes_well() -> None:
+    tried, well = threading.Semaphore(0), threading.Event()
+
+    def work() -> None:
+        tried.release()
+        if not well.is_set():
+            raise ZeroDivisionError("nobody foresaw this")
+
+    feeder = Feeder("It is tried", work, first_s=_LONG_S)
+    try:
+        for _ in range(2):  # it goes on after the first time
+            feeder.wake()
+            assert tried.acquire(timeout=_LONG_S)
+            until(lambda: "ZeroDivisionError" in feeder.fault)
+        assert feeder.fault.startswith("It is tried later: Something inside Lectern failed")
+        well.set()
+        feeder.wake()
+        until(lambda: feeder.fault == "")
+    finally:
+        feeder.stop()
+
+
+def test_a_fault_in_the_background_is_among_the_librarys_notes(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError("no such device")
+
+    other = library.storage.background("It is tried", fail)
+    monkeypatch.setattr(library.storage.removals, "sweep", fail)
+    try:
+        other.wake()
+        library.storage.wake(hurry=True)
+        until(lambda: len([note for note in library.maintenance.notes() if "later: " in note]) == 2)
+        assert {note.partition(" later")[0] for note in library.maintenance.status().notes if "later: " in note} == {
+            "It is tried", "The library is kept up"
+        }  # fmt: skip
+        monkeypatch.undo()
+        library.storage.wake(hurry=True)
+        until(lambda: not any("kept up later" in note for note in library.maintenance.notes()))
+    finally:
+        other.stop()
