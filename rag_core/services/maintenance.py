@@ -17,7 +17,7 @@ from rag_core.services.language_models import LanguageModels
 from rag_core.services.preferences import Preferences
 from rag_core.services.recognition import Recognising
 from rag_core.services.reembedding import Reembedding, target_profile, target_settings
-from rag_core.settings import EmbeddingSettings, Settings
+from rag_core.settings import EmbeddingSettings, Settings, not_settings
 from rag_core.storage import Archive, Storage, check_known, report
 from rag_core.storage.maintenance import doctor
 
@@ -175,7 +175,7 @@ class Maintenance:
 
     def _told(self, target: TargetProfile | None) -> tuple[str, ...]:
         found = (*self._storage.notes, *rechunking.note(self._storage), *self._recognition.notes())
-        return (*found, *([target.note] if target else ()))
+        return (*found, *not_settings(), *([target.note] if target else ()))
 
 
 def restore(path: Path, settings: Settings) -> BackupReport:

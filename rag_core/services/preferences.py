@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from rag_core.domain import Profile
 from rag_core.errors import ConfigurationError
 from rag_core.services import rechunking
-from rag_core.settings import ServerSettings, Settings, translated
+from rag_core.settings import ServerSettings, Settings, not_settings, translated
 from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -29,6 +29,8 @@ class Preferences:
         self._storage = storage
         self._kept = storage.conversations
         self._lock = threading.Lock()
+        for note in not_settings():
+            _log.warning("%s", note)
         self.settings = self._with_own(settings)
         rechunking.look(storage, self.settings.chunking.key)
         self._consent = self._kept.preference(_REMOTE) == "yes"

@@ -7,7 +7,9 @@ from a `.env` file in the working directory, then from the defaults. `DATABASE_U
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ __all__ = [
     "APP_DIR", "DATA_DIR", "PROJECT_DIR",
     "AnsweringSettings", "ChunkingSettings", "DoorSettings", "EmbeddingSettings", "GenerationSettings",
     "HierarchySettings", "LogSettings", "OcrSettings", "ReadingSettings", "RetrievalSettings", "ServerSettings",
-    "Settings", "SourcesSettings", "StorageSettings", "translated",
+    "Settings", "SourcesSettings", "StorageSettings", "not_settings", "translated",
 ]  # fmt: skip
 
 DATA_DIR = data_dir()
@@ -45,13 +47,16 @@ DATA_DIR = data_dir()
 # What a run of an evaluation may change and a library may apply. Never where a remote model's key and passages go.
 _TUNABLE = ("retrieval", "answering", "chunking", "generation")
 _NOT_TUNABLE = ("generation.gemini_endpoint",)
+_PREFIX = "LECTERN_"
+# What fault points and tests read of the environment.
+_OTHERS = ("FAULT", "FUZZ_", "REQUIRE_BROWSER")
 
 
 class Settings(BaseSettings):
     """All settings. Raises ConfigurationError through `Settings.load` for values that cannot be used."""
 
     model_config = SettingsConfigDict(
-        env_prefix="LECTERN_",
+        env_prefix=_PREFIX,
         env_nested_delimiter="__",
         env_file=".env",
         extra="forbid",
@@ -137,6 +142,30 @@ class Settings(BaseSettings):
             return cls(**values)
         except ValidationError as error:
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
+
+
+def not_settings(names: Iterable[str] = os.environ) -> tuple[str, ...]:
+    """What the user should know of variables of the environment that are named like settings and are none.
+
+    They are not refused, as such a line of `.env` is: the environment is not Lectern's alone.
+    """
+    known, lines = [*_names()], []
+    for name in sorted(names):
+        own = name.upper().removeprefix(_PREFIX)
+        if own == name.upper() or own.startswith(_OTHERS) or own.partition("__")[0].lower() in Settings.model_fields:
+            continue
+        near = get_close_matches(own, known, 1, 0.75)
+        help_text = f"Did you mean {_PREFIX}{near[0]}?" if near else "docs/settings.md has all settings."
+        lines.append(f"{name} in the environment is no setting and changes nothing. {help_text}")
+    return tuple(lines)
+
+
+def _names() -> Iterator[str]:
+    """Every setting as the environment names it, without the prefix."""
+    for name, field in Settings.model_fields.items():
+        group = field.default
+        keys = type(group).model_fields if isinstance(group, Group) else ()
+        yield from (f"{name}__{key}".upper() for key in keys) if keys else (name.upper(),)
 
 
 def translated(values: Mapping[str, object]) -> dict[str, object]:

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 import pytest
 
-from rag_core import Cancellation, Settings, secrets
+from rag_core import Cancellation, Library, Settings, secrets
 from rag_core.cli.run import check_port
 from rag_core.errors import ConfigurationError, LecternError
-from rag_core.settings import ChunkingSettings, translated
+from rag_core.settings import ChunkingSettings, not_settings, translated
 from rag_core.settings.group import Group
 from tests.conftest import PROJECT
 
@@ -20,6 +20,36 @@ def test_a_misspelt_name_fails() -> None:
         Settings.load(dta_dir="x")
     with pytest.raises(ConfigurationError, match="sze"):
         Settings.load(chunking={"sze": 1})
+
+
+def test_a_misspelt_variable_of_the_environment_is_told_of(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("LECTERN_FOO", "1")
+    with Library.open(settings) as library:
+        (note,) = library.maintenance.status().notes
+    assert caplog.messages == [note]
+    assert (
+        note == "LECTERN_FOO in the environment is no setting and changes nothing. docs/settings.md has all settings."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("LECTERN_RETRIEVAL_K", "LECTERN_RETRIEVAL__K"), ("LECTERN_RETRIVAL__K", "LECTERN_RETRIEVAL__K"),
+     ("lectern_datadir", "LECTERN_DATA_DIR")],
+)  # fmt: skip
+def test_the_setting_that_was_meant_is_named(name: str, meant: str) -> None:
+    (note,) = not_settings([name])
+    assert note.startswith(name)
+    assert f"Did you mean {meant}?" in note
+
+
+def test_other_variables_are_left_alone() -> None:
+    assert not not_settings([
+        "LECTERN", "PATH", "_LECTERN_COMPLETE", "LECTERN_RETRIEVAL__K", "lectern_models_dir", "LECTERN_DATABASE_URL",
+        "LECTERN_FAULT", "LECTERN_FAULTS_SEED", "LECTERN_FUZZ_REQUESTS", "LECTERN_REQUIRE_BROWSER",
+    ])  # fmt: skip
 
 
 def test_values_are_checked() -> None:
