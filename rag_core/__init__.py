@@ -16,25 +16,37 @@ if TYPE_CHECKING:
     from rag_core.domain import (
         AddEvent,
         Answer,
+        BackupReport,
+        Chunk,
         Citation,
         Conversation,
         Document,
         Hit,
         LibraryStatus,
         Message,
+        Page,
+        PageImage,
+        Question,
+        Retrieval,
+        Scope,
         StreamEvent,
+        Table,
         Upload,
         WebAddress,
     )
     from rag_core.errors import LecternError
     from rag_core.library import Library
+    from rag_core.remote.library import RemoteLibrary
     from rag_core.settings import Settings
+    from rag_core.sources import Source
 
 __version__ = "1.0.0"
 __all__ = [
     "AddEvent",
     "Answer",
+    "BackupReport",
     "Cancellation",
+    "Chunk",
     "Citation",
     "Conversation",
     "Document",
@@ -43,8 +55,16 @@ __all__ = [
     "Library",
     "LibraryStatus",
     "Message",
+    "Page",
+    "PageImage",
+    "Question",
+    "RemoteLibrary",
+    "Retrieval",
+    "Scope",
     "Settings",
+    "Source",
     "StreamEvent",
+    "Table",
     "Upload",
     "WebAddress",
 ]
@@ -53,7 +73,9 @@ _ELSEWHERE = {
     "Cancellation": "cancellation",
     "LecternError": "errors",
     "Library": "library",
+    "RemoteLibrary": "remote.library",
     "Settings": "settings",
+    "Source": "sources",
 }
 
 

@@ -25,6 +25,7 @@ from rag_core.domain import (
     Page,
     PageImage,
     Question,
+    Retrieval,
     Scope,
     StreamEvent,
     Table,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from rag_core.reading import Reader
     from rag_core.remote.library import RemoteLibrary
-    from rag_core.retrieval import Retrieval
     from rag_core.sources import Source
     from rag_core.storage import Storage
 

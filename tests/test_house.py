@@ -101,9 +101,12 @@ def test_nobody_reaches_into_the_private_parts_of_another() -> None:
 
 def test_the_public_names() -> None:
     assert sorted(rag_core.__all__) == [
-        "AddEvent", "Answer", "Cancellation", "Citation", "Conversation", "Document", "Hit", "LecternError", "Library",
-        "LibraryStatus", "Message", "Settings", "StreamEvent", "Upload", "WebAddress",
+        "AddEvent", "Answer", "BackupReport", "Cancellation", "Chunk", "Citation", "Conversation", "Document", "Hit",
+        "LecternError", "Library", "LibraryStatus", "Message", "Page", "PageImage", "Question", "RemoteLibrary",
+        "Retrieval", "Scope", "Settings", "Source", "StreamEvent", "Table", "Upload", "WebAddress",
     ]  # fmt: skip
+    for name in rag_core.__all__:
+        assert getattr(rag_core, name), name
     public = {name for name in vars(rag_core.Library) if not name.startswith("_")}
     assert public == {
         "open", "connect", "restore", "backup_beside", "close", "is_closing", "warm_up", "settings", "folder",
@@ -112,6 +115,10 @@ def test_the_public_names() -> None:
         "search", "retrieve", "ask", "stream", "reply", "embed", "count_tokens", "suggestions", "scope_of",
         "conversations", "messages",
     }  # fmt: skip
+    others = {"Iterable", "Iterator", "Mapping", "NDArray", "None", "Path", "Sequence"}
+    for name in public:  # what its methods take and give is public too
+        hints = getattr(getattr(rag_core.Library, name), "__annotations__", {})
+        assert {*re.findall(r"[A-Z]\w+", " ".join(hints.values()))} <= {*rag_core.__all__, *others}, name
 
 
 def test_nothing_heavy_is_imported_with_the_library() -> None:

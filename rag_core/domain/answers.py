@@ -114,6 +114,14 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The hits for a question, best first or in the order of MMR's picks, and how they were found."""
+
+    hits: tuple[Hit, ...]
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with all that is needed to check it. `conversation` and `message_id` say where it is kept."""
 

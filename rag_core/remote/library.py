@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import NoneType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +22,7 @@ from rag_core.domain import (
     Message,
     Page,
     PageImage,
+    Retrieval,
     Scope,
     Searched,
     StreamEvent,
@@ -56,14 +57,6 @@ if TYPE_CHECKING:
 
 Listed = TypeVar("Listed")
 _MOST = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Hits, and how they were found."""
-
-    hits: tuple[Hit, ...]
-    trace: Trace
 
 
 class RemoteLibrary(Remote):
@@ -170,7 +163,7 @@ class RemoteLibrary(Remote):
         """The best chunks for a question, best first."""
         return list(self._search(question, scope, wanted, explain=False).hits)
 
-    def retrieve(self, question: str, *, scope: Scope | None = None, **wanted: object) -> Found:
+    def retrieve(self, question: str, *, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """The same with what became of each candidate."""
         return self._search(question, scope, wanted, explain=True)
 
@@ -239,12 +232,12 @@ class RemoteLibrary(Remote):
                 break
         return found
 
-    def _search(self, question: str, scope: Scope | None, wanted: dict[str, object], *, explain: bool) -> Found:
+    def _search(self, question: str, scope: Scope | None, wanted: dict[str, object], *, explain: bool) -> Retrieval:
         body = {"question": question, "scope": _given(scope), "explain": explain, **wanted}
         told = self._wire.ask("POST", f"{ROOT}/search", body)
         searched = revived(Searched, told["searched"]) if told["searched"] else None
         hits = tuple(revived(Hit, one) for one in told["hits"])
-        return Found(hits, Trace(searched=searched, notes=tuple(told["notes"])))
+        return Retrieval(hits, Trace(searched=searched, notes=tuple(told["notes"])))
 
     def _fetched(self, address: WebAddress, token: Cancellation) -> Iterator[AddEvent]:
         """Have the server fetch an address, and what it links to."""

@@ -9,8 +9,7 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import PrivateAttr
 
-from rag_core.domain import Hit, Trace
-from rag_core.retrieval.pipeline import Retrieval
+from rag_core.domain import Hit, Retrieval, Trace
 
 
 class LecternRetriever(BaseRetriever):

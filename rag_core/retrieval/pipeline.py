@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from rag_core.domain import Considered, Hit, Searched, Trace
+from rag_core.domain import Considered, Hit, Retrieval, Searched, Trace
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.catching_up import caught_up
@@ -38,14 +38,6 @@ _MEANT = 5
 _TELL = 100
 # Near-duplicates are looked for among so many times the hits.
 _FOLDED = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieval:
-    """The hits for a question, best first or in the order of MMR's picks, and how they were found."""
-
-    hits: tuple[Hit, ...]
-    trace: Trace
 
 
 class Pipeline:
