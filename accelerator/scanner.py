@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from accelerator.errors import DumpMismatch
 from accelerator.parts import Part
 from accelerator.products import inner
 from accelerator.ranking import Found, Match, kth, merged
+from accelerator.removals import Removals
 from accelerator.sealed import Sealed, View
 from accelerator.segment import Segment
 from accelerator.selection import Selection
@@ -50,9 +52,7 @@ class Scanner:
         self._lock = threading.Lock()
         self._unsealed = Unsealed(dimensions)
         self._sealed: tuple[Sealed, ...] = ()
-        # When each key was last removed or replaced, counted in such events.
-        self._gone: dict[str, int] = {}
-        self._events = 0
+        self.removals = Removals()
 
     def add(self, key: str, dump: Dump) -> None:
         """Make a dump searchable, in place of an earlier one of that key. Raises DumpMismatch (other dimensions)."""
@@ -95,8 +95,7 @@ class Scanner:
         """Search a segment no longer."""
         with self._lock:
             gone = {key for sealed in self._sealed if sealed.segment is segment for key in sealed}
-            self._events += 1
-            self._gone.update(dict.fromkeys(gone, self._events))
+            self.removals.note(gone)
             self._sealed = tuple(sealed for sealed in self._sealed if sealed.segment is not segment)
         self._forget_block(segment)
 
@@ -136,13 +135,13 @@ class Scanner:
         unit = self._unit(query, k)
         vector = unit.astype(np.float32)
         while True:
-            views, parts, fast, event = self._snapshot(within, mode)
-            found = [Found.in_part(part, inner(part.rows, vector), k) for part in parts]
-            for view in views:
-                found.append(self._tried(_finding(view, vector, k, fast, kth(found, k))))
-            matches = merged(found, unit, k)
-            if self._all_stand(matches, event):
-                return matches
+            with self._snapshot(within, mode) as (views, parts, fast, event):
+                found = [Found.in_part(part, inner(part.rows, vector), k) for part in parts]
+                for view in views:
+                    found.append(self._tried(_finding(view, vector, k, fast, kth(found, k))))
+                matches = merged(found, unit, k)
+                if self._all_stand(matches, event):
+                    return matches
             # Something found was removed or replaced meanwhile: its place belongs to the next best.
 
     def search_many(
@@ -182,26 +181,32 @@ class Scanner:
         return bytes(sealed.segment.sections.arrays["hashes"][sealed.places([(key, row)])[0]].tobytes())
 
     def _together(self, units: NDArray[np.float64], k: int, mode: Mode, within: Selection | None) -> list[list[Match]]:
-        views, parts, fast, event = self._snapshot(within, mode)
         queries = units.astype(np.float32)
-        products = [queries @ part.rows.T for part in parts]
-        scored = [self._tried(_scoring(view, queries)) for view in views]
         results = []
-        for number, unit in enumerate(units):
-            found = [Found.in_part(part, all_of[number], k) for part, all_of in zip(parts, products, strict=True)]
-            for view, scores in zip(views, scored, strict=True):
-                found.append(view.among(scores, number, queries[number], k, fast=fast, floor=kth(found, k)))
-            matches = merged(found, unit, k)
-            results.append(
-                matches if self._all_stand(matches, event) else self.search(unit, k, mode=mode, within=within)
-            )
+        with self._snapshot(within, mode) as (views, parts, fast, event):
+            products = [queries @ part.rows.T for part in parts]
+            scored = [self._tried(_scoring(view, queries)) for view in views]
+            for number, unit in enumerate(units):
+                found = [Found.in_part(part, all_of[number], k) for part, all_of in zip(parts, products, strict=True)]
+                for view, scores in zip(views, scored, strict=True):
+                    found.append(view.among(scores, number, queries[number], k, fast=fast, floor=kth(found, k)))
+                matches = merged(found, unit, k)
+                results.append(
+                    matches if self._all_stand(matches, event) else self.search(unit, k, mode=mode, within=within)
+                )
         return results
 
-    def _snapshot(self, within: Selection | None, mode: Mode) -> tuple[list[View], list[Part], bool, int]:
+    @contextmanager
+    def _snapshot(self, within: Selection | None, mode: Mode) -> Iterator[tuple[list[View], list[Part], bool, int]]:
+        """What a search goes through; what is removed until it ends is known to it by the event."""
         with self._lock:
-            sealed, parts, event = self._sealed, self._unsealed.parts(within), self._events
-        fast = mode == "fast" or (mode == "auto" and sum(len(item.segment) for item in sealed) >= FAST_ROWS)
-        return [item.view(within) for item in sealed], parts, fast, event
+            sealed, parts, event = self._sealed, self._unsealed.parts(within), self.removals.begin()
+        try:
+            fast = mode == "fast" or (mode == "auto" and sum(len(item.segment) for item in sealed) >= FAST_ROWS)
+            yield [item.view(within) for item in sealed], parts, fast, event
+        finally:
+            with self._lock:
+                self.removals.end(event)
 
     def _tried(self, work: Callable[[Backend], _T]) -> _T:
         """What the backend makes; where it fails, what the CPU makes from now on."""
@@ -233,7 +238,7 @@ class Scanner:
     def _all_stand(self, matches: Sequence[Match], event: int) -> bool:
         """Whether nothing of it was removed or replaced since that event."""
         with self._lock:
-            return all(self._gone.get(match.key, 0) <= event for match in matches)
+            return self.removals.none_of([match.key for match in matches], event)
 
     def _forget_block(self, segment: Segment) -> None:
         try:
@@ -251,8 +256,7 @@ class Scanner:
             self._unsealed.remove(key)
         else:
             return
-        self._events += 1
-        self._gone[key] = self._events
+        self.removals.note([key])
 
 
 def _finding(view: View, query: NDArray[np.float32], k: int, fast: bool, floor: float) -> Callable[[Backend], Found]:

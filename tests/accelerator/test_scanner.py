@@ -239,3 +239,15 @@ def test_searches_while_dumps_come_and_go(make_dump: MakeDump) -> None:
     for thread in threads:
         thread.join()
     assert faults == []
+
+
+def test_what_was_removed_is_not_remembered_for_good(scanner: Scanner, make_dump: MakeDump) -> None:
+    rows = unit_rows(2, DIMENSIONS, seed=5)
+    for number in range(50):
+        scanner.add(f"short lived {number}", make_dump(rows))
+        scanner.search(rows[0], 1)
+        scanner.search_many(rows, 1)
+        scanner.remove(f"short lived {number}")
+    with pytest.raises(ValueError, match="k must be"):
+        scanner.search(rows[0], 0)
+    assert len(scanner.removals) == 0
