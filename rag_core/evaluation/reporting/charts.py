@@ -1,11 +1,14 @@
 """Charts of runs, as Vega-Lite specifications made by Altair, each with its numbers as a table.
 
-Altair takes a second to load, so it is imported where a chart is drawn.
+Altair takes a second to load, so this module is imported where charts are drawn.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+
+import altair as alt
 
 from rag_core.chart_parts import (
     COLOURS,
@@ -30,7 +33,8 @@ from rag_core.evaluation.measuring.metrics import METRIC, METRICS
 from rag_core.evaluation.reporting import figures
 from rag_core.evaluation.reporting.figures import Tested
 
-Shown = Sequence[tuple[str, Tested]]
+Shown = dict[str, Tested]
+"""Runs with their results by their names."""
 
 GROUPS = 20
 LISTED = 100
@@ -44,7 +48,7 @@ def drawings(runs: Sequence[Tested], history: Sequence[Run]) -> tuple[Drawing, .
     Two runs are compared question by question too.
     """
     tried = list(runs)[: len(COLOURS)]
-    shown = list(zip(figures.names([run for run, _ in tried]), tried, strict=True))
+    shown = dict(zip(figures.names([run for run, _ in tried]), tried, strict=True))
     drawn = [
         _metrics(shown, "retrieval"),
         _metrics(shown, "answer"),
@@ -64,18 +68,16 @@ def _metrics(shown: Shown, kind: MetricKind) -> Drawing | None:
          "questions": found.count}
         for metric in METRICS
         if metric.kind == kind and metric.unit == "share"
-        for name, (run, _) in shown
+        for name, (run, _) in shown.items()
         if (found := run.metrics.get(metric.key)) is not None
     ]  # fmt: skip
     if not rows:
         return None
-    import altair as alt
-
-    runs = _names(shown)
-    lines = alt.Y("metric:N", sort=None, title=None, axis=alt.Axis(labelLimit=230, ticks=False, domain=False))
+    runs = list(shown)
     base = chart_of(rows).encode(
-        y=lines, yOffset=alt.YOffset("run:N", sort=runs), color=colour(runs), tooltip=tooltip(rows)
-    )
+        y=alt.Y("metric:N", sort=None, title=None, axis=alt.Axis(labelLimit=230, ticks=False, domain=False)),
+        yOffset=alt.YOffset("run:N", sort=runs), color=colour(runs), tooltip=tooltip(rows),
+    )  # fmt: skip
     interval = base.mark_rule(strokeWidth=2).encode(x=share_x("low"), x2="high:Q")
     mean = base.mark_point(filled=True, size=60, opacity=1).encode(x=share_x("mean"), shape=shape(runs))
     return Drawing(
@@ -88,16 +90,10 @@ def _metrics(shown: Shown, kind: MetricKind) -> Drawing | None:
 
 def _over_k(shown: Shown) -> Drawing | None:
     """How much is found by the first passages alone."""
-    rows: Rows = [
-        {"run": name, "k": point.k, "recall": point.recall, "hits": point.hit_rate, "precision": point.precision}
-        for name, (_, results) in shown
-        for point in figures.over_k(results)
-    ]
-    if max((row["k"] for row in rows), default=0) < 2:
+    rows: Rows = [{"run": name, **at} for name, (_, results) in shown.items() for at in figures.over_k(results)]
+    runs, last = list(shown), max((row["k"] for row in rows), default=0)
+    if last < 2:
         return None
-    import altair as alt
-
-    runs, last = _names(shown), max(row["k"] for row in rows)
     ticks = alt.Axis(tickMinStep=1, format="d", tickCount=min(last, 10), grid=False)
     base = chart_of(rows).encode(
         x=alt.X("k:Q", title="First passages looked at (k)", axis=ticks, scale=alt.Scale(domain=[1, last])),
@@ -118,19 +114,16 @@ def _over_k(shown: Shown) -> Drawing | None:
 
 def _reliability(shown: Shown) -> Drawing | None:
     """How often answers are right for how sure they are."""
-    rows: Rows = []
-    for name, (_, results) in shown:
-        found = calibration(results)
-        label = f"{name} (error {100 * found.error:.0f} points)"
-        rows += [
-            {"run": label, "confidence": part.confidence, "right": part.accuracy, "answers": part.count}
-            for part in found.bins
-            if part.count
-        ]
+    measured = {name: calibration(results) for name, (_, results) in shown.items()}
+    rows: Rows = [
+        {"run": f"{name} (error {100 * found.error:.0f} points)", "confidence": part.confidence,
+         "right": part.accuracy, "answers": part.count}
+        for name, found in measured.items()
+        for part in found.bins
+        if part.count
+    ]  # fmt: skip
     if not rows:
         return None
-    import altair as alt
-
     runs = list(dict.fromkeys(row["run"] for row in rows))
     across, up = "Confidence", "Right"
     base = chart_of(rows).encode(x=share_x("confidence", across), y=share_y("right", up), color=colour(runs))
@@ -150,17 +143,15 @@ def _latency(shown: Shown) -> Drawing | None:
     """Where the time goes."""
     rows: Rows = [
         {"run": name, "stage": figures.STAGES[stage], "ms": mean, "slow": slow, "place": place}
-        for name, (_, results) in shown
+        for name, (_, results) in shown.items()
         for place, (stage, (mean, slow)) in enumerate(figures.latency(results).items())
     ]
     if not rows:
         return None
-    import altair as alt
-
     stages = [label for label in figures.STAGES.values() if any(row["stage"] == label for row in rows)]
     bars = chart_of(rows).mark_bar(height=18, stroke=MIDDLE, strokeWidth=0.5).encode(
         x=alt.X("ms:Q", title="Milliseconds a question, mean", stack="zero", axis=alt.Axis(tickCount=6)),
-        y=alt.Y("run:N", sort=_names(shown), title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False)),
+        y=alt.Y("run:N", sort=list(shown), title=None, axis=alt.Axis(labelLimit=170, ticks=False, domain=False)),
         color=colour(stages, "stage"), order=alt.Order("place:Q"), tooltip=tooltip(rows),
     )  # fmt: skip
     return Drawing(
@@ -175,34 +166,41 @@ def _questions(shown: Shown) -> Drawing | None:
     """Which questions the second of two runs does better and worse."""
     if len(shown) != 2:
         return None
-    (name_a, (run_a, a)), (name_b, (run_b, b)) = shown
+    (name_a, (run_a, a)), (name_b, (run_b, b)) = shown.items()
     keys = ("token_f1", "similarity", "correct") if run_a.answers and run_b.answers else ()
-    found = next(((key, shifts) for key in (*keys, "ndcg", "hit_rate") if (shifts := figures.shifts(a, b, key))), None)
-    if found is None:
+    measured = ((METRIC[key].label, figures.shifts(a, b, key)) for key in (*keys, "ndcg", "hit_rate"))
+    label, shifts = next((found for found in measured if found[1]), ("", []))
+    if not shifts:
         return None
-    import altair as alt
-
-    metric, shifts = METRIC[found[0]], found[1]
-    rows, across = _places(shifts), f"{metric.label}: {name_a}"
-    way = alt.Color(
-        "way:N", title=None, scale=alt.Scale(domain=list(WAYS), range=list(WAYS.values())), legend=legend(3)
-    )
-    shapes = alt.Scale(domain=list(WAYS), range=["triangle-up", "triangle-down", "circle"])
-    shape = alt.Shape("way:N", title=None, scale=shapes, legend=legend(3))
+    rows, across, shapes = _places(shifts), f"{label}: {name_a}", ["triangle-up", "triangle-down", "circle"]
     marks = chart_of(rows).mark_point(filled=True, opacity=0.85).encode(
-        x=share_x("before", across), y=share_y("after", name_b), color=way, shape=shape,
-        size=alt.Size("questions:Q", scale=alt.Scale(range=[50, 700], domainMin=0), legend=None), tooltip=tooltip(rows),
+        x=share_x("before", across), y=share_y("after", name_b), tooltip=tooltip(rows),
+        color=alt.Color("way:N", title=None, legend=legend(3),
+                        scale=alt.Scale(domain=list(WAYS), range=list(WAYS.values()))),
+        shape=alt.Shape("way:N", title=None, legend=legend(3), scale=alt.Scale(domain=list(WAYS), range=shapes)),
+        size=alt.Size("questions:Q", scale=alt.Scale(range=[50, 700], domainMin=0), legend=None),
     )  # fmt: skip
-    changed = [item for item in shifts if item.after != item.before]
-    most = sorted(changed, key=lambda item: -abs(item.after - item.before))[:LISTED]
+    changed = sorted((item for item in shifts if item[1] != item[2]), key=lambda item: -abs(item[2] - item[1]))
     return Drawing(
         "questions", "Questions that got better and worse",
         "Above the dashed line stand questions that the second run does better; greater marks stand for more questions "
         f"with the same values. The table lists those that changed most, at most {LISTED}.",
         specification(alt.layer(diagonal(across, name_b), marks)),
         ("Question", f"{name_a} (%)", f"{name_b} (%)", "Change (points)"),
-        tuple((item.question, *map(percent, (item.before, item.after, item.after - item.before))) for item in most),
+        tuple((text, *map(percent, (before, after, after - before))) for text, before, after in changed[:LISTED]),
     )  # fmt: skip
+
+
+def _places(shifts: Sequence[tuple[str, float, float]]) -> Rows:
+    """One mark for all questions with the same values, to a hundredth."""
+    places: dict[tuple[float, float], list[str]] = defaultdict(list)
+    for question, before, after in shifts:
+        places[round(before, 2), round(after, 2)].append(question)
+    return [
+        {"before": before, "after": after, "questions": len(here), "example": here[0][:120],
+         "way": "better" if after > before else "worse" if after < before else "the same"}
+        for (before, after), here in places.items()
+    ]  # fmt: skip
 
 
 def _history(history: Sequence[Run]) -> Drawing | None:
@@ -215,8 +213,6 @@ def _history(history: Sequence[Run]) -> Drawing | None:
 
 
 def _line_of(key: str, together: Sequence[Sequence[Run]]) -> Drawing:
-    import altair as alt
-
     rows: Rows = [
         {"at": f"{number}", "begun": figures.moment(runs[0].created_at), "run": run.configuration.name,
          "mean": run.metrics[key].mean, "low": run.metrics[key].low, "high": run.metrics[key].high}
@@ -225,35 +221,17 @@ def _line_of(key: str, together: Sequence[Sequence[Run]]) -> Drawing:
     ]  # fmt: skip
     newest = list(dict.fromkeys(row["run"] for row in reversed(rows)))[: len(COLOURS)]
     rows = [row for row in rows if row["run"] in newest]
-    latest = list(dict.fromkeys(row["run"] for row in rows))
+    latest, up = list(dict.fromkeys(row["run"] for row in rows)), METRIC[key].label
     base = chart_of(rows).encode(
         x=alt.X("at:O", sort=None, title="Runs, oldest first", axis=alt.Axis(labelAngle=0)), color=colour(latest),
-        xOffset=alt.XOffset("run:N", sort=latest), tooltip=tooltip(rows),
+        xOffset=alt.XOffset("run:N", sort=latest), tooltip=tooltip(rows), y=share_y("mean", up),
     )  # fmt: skip
-    up = METRIC[key].label
-    line = base.mark_line(strokeWidth=1.5, opacity=0.6).encode(y=share_y("mean", up))
+    line = base.mark_line(strokeWidth=1.5, opacity=0.6)
     interval = base.mark_rule(strokeWidth=2).encode(y=share_y("low", up), y2="high:Q")
-    mean = base.mark_point(filled=True, size=60, opacity=1).encode(y=share_y("mean", up), shape=shape(latest))
+    mean = base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape(latest))
     return Drawing(
         "history", f"{METRIC[key].label} over time",
         f"{METRIC[key].help} Each mark is a run on this question set with its 95 % interval.",
         specification(alt.layer(line, interval, mean)),
         *table(rows, "at", "begun", "run", "mean", "low", "high"),
     )  # fmt: skip
-
-
-def _places(shifts: Sequence[figures.Shift]) -> Rows:
-    """One mark for all questions with the same values, to a hundredth."""
-    counts: dict[tuple[float, float], Rows] = {}
-    for shift in shifts:
-        place = (round(shift.before, 2), round(shift.after, 2))
-        counts.setdefault(place, []).append({"question": shift.question})
-    return [
-        {"before": before, "after": after, "questions": len(here), "example": here[0]["question"][:120],
-         "way": "better" if after > before else "worse" if after < before else "the same"}
-        for (before, after), here in counts.items()
-    ]  # fmt: skip
-
-
-def _names(shown: Shown) -> list[str]:
-    return [name for name, _ in shown]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from statistics import fmean
+from typing import Any
 
 from rag_core.domain import Result, Run
 
@@ -21,25 +22,6 @@ STAGES = {
     "cite": "Checking citations",
 }
 SHOWN_K = 50
-
-
-@dataclass(frozen=True, slots=True)
-class KPoint:
-    """How well the first `k` passages do, as means over questions."""
-
-    k: int
-    recall: float
-    precision: float
-    hit_rate: float
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """A question's value in run A and in run B."""
-
-    question: str
-    before: float
-    after: float
 
 
 def names(runs: Sequence[Run]) -> list[str]:
@@ -59,24 +41,23 @@ def moment(time: datetime) -> str:
     return f"{local.day} {local:%b %H:%M}"
 
 
-def over_k(results: Sequence[Result]) -> list[KPoint]:
+def over_k(results: Sequence[Result]) -> list[dict[str, Any]]:
     """Recall, precision and hit rate for k from 1 to the most passages found (at most 50); empty without gold."""
     asked = [result for result in results if result.question.gold and not result.error]
     longest = min(SHOWN_K, max((len(result.found) for result in asked), default=0))
     return [_at(asked, k) for k in range(1, longest + 1)]
 
 
-def _at(results: Sequence[Result], k: int) -> KPoint:
-    recall = precision = hits = 0.0
-    for result in results:
-        first = [found for found in result.found if found.rank <= k]
-        places = {place for found in first for place in found.gold}
-        relevant = sum(bool(found.relevant) for found in first)
-        recall += len(places) / len(result.question.gold)
-        precision += relevant / k
-        hits += relevant > 0
-    count = len(results)
-    return KPoint(k, recall / count, precision / count, hits / count)
+def _at(asked: Sequence[Result], k: int) -> dict[str, Any]:
+    first = [[found for found in result.found if found.rank <= k] for result in asked]
+    places = [len({place for found in several for place in found.gold}) for several in first]
+    relevant = [sum(bool(found.relevant) for found in several) for several in first]
+    return {
+        "k": k,
+        "recall": fmean(there / len(result.question.gold) for there, result in zip(places, asked, strict=True)),
+        "hits": fmean(number > 0 for number in relevant),
+        "precision": fmean(relevant) / k,
+    }
 
 
 def latency(results: Sequence[Result]) -> dict[str, tuple[float, float]]:
@@ -95,11 +76,11 @@ def latency(results: Sequence[Result]) -> dict[str, tuple[float, float]]:
     }
 
 
-def shifts(a: Sequence[Result], b: Sequence[Result], metric: str) -> list[Shift]:
-    """Each question that both runs have a value of, in the order of run A."""
+def shifts(a: Sequence[Result], b: Sequence[Result], metric: str) -> list[tuple[str, float, float]]:
+    """Each question that both runs have a value of, in the order of run A, with its value in A and in B."""
     after = {result.question.id: result.metrics.get(metric) for result in b}
     return [
-        Shift(result.question.text, before, then)
+        (result.question.text, before, then)
         for result in a
         if (before := result.metrics.get(metric)) is not None and (then := after.get(result.question.id)) is not None
     ]

@@ -22,8 +22,7 @@ from rag_core.domain import (
     Sentence,
 )
 from rag_core.evaluation.measuring.metrics import METRIC
-from rag_core.evaluation.reporting.report import as_html
-from rag_core.evaluation.reporting.report_questions import MAX_QUESTIONS
+from rag_core.evaluation.reporting.report import MAX_QUESTIONS, as_html
 
 EVIL = "<script>alert(1)</script><img src=x onerror=y>\"'&]]>"
 SPEC = {
