@@ -7,14 +7,18 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import owning, words
 from pages.parts.refreshing import doing, failure, watched
 from rag_core.library import Library
 
 SUFFIX = ".lectern"
+DOOR = "/api/v1/backup"
 PURPOSE = (
     "One file with the documents, conversations and settings of this library, read back before it counts. "
     "It holds the passwords of encrypted documents, so keep it as safe as the library."
+)
+INSIDE = (
+    "It is written into the folder `backups` of the data directory, for another place is not yours to name from here."
 )
 RESTORE = "It fills an empty library again with `python -m rag_core restore FILE`."
 
@@ -42,18 +46,24 @@ def exists(path: Path) -> bool:
 
 
 def _draw(library: Library) -> None:
-    if "system_backup_file" not in st.session_state:
+    owner = owning.is_owner()
+    if owner and "system_backup_file" not in st.session_state:
         st.session_state["system_backup_file"] = str(new_name(Path.home(), date.today()))
     with st.container(key="system_backup", gap="small"):
         with st.form("system_backup_form", border=False):
-            # Never disabled: a field that changes to that goes back to what was entered before.
-            st.text_input("File on this machine", key="system_backup_file")
-            if st.session_state.get("system_taken"):
-                st.checkbox("Replace the file that is there", key="system_replace")
+            if owner:
+                # Never disabled: a field that changes to that goes back to what was entered before.
+                st.text_input("File on this machine", key="system_backup_file")
+            else:
+                st.caption(INSIDE)
+            if owner and st.session_state.get("system_taken"):
+                st.checkbox("Replace the backup that is there", key="system_replace")
             st.form_submit_button(
-                "Write backup", icon=":material/archive:", key="system_write", on_click=_submit, args=(library,),
-                disabled=library.jobs.busy("backup"),
+                "Write backup", icon=":material/archive:", key="system_write",
+                on_click=_submit if owner else _submit_inside, args=(library,), disabled=library.jobs.busy("backup"),
             )  # fmt: skip
+        if owning.reaches_doors():
+            st.link_button("Download one", DOOR, icon=":material/download:", type="tertiary")
         if problem := st.session_state.get("system_backup_problem", ""):
             st.markdown(f":red[:material/error:] {words.plain(problem)}")
         else:
@@ -61,9 +71,23 @@ def _draw(library: Library) -> None:
         st.caption(RESTORE)
 
 
+def _submit_inside(library: Library) -> None:
+    """Begin one in the data directory, whose name nobody chooses."""
+    folder = library.folder / "backups"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        st.session_state["system_backup_problem"] = f"{folder} cannot be made: {error.strerror}."
+        return
+    path = new_name(folder, date.today())
+    library.jobs.submit("backup", path.name, path=str(path), replace=False)
+
+
 def _submit(library: Library) -> None:
     """Begin, unless the name cannot be one or a file is there that nobody has agreed to replace."""
     state = st.session_state
+    if not owning.is_owner():
+        return
     text = state["system_backup_file"].strip()
     state["system_backup_problem"] = ""
     try:

@@ -29,6 +29,7 @@ from rag_core.api import heads
 from rag_core.api.doors import Doors
 from rag_core.api.headers import page_policy
 from rag_core.errors import ConfigurationError, LecternError
+from rag_core.runtime.private_folders import runtime_folder
 from rag_core.settings import Settings
 from rag_core.unexpected import stage
 
@@ -65,7 +66,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     with _logged(), ExitStack() as told:
         _trace()
         telling = asyncio.create_task(_tell(opening, _url(address), told))
-        if not doors.keyless and doors.sign_in is None:
+        if not (doors.keyless or doors.entry or doors.sign_in):
             await _check_keys(opening)
         try:
             with _stopping():
@@ -142,10 +143,22 @@ async def announce(url: str) -> None:
     """Print the address, and open the browser where there is one to open, once the port answers."""
     while not await _answers(url):
         await asyncio.sleep(_LOOK_S)
-    sys.stdout.write(f"Lectern: {url}\n")
+    sys.stdout.write(f"Lectern: {doors.entry.address(url) if doors.entry else url}\n")
     sys.stdout.flush()
     if not config.get_option("server.headless"):  # Streamlit opens none for an application with doors of its own
-        threading.Thread(target=webbrowser.open, args=(url,), name="lectern-browser", daemon=True).start()
+        threading.Thread(target=_open_browser, args=(url,), name="lectern-browser", daemon=True).start()
+
+
+def _open_browser(url: str) -> None:
+    """Open the pages. An address with a token is not among a program's arguments, which other users can read."""
+    if doors.entry is None:
+        webbrowser.open(url)
+        return
+    page = runtime_folder() / "lectern.html"
+    page.unlink(missing_ok=True)
+    page.touch(mode=0o600)
+    page.write_text(f'<meta http-equiv="refresh" content="0; url={doors.entry.address(url)}">', encoding="utf-8")
+    webbrowser.open(page.as_uri())
 
 
 async def _answers(url: str) -> bool:

@@ -1,20 +1,42 @@
-"""Whether whoever looks owns the machine that the server runs on, as far as can be told.
+"""Whether whoever looks owns the machine that the server runs on, as far as can be told, and what others may name.
 
-Others may see the pages too: with an admin's key from afar, through a proxy, or signed in. What a path or an address
-of the server's own network says is not for them to name.
+Others may see the pages too: with an admin's key from afar, through a proxy, or signed in. They add files from their
+own machines; what a path, or an address of the server's own network, stands for is not for them to try out.
 """
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from pathlib import Path
 
 import streamlit as st
+from starlette.datastructures import Headers
 
 from pages.parts import hosting
+from rag_core.api import folders
+from rag_core.api.owning import owns
+from rag_core.errors import AddressRefused
 
 
 def is_owner() -> bool:
-    """Whether this session is of the server's own machine, by the name that the browser calls it by."""
-    doors = hosting.doors
-    host = urlsplit(f"//{st.context.headers.get('Host', '')}").hostname
-    return doors.keyless and doors.sign_in is None and (host is None or host in doors.own_names)
+    """Whether this session is of the owner of the server's machine."""
+    return owns(hosting.doors, Headers(dict(st.context.headers.items())))
+
+
+def reaches_doors() -> bool:
+    """Whether the browser is let through a door as it is at the pages."""
+    return hosting.doors.sign_in is None
+
+
+def shared_folders() -> list[str]:
+    """The folders of the server's machine that others may name too."""
+    return [str(folder) for folder in hosting.doors.settings.folders]
+
+
+def permitted(folder: str) -> str:
+    """A folder of the server's machine, if whoever looks may have it read. Raises AddressRefused."""
+    if is_owner():
+        return folder
+    found = folders.permitted(hosting.doors.settings, Path(folder))
+    if found is None:
+        raise AddressRefused(f"{folder} cannot be followed from here.", help=folders.HELP)
+    return str(found)

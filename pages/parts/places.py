@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from pages.parts import adding, naming, resources, words
+from pages.parts import adding, naming, owning, resources, words
 from pages.parts.refreshing import failure, refreshed, working
 from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
@@ -65,8 +65,13 @@ def _folder() -> None:
     turn = st.session_state.setdefault("upload_folder_turn", 0)
     key = f"upload_folder_{turn}"
     st.file_uploader("Add a folder once", accept_multiple_files="directory", key=key, on_change=_take, args=(key,))
+    owner, shared = owning.is_owner(), owning.shared_folders()
+    if not (owner or shared):
+        st.caption("Folders of the server's machine are followed where `LECTERN_DOORS__FOLDERS` names them.")
+        return
     with st.form("upload_watch", border=False):
-        st.text_input("Or follow a folder of this machine", placeholder="/home/me/papers", key="upload_watched")
+        told = "Or follow a folder of this machine" if owner else "Or follow a folder of the server's machine"
+        st.text_input(told, placeholder="/home/me/papers" if owner else shared[0], key="upload_watched")
         st.form_submit_button("Watch", icon=":material/visibility:", on_click=_watch)
     st.caption("What comes, changes and goes there does so in the library too.")
 
@@ -154,7 +159,7 @@ def _watch() -> None:
     if folder:
         try:
             library = resources.library()
-            library.jobs.submit(KIND, library.sources.watch(folder).location)
+            library.jobs.submit(KIND, library.sources.watch(owning.permitted(folder)).location)
         except LecternError as error:
             naming.tell(error)
         else:

@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Match, NoMatchFound
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag_core.api.addresses import is_own
+from rag_core.api.entry import Entry
 from rag_core.api.headers import page_policy
 from rag_core.domain import KEY_PREFIX
 from rag_core.errors import LecternError
@@ -80,7 +81,10 @@ class Doors:
             self.settings = settings or Settings.load().doors
         except LecternError:
             self.settings = DoorSettings()
-        self.keyless = is_own(address)
+        here, ask_here = is_own(address), self.settings.ask_here
+        self.keyless = here and not ask_here
+        self.entry = Entry() if here and ask_here else None
+        """Lets the owner's browser in where a key is asked for on this machine too."""
         self.own_names = frozenset({*_OWN_NAMES, address.lower()})
         self.hosts = self.own_names | {host.lower() for host in self.settings.hosts}
 

@@ -7,9 +7,6 @@ its own site as Origin, and browsers tell of it in Sec-Fetch-Site. A key is aske
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hmac
 import logging
 import secrets
 import time
@@ -26,6 +23,7 @@ from rag_core.api.exchange import Holds, Outgoing, carry_out
 from rag_core.api.headers import DOORS, Headed
 from rag_core.api.heads import MOST_BYTES
 from rag_core.api.limits import Body, Hold, Limits, Rates, too_large
+from rag_core.api.owning import has_own_key, host_name, is_here, is_proxied, key_of
 from rag_core.api.problems import Refused, problem
 from rag_core.api.visitors import Visitors
 from rag_core.domain import KEY_PREFIX
@@ -41,10 +39,6 @@ _UPLOADS = ("/api/v1/documents", "/api/v1/question-sets/import", "/api/v1/questi
 _UPLOAD_BYTES = 2**31
 _BURST_S = 2.0
 _FRAMES = ("iframe", "frame", "embed", "object", "fencedframe")
-_PROXIES = (
-    b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"x-cluster-client-ip", b"true-client-ip", b"cf-connecting-ip",
-    b"x-original-host",
-)  # fmt: skip
 
 
 class Guard:
@@ -82,6 +76,9 @@ class Guard:
     async def _to_page(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """A page, or what belongs to one."""
         holds = None
+        if self._doors.entry is not None and (cookie := self._doors.entry.answer(scope)):
+            await cookie(scope, receive, send)
+            return
         if self._doors.sign_in is None:
             caller, holds = await self._caller(scope, headers)
             if not caller.may("admin"):
@@ -141,7 +138,7 @@ class Guard:
         if sum(len(name) + len(value) for name, value in headers.raw) > MOST_BYTES:
             raise Refused(431, "The head of the request is too large.", "Remove the cookies of this site.")
         named = headers.getlist("host")
-        host = _name(named[0]) if len(named) == 1 else None
+        host = host_name(named[0]) if len(named) == 1 else None
         if host is None or host not in self._doors.hosts:
             raise Refused(421, "This server does not go by that name.", "LECTERN_DOORS__HOSTS adds names.")
         if any(urlsplit(origin).netloc.lower() != named[0].lower() for origin in headers.getlist("origin")):
@@ -155,9 +152,9 @@ class Guard:
 
     async def _caller(self, scope: Scope, headers: Headers) -> tuple[Caller, Holds | None]:
         """Who calls, by their key, or by being on this machine; and whether that holds later, None for ever."""
-        text, proxied = _key(headers), _is_proxied(headers)
+        text, proxied = key_of(headers), is_proxied(headers)
         if text.startswith(KEY_PREFIX):
-            if hmac.compare_digest(text.encode(), self._doors.key.encode()):
+            if has_own_key(self._doors, text):
                 return Caller("owner", "admin", owner=True), None
             access = self._doors.library().access
             if not access.may_know(text):
@@ -171,9 +168,8 @@ class Guard:
                     return True
 
                 return Caller(f"key {key.name} ({key.id})", key.role, key.tags), holds
-        elif self._doors.keyless and _name(headers["host"]) in self._doors.own_names and not proxied:
-            # By another name others call, through a proxy on this machine. A key of another form is passed over: many
-            # clients of OpenAI's protocol send one in any case.
+        elif is_here(self._doors, headers):
+            # A key of another form is passed over: many clients of OpenAI's protocol send one in any case.
             return Caller("this machine", "admin"), None
         if text:
             self._wrong_keys.take(_client(scope))
@@ -213,27 +209,6 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, error: Exception) 
         await problem(scope["path"], error)(scope, receive, send)
 
 
-def _name(host: str) -> str | None:
-    """The name in a Host header, without its port."""
-    try:
-        parts = urlsplit(f"//{host}")
-        parts.port  # noqa: B018  raises for one that is no number
-    except ValueError:
-        return None
-    return parts.hostname if parts.netloc == host and "@" not in host else None
-
-
-def _key(headers: Headers) -> str:
-    """The key that a request brings: as bearer, as password, or by itself."""
-    scheme, _, value = headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "basic":
-        try:
-            return base64.b64decode(value, validate=True).decode().partition(":")[2]
-        except (binascii.Error, UnicodeDecodeError):
-            return ""
-    return value.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
-
-
 def _check_type(method: str, headers: Headers, uploads: bool) -> None:
     """What changes data comes as JSON, which no form of another site can send."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -243,11 +218,6 @@ def _check_type(method: str, headers: Headers, uploads: bool) -> None:
 
 def _has_body(headers: Headers) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-
-
-def _is_proxied(headers: Headers) -> bool:
-    """Whether a request says that it came through a proxy."""
-    return any(name in _PROXIES or name.startswith(b"x-forwarded-") for name, _ in headers.raw)
 
 
 def _route(scope: Scope) -> str:

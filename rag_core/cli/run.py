@@ -18,6 +18,7 @@ from rag_core.cli.output import report
 from rag_core.cli.session import Session, command
 from rag_core.errors import ConfigurationError, LecternError
 from rag_core.places import APP_DIR
+from rag_core.remote.calls import ROOT
 
 if TYPE_CHECKING:
     from rag_core.settings import Settings
@@ -51,7 +52,8 @@ def serve(session: Session, port: int, address: str) -> None:
 def _serve(session: Session, port: int, address: str, *, browser: bool) -> None:
     """Raises UsageError for what is no port, LecternError for one in use. A library that has a server gets no other."""
     if session.wire is not None:
-        report(session.as_json, {"url": session.wire.url}, f"Lectern already runs on {session.wire.url}")
+        url = session.wire.url + session.wire.ask("POST", f"{ROOT}/entry")["address"]
+        report(session.as_json, {"url": url}, f"Lectern already runs on {url}")
         return
     settings = session.settings
     check_port(port, address)

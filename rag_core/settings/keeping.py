@@ -26,6 +26,9 @@ class DoorSettings(Group):
     hosts: tuple[str, ...] = Field(
         default=(), description="names, besides this machine's own, by which requests may call the server"
     )
+    ask_here: bool = Field(
+        default=False, description="ask for a key on this machine too; the address that is printed opens the pages once"
+    )
     users: tuple[str, ...] = Field(
         default=(),
         description="who may use the pages where people sign in: e-mail addresses, or @example.org for all of it",

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -100,6 +101,8 @@ def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         try:
             with urllib.request.urlopen(url, timeout=1):
                 return
+        except urllib.error.HTTPError:  # it asks for a key
+            return
         except OSError:
             time.sleep(0.1)
     raise AssertionError(f"the server does not answer: {log.read_text()}")

@@ -64,7 +64,7 @@ def test_a_backup_is_written_and_no_file_is_replaced_unasked(open_page: Open, fi
     page.get_by_role("button", name="Write backup").click()
     expect(part).to_contain_text("That file exists")
     assert place.stat().st_mtime_ns == written
-    page.get_by_text("Replace the file that is there").click()
+    page.get_by_text("Replace the backup that is there").click()
     page.get_by_role("button", name="Write backup").click()
     expect(part).to_contain_text("Backup written")
     assert place.stat().st_mtime_ns > written

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from pages.parts import resources
+from pages.parts import owning, resources
 from rag_core.cancellation import Cancellation
 from rag_core.domain import (
     AddEvent,
@@ -434,6 +434,12 @@ def clear_caches() -> Iterator[None]:
     yield
     st.cache_resource.clear()
     st.cache_data.clear()
+
+
+@pytest.fixture(autouse=True)
+def by_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever draws a page is its server's owner: without a server, nobody's request says who it is."""
+    monkeypatch.setattr(owning, "is_owner", lambda: True)
 
 
 @pytest.fixture

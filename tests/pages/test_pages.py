@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import backup, resources, samples
+from pages.parts import backup, owning, resources, samples
 from rag_core.domain import Finding, Message, ModelStatus, Progress, Report, StreamEvent, TargetProfile
 from rag_core.errors import LimitExceeded, StoreUnavailable
 from rag_core.jobs import Jobs
@@ -273,6 +273,23 @@ def test_a_backup_goes_where_it_is_told(library: FakeLibrary, tmp_path: Path, mo
     assert "**Backup written** :gray[12 KB, 1 document, 1 original file, 2 conversations" in said(test)
     assert "Bridges is missing" in said(test)
     assert not test.checkbox
+
+
+def test_a_backup_of_others_than_the_owner_goes_into_the_data_directory(
+    library: FakeLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owning, "is_owner", lambda: False)
+    library.folder = tmp_path
+    test = draw("system")
+    assert not [one for one in test.text_input if one.key == "system_backup_file"]
+    for count in (1, 2):
+        test.session_state["system_backup_file"] = str(tmp_path / "elsewhere")
+        test.button(key="system_write").click().run()
+        rest(library.jobs)
+        test.run()
+        name, (path, replaced) = library.calls[-1]
+        assert (name, Path(path).parent, replaced, len(library.calls)) == ("backup", tmp_path / "backups", False, count)
+        Path(path).touch()
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import resources
+from pages.parts import hosting, owning, resources
 from rag_core.domain import AddEvent, FollowedSource
 from rag_core.errors import SourceUnavailable
+from rag_core.settings import DoorSettings
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.test_pages import draw, said
 
@@ -67,3 +70,23 @@ def test_a_folder_that_cannot_be_watched_says_why(library: FakeLibrary) -> None:
     test.text_input(key="upload_watched").set_value("/nowhere")
     next(button for button in test.button if button.label == "Watch").click().run()
     assert "There is no folder" in said(test)
+
+
+def test_others_than_the_owner_follow_folders_that_are_set_alone(
+    library: FakeLibrary, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(owning, "is_owner", lambda: False)
+    test = draw("upload")
+    assert "LECTERN_DOORS__FOLDERS" in said(test)
+    assert "upload_watched" not in {one.key for one in test.text_input}
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "way-out").symlink_to(tmp_path)
+    monkeypatch.setattr(hosting.doors, "settings", DoorSettings(folders=(tmp_path / "shared",)))
+    for folder in (tmp_path, tmp_path / "none", tmp_path / "shared" / "way-out", "relative"):
+        test = draw("upload")
+        test.text_input(key="upload_watched").set_value(str(folder))
+        next(button for button in test.button if button.label == "Watch").click().run()
+        assert "cannot be followed from here" in said(test)
+    test.text_input(key="upload_watched").set_value(str(tmp_path / "shared"))
+    next(button for button in test.button if button.label == "Watch").click().run()
+    assert [call for call in library.calls if call[0] == "watch"] == [("watch", str(tmp_path / "shared"))]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+import secrets
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -13,8 +12,8 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
 from rag_core.api.answering import doors_of, told
-from rag_core.api.callers import needs
-from rag_core.api.problems import there
+from rag_core.api.callers import caller_of, needs
+from rag_core.api.problems import Refused, there
 from rag_core.api.resources.documents import READ as READ_SCOPED
 from rag_core.api.resources.documents import Opened
 from rag_core.api.schema import answers, object_of, sends, shown
@@ -76,10 +75,9 @@ def repair(request: Request, library: Opened) -> Response:
 @router.get("/backup", dependencies=[ADMIN], **sends("application/zip"))
 def backup(library: Opened) -> Response:
     """Everything as one verified archive, written beside the library and gone once it was sent."""
-    with tempfile.NamedTemporaryFile(dir=library.folder, prefix="backup-", suffix=".lectern", delete=False) as file:
-        path = Path(file.name)
+    path = library.folder / f"backup-{secrets.token_hex(8)}.lectern"
     try:
-        library.maintenance.backup(path, replace=True)
+        library.maintenance.backup(path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -119,6 +117,18 @@ def revoke(library: Opened, key_id: str) -> None:
     """Let a key open nothing any longer."""
     with there("key"):
         library.access.revoke(key_id)
+
+
+@router.post("/entry", dependencies=[ADMIN], **answers(object_of("Entry", address=str)))
+def entry(request: Request) -> Response:
+    """What follows the server's address for one more browser of its owner, where the pages ask for a key; else nothing.
+
+    For whoever has the owner's key alone.
+    """
+    if not caller_of(request).owner:
+        raise Refused(403, "This needs the key that lies in the data directory.")
+    way_in = doors_of(request).entry
+    return told(request, {"address": way_in.address("") if way_in else ""}, 200, **{"Cache-Control": "no-store"})
 
 
 @router.get("/audit", dependencies=[ADMIN], **answers(object_of("Audit", entries=list[AuditEntry])))

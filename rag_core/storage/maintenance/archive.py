@@ -235,6 +235,18 @@ class Archive:
                 pass
 
 
+def is_backup(path: Path) -> bool:
+    """Whether a file begins and ends as an archive of ours does; what is between is not looked at."""
+    seal_bytes = len(_SEAL) + _DIGEST_CHARS
+    try:
+        with path.open("rb") as file:
+            begins = file.read(4) == b"PK\x03\x04"
+            file.seek(max(os.fstat(file.fileno()).st_size - seal_bytes, 0))
+            return begins and file.read(seal_bytes).startswith(_SEAL)
+    except OSError:
+        return False
+
+
 def damaged(path: Path, reason: str) -> StoreCorrupt:
     """Why an archive is not restored, as an error of the house."""
     return StoreCorrupt(f"The backup {path} is damaged: {reason}.", help=_DAMAGED_HELP)

@@ -24,7 +24,16 @@ from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.settings import Settings
-from rag_core.storage.maintenance.archive import FORMAT, VERSION, Archive, ArchiveWriter, Block, Manifest, Table
+from rag_core.storage.maintenance.archive import (
+    FORMAT,
+    VERSION,
+    Archive,
+    ArchiveWriter,
+    Block,
+    Manifest,
+    Table,
+    is_backup,
+)
 from rag_core.storage.postgres.database import unavailable
 
 # Each after those that it refers to. A migration that makes a table adds its name here or below.
@@ -54,7 +63,8 @@ class Backup:
         self._file = file
 
     def write(self, path: Path, *, replace: bool = False) -> BackupReport:
-        """Write an archive, read it back, and only then give it its name. An existing file stays unless `replace`.
+        """Write an archive, read it back, and only then give it its name. An existing file stays unless `replace`, and
+        one that is no backup stays in any case.
 
         Raises ConfigurationError (the place), StoreUnavailable (PostgreSQL, or a disk that is full: nothing is left
         behind), StoreCorrupt (the disk does not give back what was written).
@@ -179,6 +189,11 @@ def _check_place(path: Path, replace: bool) -> None:
     if path.is_dir() or (path.exists() and not replace):
         raise ConfigurationError(
             f"{path} exists already.", help="Name another file, or say that it shall be replaced (--replace)."
+        )
+    if path.exists() and not is_backup(path):
+        raise ConfigurationError(
+            f"{path} is no backup of Lectern's, or a damaged one: it is not replaced.",
+            help="Name another file, or remove that one yourself.",
         )
     with contextlib.suppress(OSError):
         for leftover in path.parent.glob(f".*{WORK_SUFFIX}"):

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from rag_core import Library, Settings
+from rag_core.errors import ConfigurationError
 from rag_core.settings import DoorSettings
 from tests.conftest import add_text
 from tests.rag_core.api.conftest import Served, serve
@@ -24,9 +25,9 @@ def served(filled: Library) -> Iterator[Served]:
         yield running
 
 
-def client(served: Served, role: str = "read", tags: tuple[str, ...] = ()) -> httpx.Client:
+def client(served: Served, role: str = "read", tags: tuple[str, ...] = (), host: str = HOST) -> httpx.Client:
     _, text = served.library.access.create(f"tries {role}", role, tags)
-    return served.client(text, Host=HOST)
+    return served.client(text, Host=host)
 
 
 def asked(caller: httpx.Client, question: str, **more: object) -> httpx.Response:
@@ -190,3 +191,41 @@ def test_models_come_from_this_machine_for_its_owner_alone(served: Served) -> No
         assert not hub.asked
         assert "is not what its server says" in owner.post("/api/v1/models/download", json={"wanted": wanted}).text
         assert hub.asked
+
+
+def test_where_a_key_is_asked_for_here_too_the_printed_address_lets_one_browser_in(filled: Library) -> None:
+    settings = DoorSettings(ask_here=True)
+    with serve(filled, settings=settings) as served, served.client() as stranger, served.client() as browser:
+        entry = served.doors.entry
+        assert entry is not None
+        assert {stranger.get(path).status_code for path in ("/", "/api/v1/documents", "/?entry=guessed")} == {401}
+        address = entry.address(served.url)
+        came = browser.get(address)
+        assert (came.status_code, came.headers["location"], came.headers["cache-control"]) == (303, "/", "no-store")
+        assert {"HttpOnly", "SameSite=lax"} <= {part.strip() for part in came.headers["set-cookie"].split(";")}
+        assert (browser.get("/").text, browser.get("/api/v1/documents").status_code) == ("a page", 200)
+        assert stranger.get(address).status_code == 401, "it counts once"
+        assert stranger.get("/", headers={"Cookie": "lectern_entry=guessed"}).status_code == 401
+        for headers in ({"X-Forwarded-For": "1.2.3.4"}, {"Host": "evil.example"}, {"Sec-Fetch-Site": "same-site"}):
+            assert browser.get("/api/v1/documents", headers=headers).status_code >= 400, headers
+        with client(served, "admin", host="127.0.0.1") as admin, served.client(served.doors.key) as owner:
+            assert admin.get("/").text == "a page"
+            assert admin.post("/api/v1/entry").status_code == 403
+            more = owner.post("/api/v1/entry").json()["address"]
+        assert stranger.get(more).status_code == 303
+    with serve(filled) as served, served.client(served.doors.key) as owner:
+        assert owner.post("/api/v1/entry").json() == {"address": ""}
+
+
+def test_a_file_that_is_no_backup_is_not_replaced(library: Library, tmp_path: Path) -> None:
+    place = tmp_path / "mine.lectern"
+    for content in (b"", b"my own notes", b"PK\x03\x04 and more of another program's"):
+        place.write_bytes(content)
+        with pytest.raises(ConfigurationError, match="no backup"):
+            library.maintenance.backup(place, replace=True)
+        assert place.read_bytes() == content
+    place.unlink()
+    library.maintenance.backup(place)
+    with pytest.raises(ConfigurationError, match="exists already"):
+        library.maintenance.backup(place)
+    assert library.maintenance.backup(place, replace=True).size_bytes == place.stat().st_size
