@@ -2,7 +2,8 @@
 # make test    set up what is missing, then lint, types and tests
 # make test-all   the same with the slow tests
 # make test-faults   every damage, kill and failing disk: about half an hour; its last line counts them
-# make fuzz    5,000 requests made up from the OpenAPI description; none may fail in a way that nobody foresaw
+# make fuzz    5,000 requests made up from the OpenAPI description, and text of every kind as questions, names and
+#              files; none may fail in a way that nobody foresaw
 # make bench   every benchmark, one JSON line for each result
 # make format  lay out the code; make clean removes the environment, never the library
 
@@ -41,7 +42,8 @@ test-faults: setup-dev
 
 # LECTERN_FUZZ_SEED=number repeats a run's draw of chance.
 fuzz: setup-dev
-	LECTERN_FUZZ_REQUESTS=5000 $(BIN)/python -m pytest tests/rag_core/api/test_fuzz.py
+	LECTERN_FUZZ_REQUESTS=5000 LECTERN_FUZZ_TEXTS=1000 $(BIN)/python -m pytest \
+		tests/rag_core/api/test_fuzz.py tests/rag_core/api/test_any_text.py tests/rag_core/test_any_text.py
 
 bench: setup-dev
 	$(BIN)/python -m tests.benchmarks

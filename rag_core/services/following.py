@@ -29,6 +29,7 @@ from rag_core.sources import (
     Unchanged,
     folder_items,
     guarded,
+    is_folder,
     leads_out,
     list_folder,
     location,
@@ -99,7 +100,7 @@ class FollowedSources:
         ValueError for a tag that is none.
         """
         path = path_of(folder)
-        if not path.is_dir():
+        if not is_folder(path):
             raise SourceUnavailable(f"There is no folder {path}.", help="Check its name and your right to read it.")
         place = location(path)
         if place.startswith("file:") or len(place) > _LONGEST:

@@ -16,7 +16,8 @@ from rag_core.unexpected import stage
 
 __all__ = [
     "Fetching", "Found", "Inside", "Item", "Keyed", "Listing", "Looking", "Refused", "Source", "Unchanged", "expand",
-    "folder_items", "guarded", "here", "leads_out", "list_folder", "location", "location_of", "path_of", "read_item",
+    "folder_items", "guarded", "here", "is_folder", "leads_out", "list_folder", "location", "location_of", "path_of",
+    "read_item",
     "unreadable",
 ]  # fmt: skip
 
