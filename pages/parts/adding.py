@@ -109,16 +109,16 @@ def _lines(jobs: Jobs) -> None:
         if folded:
             _added(jobs, len(folded))
         with st.container(horizontal=True, gap="small"):
-            if len(failed := [job.id for job in lines if _can_retry(job)]) > 1:
+            if len(failed := [job.id for job in lines if _can_retry(jobs, job)]) > 1:
                 retry = partial(_retry, jobs, failed)
                 st.button("Retry failed", key="upload_retry_all", type="tertiary", on_click=retry)
             if sum(job.finished for job in lines) > 1:
                 st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
 
 
-def _can_retry(job: Job) -> bool:
+def _can_retry(jobs: Jobs, job: Job) -> bool:
     """Whether a file failed for a reason that may be gone; one that waits for its password is asked for it."""
-    return job.state == "failed" and not isinstance(job.error, EncryptedDocument)
+    return job.state == "failed" and not isinstance(job.error, EncryptedDocument) and jobs.can_retry(job.id)
 
 
 def _retry(jobs: Jobs, ids: Sequence[str]) -> None:
@@ -203,13 +203,11 @@ def _failed(jobs: Jobs, job: Job) -> None:
         if help_text:
             st.caption(words.plain(help_text))
         with st.container(horizontal=True, gap="small"):
-            st.button(
-                "Try again",
-                icon=":material/refresh:",
-                key=f"upload_retry_{job.id}",
-                on_click=jobs.retry,
-                args=(job.id,),
-            )
+            if jobs.can_retry(job.id):  # the bytes of a file that never came into the library may be gone
+                st.button(
+                    "Try again", icon=":material/refresh:", key=f"upload_retry_{job.id}", on_click=jobs.retry,
+                    args=(job.id,),
+                )  # fmt: skip
             _dismiss(jobs, job)
 
 

@@ -130,6 +130,9 @@ class Store(Protocol):
     def unfinished(self) -> list[Job]:
         """What an earlier process left, the oldest first."""
 
+    def get(self, job_id: str) -> Job | None:
+        """One job that was not forgotten."""
+
     def past(self, limit: int) -> list[Job]:
         """The last jobs of all processes, the newest first."""
 

@@ -16,6 +16,7 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, JobState, Progress
 from rag_core.errors import Cancelled, LecternError
 from rag_core.jobs.base import Kind, Request, Store
+from rag_core.jobs.remembering import forget_oldest, let_go_of_files
 from rag_core.unexpected import stage
 
 logger = logging.getLogger(__name__)
@@ -64,7 +65,8 @@ class Jobs:
         return jobs
 
     def all(self, *kinds: str) -> tuple[Job, ...]:
-        """The jobs of this process, and those it resumed, in the order in which they came."""
+        """The jobs of this process, and those it resumed, in the order in which they came; of those that have ended
+        the last ones, of which there may be thousands."""
         with self._changed:
             return tuple(job for job in self._jobs.values() if not kinds or job.kind in kinds)
 
@@ -74,9 +76,13 @@ class Jobs:
         return self._store.past(limit)
 
     def get(self, job_id: str) -> Job:
-        """One job of this process. Raises KeyError."""
+        """One job, also of an earlier process. Raises KeyError, StoreUnavailable."""
         with self._changed:
-            return self._jobs[job_id]
+            job = self._jobs.get(job_id)
+        job = job or self._store.get(job_id)
+        if job is None:
+            raise KeyError(job_id)
+        return job
 
     def last(self, *kinds: str) -> Job | None:
         """The job of these kinds that came last."""
@@ -119,20 +125,24 @@ class Jobs:
     def retry(self, job_id: str, private: Any = None) -> None:
         """Do once more what failed or was cancelled, as it was asked for; with `private` where that helps."""
         with self._changed:
-            job = self._jobs.get(job_id)
-            if job is None or not job.finished:
-                return
-            if private is not None:
+            if private is not None and job_id in self._jobs and self._jobs[job_id].finished:
                 self._private[job_id] = private
-            again = self._kinds[job.kind].again(job, self._private.get(job_id))
-            if again is not None:
+            if (again := self._again(job_id)) is not None:
                 self._jobs[job_id] = replace(again, created_at=_now())
                 self._touch(job_id)
         self._start()
 
+    def can_retry(self, job_id: str) -> bool:
+        """Whether a job has ended, and what it was asked with is still there."""
+        with self._changed:
+            return self._again(job_id) is not None
+
     def dismiss(self, job_id: str) -> None:
-        """Forget a job that has ended."""
-        self._forget([job_id])
+        """Forget a job that has ended. Raises StoreUnavailable where the store alone knows of it."""
+        if job_id in self._jobs:
+            self._forget([job_id])
+        elif (job := self._store.get(job_id)) is not None and job.finished:
+            self._store.remove([job_id])
 
     def clear(self, *kinds: str, states: Sequence[JobState] = ("done", "failed", "cancelled")) -> None:
         """Forget the jobs of these kinds that ended so."""
@@ -164,6 +174,10 @@ class Jobs:
             if thread is not threading.current_thread():
                 thread.join(max(deadline - time.monotonic(), 0.0))
         self._keep(at_once=True)
+
+    def _again(self, job_id: str) -> Job | None:
+        job = self._jobs.get(job_id)
+        return self._kinds[job.kind].again(job, self._private.get(job_id)) if job and job.finished else None
 
     def _enter(self, kind: str, request: Request, *, resumed: bool = False) -> Job:
         job = Job(
@@ -259,6 +273,7 @@ class Jobs:
     def _end(self, job_id: str, state: JobState, **changes: Any) -> None:
         self._ended[self._jobs[job_id].kind] += 1
         self._update(job_id, state=state, ended_at=_now(), stopping=False, **changes)
+        let_go_of_files(self._jobs, self._private)
 
     def _touch(self, job_id: str) -> None:
         self._dirty.add(job_id)
@@ -297,9 +312,11 @@ class Jobs:
                 self._kept_s = time.monotonic()
                 jobs = [self._jobs[job_id] for job_id in self._dirty if job_id in self._jobs]
                 self._dirty.clear()
-            if jobs and not self._told(lambda: self._store.put(jobs)):
-                with self._changed:
+            is_kept = not jobs or self._told(lambda: self._store.put(jobs))
+            with self._changed:
+                if not is_kept:
                     self._dirty.update(job.id for job in jobs)
+                forget_oldest(self._jobs, self._private, self._dirty)
 
     def _told(self, write: Callable[[], None]) -> bool:
         try:

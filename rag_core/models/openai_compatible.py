@@ -52,7 +52,7 @@ class ServerModel(ChatModel):
         except LecternError:
             self._client.close()
             raise
-        self._count = lru_cache(maxsize=4096)(count or estimated)
+        self._count = lru_cache(maxsize=512)(count or estimated)
 
     def count_tokens(self, text: str) -> int:
         """Tokens as the server counts them; an estimate on the high side where it does not, or is elsewhere."""

@@ -122,7 +122,7 @@ class FollowedSources:
         known = list(self._storage.sources.led_by(place))
         if not self._storage.sources.unfollow(place):
             raise KeyError(place)
-        self._seen.pop(place, None)
+        self._forget(place)
         if remove:
             self._unwanted.add(place)  # also what a look that is under way brings in still
             self._storage.forget_sources(known)
@@ -210,6 +210,7 @@ class FollowedSources:
         patient: a file that may be written still is left to the next look.
         """
         with self._looking:
+            self._unwanted.clear()  # what one that was under way then brought in is gone by now
             if not self._is_watched(folder.location):  # unwatched meanwhile
                 return
             path = Path(folder.location)
@@ -229,9 +230,13 @@ class FollowedSources:
         """A folder was unwatched while it was looked at: what that brought in is as the rest of it."""
         known = list(self._storage.sources.led_by(place))
         self._storage.sources.unfollow(place)
-        self._seen.pop(place, None)
+        self._forget(place)
         if place in self._unwanted:
             self._storage.forget_sources(known)
+
+    def _forget(self, place: str) -> None:
+        for known in (self._seen, self._unsettled, self._noted):
+            known.pop(place, None)
 
     def _follow(
         self, folder: FollowedSource, listing: Listing, settled: Stats, cancellation: Cancellation | None

@@ -117,11 +117,15 @@ class Adding(Kind):
     def dropped(self, job: Job) -> None:
         """What was accepted leaves the library again."""
         self._long.discard(job.id)
+        self._elsewhere.discard(job.id)
         if job.document_id and not job.params.get("retry"):
             self._library.remove(job.document_id)
 
     def _accept(self, run: Run) -> None:
         unwanted = []
+        going_on = {job.id for job in self._library.jobs.all(self.name) if not job.finished}
+        self._elsewhere &= going_on  # whichever way the others ended
+        self._long &= going_on
         with self._noting:
             for event in self._library.accept(_sources(run), cancellation=run.token):
                 document_id = event.document.id if event.document else ""

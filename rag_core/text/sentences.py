@@ -20,6 +20,7 @@ Kind = Literal["sentence", "row", "heading", "fragment"]
 LONGEST = 480
 """Most characters of one sentence; longer ones are cut into parts."""
 
+_LONGEST_REMEMBERED = 20_000  # characters: more than what is cut at a time
 _LONGEST_CELL_LINE = 60  # characters: a longer line behind a row of cells is no part of its last cell
 
 
@@ -77,12 +78,16 @@ def tidy(text: str) -> str:
     return " ".join(parts)
 
 
-@lru_cache(maxsize=1024)
 def split_sentences(text: str) -> tuple[Span, ...]:
     """Cut a text into sentences, rows, headings and fragments, in order; rules and page numbers are left out.
 
-    Remembered, since a long document is cut while it is read and once more as a whole.
+    Remembered, since a long document is cut while it is read and once more as a whole; save for a text so long that
+    many like it would fill memory.
     """
+    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _split(text)
+
+
+def _split(text: str) -> tuple[Span, ...]:
     spans: list[Span] = []
     for start, end in _blocks(text):
         block = text[start:end]
@@ -94,6 +99,9 @@ def split_sentences(text: str) -> tuple[Span, ...]:
             if shown:
                 spans.append(Span(first, last, shown, _block_kind(text[first:last])))
     return tuple(spans)
+
+
+_remembered = lru_cache(maxsize=1024)(_split)
 
 
 def _display(raw: str) -> str:

@@ -110,6 +110,9 @@ class KeptJobs:
     def unfinished(self) -> list[Job]:
         return [job for job in self.jobs.values() if not job.finished]
 
+    def get(self, job_id: str) -> Job | None:
+        return self.jobs.get(job_id)
+
     def past(self, limit: int) -> list[Job]:
         return list(reversed(self.jobs.values()))[:limit]
 

@@ -19,6 +19,7 @@ from pages.parts.evaluation.candidates import CandidateBoard
 from rag_core.domain import Configuration, Job, Progress
 from rag_core.errors import StoreUnavailable
 from tests.made_runs import AS_IT_IS, MORE, a_question, a_run
+from tests.memory import remembered
 from tests.pages.conftest import FakeLibrary
 from tests.pages.evaluation_page import until
 from tests.pages.fake_evaluation import FIELDS
@@ -87,7 +88,7 @@ def test_a_run_that_fails_says_why(library: FakeLibrary, caplog: pytest.LogCaptu
         go(library, run_id)
         rest(library)
         assert said in str(library.jobs.get(run_id).error)
-    assert "ended unexpectedly" in caplog.text
+    assert "A failure that nobody foresaw in the stage job" in caplog.text
 
 
 def test_drafts_wait_to_be_looked_at(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +109,9 @@ def test_drafts_wait_to_be_looked_at(library: FakeLibrary, monkeypatch: pytest.M
     assert [item.text for item in board.waiting(kept.id)] == [third.text, "New?"]
     board.clear(kept.id)
     assert board.waiting(kept.id) == ()
+    library.jobs.clear("draft")
+    board.settle(third.id)
+    assert remembered(board) == 0
 
 
 def test_drafting_is_stopped(library: FakeLibrary) -> None:

@@ -55,8 +55,11 @@ class CandidateBoard:
 
     def settle(self, question_id: str) -> None:
         """Take one off, accepted or not."""
+        drafted = {question.id for job in self._library().jobs.all(KIND) for question in job.result or ()}
         with self._lock:
-            self._settled.add(question_id)
+            others = {key: [one for one in found if one.id != question_id] for key, found in self._others.items()}
+            self._others = {key: found for key, found in others.items() if found}
+            self._settled = (self._settled | {question_id}) & drafted
 
     def clear(self, set_id: str) -> None:
         """Take all of a set off."""

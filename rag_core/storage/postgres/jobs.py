@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -18,7 +19,12 @@ from rag_core.storage.postgres.rows import clean
 from rag_core.unexpected import stage
 
 _COLUMNS = "id, kind, name, params, state, progress, result, error, document_id, created_at, began_at, ended_at"
-_KEPT_DAYS = 30
+_KEPT_DAYS, _MOST_KEPT = 30, 100_000
+_TIDY_S = 3600.0
+_TIDY = """
+    DELETE FROM jobs WHERE ended_at < now() - make_interval(days => %s) OR id IN
+        (SELECT id FROM jobs WHERE ended_at IS NOT NULL ORDER BY created_at DESC, id OFFSET %s)
+"""
 
 
 class JobStore:
@@ -27,11 +33,15 @@ class JobStore:
     def __init__(self, database: Database, results: Mapping[str, Any]) -> None:
         self._database = database
         self._results: dict[str, TypeAdapter[Any]] = {kind: TypeAdapter(made) for kind, made in results.items()}
+        self._tidied_s = float("-inf")
 
     @retried
     def put(self, jobs: Sequence[Job]) -> None:
-        """Keep jobs as they are now."""
+        """Keep jobs as they are now. Those that ended long ago, or are too many, are forgotten."""
         with self._database.transaction() as connection, connection.cursor() as cursor:
+            if time.monotonic() - self._tidied_s > _TIDY_S:
+                cursor.execute(_TIDY, (_KEPT_DAYS, _MOST_KEPT))
+                self._tidied_s = time.monotonic()
             cursor.executemany(
                 f"INSERT INTO jobs ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
                 " ON CONFLICT (id) DO UPDATE SET state = excluded.state, progress = excluded.progress,"
@@ -42,13 +52,16 @@ class JobStore:
 
     @retried
     def unfinished(self) -> list[Job]:
-        """What was not ended, the oldest first. Jobs that ended long ago are forgotten."""
-        with self._database.transaction() as connection:
-            connection.execute("DELETE FROM jobs WHERE ended_at < now() - make_interval(days => %s)", (_KEPT_DAYS,))
-            rows = connection.execute(
-                f"SELECT {_COLUMNS} FROM jobs WHERE state IN ('waiting', 'running') ORDER BY created_at, id"
-            ).fetchall()
+        """What was not ended, the oldest first."""
+        rows = self._database.rows(
+            f"SELECT {_COLUMNS} FROM jobs WHERE state IN ('waiting', 'running') ORDER BY created_at, id"
+        )
         return [self._readable(row) for row in rows]
+
+    def get(self, job_id: str) -> Job | None:
+        """One job; None where there is none, or it was removed."""
+        row = self._database.row(f"SELECT {_COLUMNS} FROM jobs WHERE id = %s AND NOT cleared", (storable(job_id),))
+        return None if row is None else self._readable(row)
 
     def past(self, limit: int) -> list[Job]:
         """The last jobs, the newest first, without those that were removed."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rag_core import Library, Settings
+from rag_core import Library, Settings, Upload
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, Progress, Report
 from rag_core.errors import Cancelled, LecternError, StoreUnavailable
-from rag_core.jobs import Jobs, Plain, Request
+from rag_core.jobs import Jobs, Plain, Request, remembering
+from rag_core.storage.postgres import jobs as kept_jobs
 from tests.pages.conftest import KeptJobs
 from tests.rag_core.jobs.until import until
 
@@ -166,3 +168,69 @@ def test_jobs_are_kept_in_the_library(tmp_path: Path) -> None:
         library.jobs.resume()
         until(lambda: library.jobs.all("add") and not library.jobs.busy())
         assert library.jobs.get("left").progress.note == "already in the library"
+
+
+def test_jobs_that_ended_are_remembered_up_to_a_number_and_found_in_the_store(
+    work: Work, jobs: Jobs, kept: KeptJobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembering, "MOST_ENDED", 3)
+    work.gate.set()
+    made = []
+    for number in range(6):
+        made.append(jobs.submit("long", str(number)))
+        until(lambda: not jobs.busy())
+    until(lambda: [job.name for job in jobs.all()] == ["3", "4", "5"])
+    assert jobs.get(made[0].id).state == "done"
+    jobs.dismiss(made[0].id)
+    with pytest.raises(KeyError):
+        jobs.get(made[0].id)
+
+
+def test_a_store_that_fails_loses_no_job_that_ended(
+    work: Work, jobs: Jobs, kept: KeptJobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(jobs: object) -> None:
+        raise StoreUnavailable("PostgreSQL does not answer.")
+
+    monkeypatch.setattr(remembering, "MOST_ENDED", 1)
+    work.gate.set()
+    with monkeypatch.context() as patch:
+        patch.setattr(kept, "put", broken)
+        for number in range(3):
+            jobs.submit("long", str(number))
+            until(lambda: not jobs.busy())
+        assert len(jobs.all()) == 3
+    jobs.past()
+    assert sorted(job.name for job in kept.jobs.values()) == ["0", "1", "2"]
+    assert [job.name for job in jobs.all()] == ["2"]
+
+
+def test_files_that_came_to_nothing_take_no_more_than_so_much_memory(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembering, "MOST_PRIVATE_BYTES", 25)
+    files = [Upload(f"{number}.exe", b"MZ" + bytes([number]) * 8) for number in range(3)]
+    submitted = []
+    for file in files:
+        submitted += library.jobs.submit_all("add", [Request(file.name, private=file)])
+        until(lambda: not library.jobs.busy())
+    assert [library.jobs.get(job.id).state for job in submitted] == ["failed"] * 3
+    assert [library.jobs.can_retry(job.id) for job in submitted] == [False, True, True]
+
+
+def test_the_library_forgets_jobs_of_long_ago_and_those_that_are_too_many(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = library.storage.database
+    work = [library.jobs.submit("verify")]
+    until(lambda: not library.jobs.busy())
+    library.jobs.past()
+    database.execute("UPDATE jobs SET ended_at = now() - interval '31 days'")
+    library.storage.jobs({}).put([Job("new", "verify", created_at=work[0].created_at)])
+    assert [row[0] for row in database.rows("SELECT id FROM jobs")] == ["new"]
+    monkeypatch.setattr(kept_jobs, "_MOST_KEPT", 2)
+    for number in range(4):
+        now = datetime.now(UTC)
+        ended = Job(str(number), "verify", state="done", created_at=now, ended_at=now)
+        library.storage.jobs({}).put([ended])
+    assert [row[0] for row in database.rows("SELECT id FROM jobs ORDER BY created_at")] == ["new", "1", "2", "3"]

@@ -12,6 +12,7 @@ import pytest
 from rag_core import AddEvent, Library, Settings, Upload
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, SourceUnavailable, UnsupportedDocument
 from rag_core.sources import Item, read_item
+from tests.memory import remembered
 from tests.rag_core.samples import TEXTS
 
 
@@ -194,6 +195,16 @@ def test_what_can_be_watched(library: Library, folder: Path) -> None:
     list(library.sources.update([library.sources.watch(folder).location]))
     library.sources.unwatch(str(folder), remove=True)
     assert not names(library)
+
+
+def test_a_folder_that_is_watched_no_longer_is_forgotten(library: Library, tmp_path: Path) -> None:
+    before = remembered(library.sources)
+    for number in range(10):
+        place = tmp_path / f"notes {number}"
+        write(place / "one.txt", f"Note number {number} is about the harbour.")
+        list(library.sources.update([library.sources.watch(place).location]))
+        library.sources.unwatch(str(place), remove=number % 2 == 0)
+    assert remembered(library.sources) <= before + 1  # the last one's look may go on
 
 
 @pytest.fixture

@@ -163,3 +163,10 @@ def test_spans_are_exact_ordered_and_apart(text: str) -> None:
 @given(st.text(max_size=200))
 def test_any_text_at_all(text: str) -> None:
     split_sentences(text)
+
+
+def test_a_short_text_is_cut_once_and_a_long_one_does_not_stay_in_memory() -> None:
+    short = "The quay is long. The pier is short."
+    assert split_sentences(short) is split_sentences(short)
+    long = short * 1000
+    assert split_sentences(long) is not split_sentences(long)
