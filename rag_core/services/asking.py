@@ -260,9 +260,8 @@ class Asking:
             return self._answerer
 
     def _keep(self, answer: Answer) -> None:
-        mode, k = answer.trace.engine or "none", self._preferences.settings.retrieval.k
         try:
-            self._storage.conversations.answer(answer.message_id, answer, mode, k)
+            self._storage.conversations.answer(answer.message_id, answer)
         except StoreUnavailable as error:
             _log.warning("An answer could not be kept: %s", error)
 

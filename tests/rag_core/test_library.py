@@ -265,7 +265,7 @@ def test_conversations_are_kept_renamed_and_deleted(filled: Library) -> None:
     filled.history.delete(first.conversation)
     assert len(filled.conversations()) == 1
     assert filled.messages(first.conversation) == []
-    assert filled.storage.database.row("SELECT count(*) FROM queries") == (1,)
+    assert filled.storage.database.row("SELECT count(*) FROM messages") == (1,)
 
 
 def test_an_answer_whose_listener_leaves_is_kept_as_stopped(filled: Library) -> None:

@@ -40,13 +40,15 @@ from rag_core.storage.postgres.database import unavailable
 TABLES = (
     "embedding_profiles", "documents", "sources", "document_tags", "followed_sources",
     "left_out_sources", "pages", "chunks", "conversations", "messages",
-    "citations", "queries", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
+    "citations", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
     "document_summaries", "chunk_clusters", "document_clusters", "document_memberships", "recognised_pages",
     "chunk_edits",
 )  # fmt: skip
 # What is on its way, or rebuilt, or of this machine alone, as keys are: not in an archive.
 PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs", "access_keys", "audit",
            "repeats")  # fmt: skip
+# In archives of earlier versions alone: what they held is not taken over.
+GONE = ("queries",)
 
 _BLOCK_BYTES = 2**20
 _LEFTOVER_AGE_S = 24 * 3600

@@ -16,7 +16,7 @@ from psycopg.rows import TupleRow
 from accelerator.faults import reach
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreUnavailable
 from rag_core.storage.maintenance.archive import Archive, Manifest, damaged
-from rag_core.storage.maintenance.backup import PASSING, TABLES, copy_command
+from rag_core.storage.maintenance.backup import GONE, PASSING, TABLES, copy_command
 from rag_core.storage.originals.files import ID, FileStore
 from rag_core.storage.originals.notes import Note
 from rag_core.storage.postgres.database import MARK, Database, migrate, migrations
@@ -103,7 +103,7 @@ def check_known(archive: Archive) -> None:
     """
     manifest = archive.manifest
     unknown = [name for name in manifest.migrations if name not in migrations()]
-    if unknown or not set(manifest.tables) <= set(TABLES):
+    if unknown or not set(manifest.tables) <= {*TABLES, *GONE}:
         raise ConfigurationError("The backup was made by a newer Lectern.", help="Update Lectern, then restore it.")
     tables = {f"tables/{name}" for name in manifest.tables}
     strange = [name for name in manifest.members if name not in tables and not _FILE.fullmatch(name)]
@@ -161,9 +161,7 @@ def _begin(connection: Connection[TupleRow], manifest: Manifest) -> None:
         connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
     # Whether passages may leave a machine is said on that machine.
     connection.execute("DELETE FROM preferences WHERE name = 'allow_remote'")
-    for table, column in (("queries", "id"), ("documents", "generation")):
-        connection.execute(
-            sql.SQL("SELECT setval(pg_get_serial_sequence({}, {}), max({})) FROM {} HAVING count(*) > 0").format(
-                sql.Literal(table), sql.Literal(column), sql.Identifier(column), sql.Identifier(table)
-            )
-        )
+    connection.execute(
+        "SELECT setval(pg_get_serial_sequence('documents', 'generation'), max(generation)) FROM documents"
+        " HAVING count(*) > 0"
+    )

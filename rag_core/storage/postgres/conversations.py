@@ -1,4 +1,4 @@
-"""Conversations, their messages and citations, the log of queries, and the user's preferences."""
+"""Conversations, their messages and citations, and the user's preferences."""
 
 from __future__ import annotations
 
@@ -72,26 +72,16 @@ class ConversationStore:
         )
 
     @retried
-    def answer(self, message_id: str, answer: Answer, mode: str, top_k: int) -> None:
-        """Keep the answer to a noted question, with its citations, and log the query."""
-        documents = list(dict.fromkeys(citation.document_id for citation in answer.citations))
+    def answer(self, message_id: str, answer: Answer) -> None:
+        """Keep the answer to a noted question, with its citations."""
         with self._database.transaction() as connection:
             found = connection.execute(
                 "UPDATE messages SET answer = %s, error = NULL WHERE id = %s AND answer IS NULL RETURNING id",
                 (Jsonb(_pack(answer)), message_id),
             ).fetchone()
             # The conversation was deleted meanwhile, or the answer is kept already: its commit was not acknowledged.
-            if found is None:
-                return
-            _write_citations(connection, message_id, answer)
-            connection.execute(
-                "INSERT INTO queries (message_id, text, mode, top_k, latency_ms, confidence, document_ids)"
-                " VALUES (%s, %s, %s, %s, %s, %s, %s)",
-                (
-                    message_id, storable(answer.question), mode, top_k, Jsonb(dict(answer.trace.latency_ms)),
-                    answer.confidence, documents,
-                ),
-            )  # fmt: skip
+            if found is not None:
+                _write_citations(connection, message_id, answer)
 
     def fail(self, message_id: str, error: str) -> None:
         """Keep why a question got no answer."""

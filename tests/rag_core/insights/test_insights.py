@@ -48,7 +48,7 @@ def _written_by_a_model(library: Library, like: Answer) -> None:
         like, model="gguf:small.gguf", message_id=message, conversation=conversation,
         trace=replace(like.trace, tokens=tokens),
     )  # fmt: skip
-    store.answer(message, written, "hybrid", 6)
+    store.answer(message, written)
 
 
 def _long_ago(library: Library, message: str) -> None:

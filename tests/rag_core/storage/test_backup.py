@@ -105,7 +105,7 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
         profile = library.storage.documents.profile()
         assert profile is not None
         assert library.storage.chroma.count(profile) == 4
-        library.ask("And a cinnamon roll?")  # the log of queries goes on behind the restored rows
+        library.ask("And a cinnamon roll?")
         for document in library.documents():
             kept, _ = library.storage.documents.vectors(document.id)
             old, _ = filled.storage.documents.vectors(document.id)
