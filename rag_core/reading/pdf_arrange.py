@@ -15,6 +15,7 @@ from unicodedata import is_normalized, normalize
 
 from rag_core.domain import Line
 from rag_core.reading.base import Face
+from rag_core.reading.pdf_gaps import CLOSED
 from rag_core.reading.pdf_order import in_order
 from rag_core.reading.pdf_text import SOFT_HYPHEN
 from rag_core.reading.text import lowered
@@ -23,7 +24,8 @@ Span = tuple[int, int]
 
 # Letters with marks of their own, syllables in their parts, and signs that have another code.
 _DECOMPOSED = re.compile(
-    "[^\\W\\d_][\u0300-\u036f\u0653-\u0655\u3099\u309a]+|[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[\u2126\u212a\u212b]"
+    "[^\\W\\d_][\u0300-\u036f\u0653-\u0655\u3099\u309a]+|[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[\u2126\u212a\u212b]|"
+    f"{CLOSED}"
 )
 
 
@@ -79,14 +81,17 @@ def arranged(text: str, lines: Sequence[Line], faces: Sequence[Face]) -> Reading
 
 
 def composed(reading: Reading) -> Reading:
-    """The page in Unicode's composed form (NFC): a letter and its marks are one character, at the letter's place."""
-    if is_normalized("NFC", reading.text):
+    """The page in Unicode's composed form (NFC): a letter and its marks are one character, at the letter's place.
+
+    Blanks that are none are taken out.
+    """
+    if is_normalized("NFC", reading.text) and CLOSED not in reading.text:
         return reading
     parts: list[str] = []
     gone: list[int] = []
     at = 0
     for found in _DECOMPOSED.finditer(reading.text):
-        whole = normalize("NFC", found[0])
+        whole = normalize("NFC", found[0].replace(CLOSED, ""))
         parts += [reading.text[at : found.start()], whole]
         gone += range(found.start() + len(whole), found.end())
         at = found.end()

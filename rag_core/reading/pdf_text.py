@@ -19,6 +19,7 @@ import pypdfium2.raw as pdfium
 
 from rag_core.domain import Box, Line
 from rag_core.reading.base import Face
+from rag_core.reading.pdf_gaps import Place, apart, font_size
 from rag_core.reading.text import raised
 from rag_core.text.sentences import KEPT_HYPHEN
 
@@ -32,11 +33,6 @@ HYPHENATED_SHARE = 0.04
 # PageToDevice answers in whole pixels: a large picture keeps the fractions exact.
 _DEVICE = 1 << 20
 
-# A gap between two words of a line that is wider than this many times their height sets cells apart.
-CELL_GAP = 1.1
-# Words whose baselines are further apart than this share of their size stand on two lines; raised notes are nearer.
-LINE_GAP = 0.5
-
 # Figures are raised that are smaller than what is before them and begin so much of their height above it.
 SMALLER, RAISED = 0.85, 0.2
 
@@ -48,18 +44,15 @@ _BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|-medi", re.IGNORECASE)
 _ITALIC = re.compile(rb"italic|oblique|slanted", re.IGNORECASE)
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\uffff\ufff9-\ufffb]")
+# What words begin with: a vowel, one consonant before it, or consonants that stand together there ("dl" do not).
+_BEGINS_WORD = re.compile(
+    r"[aeiouy\u00df-\u024f]|[^\W\d_](?:[aeiouy\u00df-\u024f]|$)|[bcfgkpsv][lr]|[dtw]r|ch|sch|[cgprstw]h|qu|th|tw|dw|sw"
+    r"|gn|kn|s[ckmnpt]|ps|pf|zw|wh",
+    re.IGNORECASE,
+)
 _DIVIDED = re.compile(rf"([^\W\d_]+){HYPHEN_MARK}([a-zß-ɏ]+)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# Marks that stand apart from what they belong to: bullets and currencies before it, any sign and list numbers at a
-# line's beginning, closing signs after it.
-_MARK_BEFORE = re.compile(
-    r"(?:(?<!\S)[•‣◦▪●·*$€£¥]|^(?:[^\w\s]|o|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)]|(?:item|part|section|chapter|note)\s\w+\.?))$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_SIGN_AFTER = re.compile(r"[%)]+(?!\S)")
-_AMOUNTS = re.compile(r"(?<=[\d%)]) (?=[$€£¥] ?[(\d])")  # two amounts of one row
 _ENDS_IN_DIGITS = re.compile(r"(?:\d[\d.,]*|[^\W\d_])\d(?!\w)|[^\W\d_]\d{2,3}(?!\w)")
-_BLANKS = re.compile(r"(?<=[^\s\u00ad]) +(?=[^\s\u00ad])")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 Rect = tuple[float, float, float, float]
@@ -98,7 +91,8 @@ def page_text(textpage: Any) -> str:
     text = _text_at_once(textpage, count)
     if len(text) != count:
         text = _text_by_character(textpage, count)
-    return _apart(textpage, _with_raised(textpage, clean(text)))
+    place = Place.of(textpage, count)
+    return apart(textpage, _with_raised(textpage, place, clean(text)), place)
 
 
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
@@ -136,7 +130,7 @@ def line_face(textpage: Any, line: Line) -> Face:
     """Return the size at which a line is shown, taken from the middle of its longest cell, as the number before an item
     may be larger, and the weight and slant of both its ends."""
     cell = max(line.cells, key=lambda cell: cell.end - cell.start, default=line)
-    size = _font_size(textpage, _near_middle(textpage, cell))
+    size = font_size(textpage, _near_middle(textpage, cell))
     # Long lines are body text, whose weight nobody asks for.
     if line.end - line.start > MAX_BOLD_CHARS:
         return Face(round(size, 1), bold=False)
@@ -201,70 +195,30 @@ def _joined(page: str, by_syllable: bool, divided: re.Match[str]) -> str:
     head, tail = divided[1], divided[2]
     if re.search(rf"\b{head}{tail}\b", page, re.IGNORECASE):
         return f"{head}{SOFT_HYPHEN}{tail}"
-    is_compound = f"{head}-{tail}".casefold() in page or KEPT_HYPHEN.search(f"{head}-")
-    return f"{head}-{tail}" if is_compound or not by_syllable else f"{head}{SOFT_HYPHEN}{tail}"
+    is_compound = f"{head}-{tail}".casefold() in page or (
+        KEPT_HYPHEN.search(f"{head}-") is not None and _BEGINS_WORD.match(tail) is not None
+    )
+    is_word = not by_syllable and _BEGINS_WORD.match(tail) is not None
+    return f"{head}-{tail}" if is_compound or is_word else f"{head}{SOFT_HYPHEN}{tail}"
 
 
-def _with_raised(textpage: Any, text: str) -> str:
+def _with_raised(textpage: Any, place: Place, text: str) -> str:
     """The text with the marks of notes, and powers, as raised figures: no digits of the word or figure before them."""
     characters = list(text)
-    left, right, low, top, base = [ctypes.c_double() for _ in range(5)]
     for run in _ENDS_IN_DIGITS.finditer(text):
         first, last = run.start(), run.end() - 1
-        pdfium.FPDFText_GetCharBox(textpage, first, left, right, base, top)
-        pdfium.FPDFText_GetCharBox(textpage, last, left, right, low, top)
-        if low.value - base.value <= RAISED * (top.value - low.value):
+        base, (_, _, low, top) = place.box(first)[2], place.box(last)
+        if low - base <= RAISED * (top - low):
             continue
-        size = _font_size(textpage, last)
+        size = font_size(textpage, last)
         begin = next((at + 1 for at in range(last, first - 1, -1) if not _is_small(textpage, text, at, size)), first)
-        if begin > first and size < SMALLER * _font_size(textpage, begin - 1):
+        if begin > first and size < SMALLER * font_size(textpage, begin - 1):
             characters[begin : last + 1] = raised(text[begin : last + 1])
     return "".join(characters)
 
 
 def _is_small(textpage: Any, text: str, at: int, size: float) -> bool:
-    return text[at].isdecimal() and _font_size(textpage, at) <= size
-
-
-def _apart(textpage: Any, text: str) -> str:
-    """The text with a tab for the first of the blanks between cells, and a line break for that between lines."""
-    characters = list(text)
-    left, right, bottom, top, end, low, high, _ = boxes = [ctypes.c_double() for _ in range(8)]
-    begun = 0
-    for blanks in _BLANKS.finditer(text):
-        first, last = blanks.span()
-        # Most blanks are narrow: nothing else is asked of those.
-        pdfium.FPDFText_GetCharBox(textpage, last, left, right, bottom, top)
-        pdfium.FPDFText_GetCharBox(textpage, first - 1, boxes[7], end, low, high)
-        height = max(high.value - low.value, top.value - bottom.value)
-        gap = left.value - end.value
-        beside = min(high.value, top.value) > max(low.value, bottom.value)
-        if not beside and _turns(textpage, first - 1, last):
-            characters[first] = "\n"
-            begun = first + 1
-            continue
-        if gap <= CELL_GAP * height:
-            continue
-        line = text[max(begun, text.rfind("\n", 0, first) + 1) : first]
-        if _MARK_BEFORE.search(line) or _SIGN_AFTER.match(text, last):
-            continue
-        if gap > CELL_GAP * _font_size(textpage, last):
-            characters[first] = "\t"
-    lines = "".join(characters).split("\n")
-    return "\n".join(_AMOUNTS.sub("\t", line) if "\t" in line else line for line in lines)
-
-
-def _turns(textpage: Any, before: int, after: int) -> bool:
-    """Whether two characters stand on different lines: how far the second is off the baseline of the first."""
-    x, y, other_x, other_y = (ctypes.c_double() for _ in range(4))
-    pdfium.FPDFText_GetCharOrigin(textpage, before, x, y)
-    pdfium.FPDFText_GetCharOrigin(textpage, after, other_x, other_y)
-    up = pdfium.FS_MATRIX()
-    if not pdfium.FPDFText_GetMatrix(textpage, before, up) or not (up.c or up.d):
-        up.c, up.d = 0.0, 1.0
-    off = (other_x.value - x.value) * up.c + (other_y.value - y.value) * up.d
-    size = max(_font_size(textpage, before), _font_size(textpage, after))
-    return bool(abs(off) / (up.c**2 + up.d**2) ** 0.5 > LINE_GAP * size)
+    return text[at].isdecimal() and font_size(textpage, at) <= size
 
 
 def _cells(textpage: Any, text: str, start: int, end: int, geometry: Geometry) -> Iterator[Line]:
@@ -275,15 +229,6 @@ def _cells(textpage: Any, text: str, start: int, end: int, geometry: Geometry) -
         first, last = start + cell.end() - len(cell[0].lstrip()), start + cell.end()
         if rects := _rects(textpage, first, last):
             yield Line(first, last, geometry.box(_union(rects)))
-
-
-def _font_size(textpage: Any, index: int) -> float:
-    """The size at which a character is shown, in the page's units."""
-    matrix = pdfium.FS_MATRIX()
-    size = float(pdfium.FPDFText_GetFontSize(textpage, index))
-    if pdfium.FPDFText_GetMatrix(textpage, index, matrix):
-        size *= (float(matrix.c) ** 2 + float(matrix.d) ** 2) ** 0.5
-    return size
 
 
 def _rects(textpage: Any, start: int, end: int) -> list[Rect]:
