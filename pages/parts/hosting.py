@@ -49,8 +49,6 @@ heads.limit(AutoHTTPProtocol)
 _LOOK_S = 0.1
 # The doors' own code, and the models, are loaded when the first pages are drawn.
 _LATER_S = 5.0
-# A thread that computes gives way to the one that takes and answers requests as soon, not after Python's 5 ms.
-_TURN_S = 0.001
 
 
 @asynccontextmanager
@@ -60,7 +58,6 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     doors.bind(address)
     doors.page_policy = page_policy(_own_scripts())
     doors.sign_in = signing_in.COOKIES if signing_in.configured() else None
-    sys.setswitchinterval(_TURN_S)
     opening = resources.opening()
     doors.library = lambda: opening.library
     with _logged(), ExitStack() as told:
