@@ -86,11 +86,11 @@ class Slots:
 
 
 class Count:
-    """What is open at a time, at most `most`, of one client at most `share` (half without it). Thread-safe."""
+    """What is open at a time, at most `most`, of one client at most half of them. Thread-safe."""
 
-    def __init__(self, most: int, share: int | None = None) -> None:
+    def __init__(self, most: int) -> None:
         self._most = most
-        self._share = share or _half(most)
+        self._share = _half(most)
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
 

@@ -23,7 +23,6 @@ _NEVER = ("metrics", "agent")
 # What a page needs to show that one must sign in.
 _OPEN = ("health", "host-config", "stream")
 _UPLOAD_BYTES = 2**31
-_SHARE = 8
 _SOCKET_BYTES = 2**20
 
 
@@ -41,7 +40,8 @@ class Visitors:
         room, part = _room(scope["path"])
         if room == "_stcore" and part in _NEVER:
             raise Refused(404, "Lectern does not offer this.")
-        sign_in, cookies, stranger = self._doors.sign_in, HTTPConnection(scope).cookies, False
+        connection, sign_in, stranger = HTTPConnection(scope), self._doors.sign_in, False
+        cookies = connection.cookies
         is_private = room in ("media", "component") or (room == "_stcore" and part not in _OPEN)
         if sign_in is not None and (is_private or scope["type"] == "websocket"):
             who = await to_thread.run_sync(sign_in.who, cookies)
@@ -50,6 +50,8 @@ class Visitors:
                 raise Refused(401, "Only those who have signed in may use this.", "Sign in on the page.")
             holds = partial(_holds, sign_in, cookies, who)
         if sign_in is not None and scope["path"].rstrip("/").endswith("/auth/logout"):
+            if connection.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+                raise Refused(403, "Another site does not sign anybody out.")
             await to_thread.run_sync(sign_in.end, cookies)
         if scope["type"] == "http":
             await self._app(scope, Body(receive, _UPLOAD_BYTES), send)
@@ -61,9 +63,7 @@ class Visitors:
     async def _stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The socket of somebody who has not signed in."""
         client = str((scope.get("client") or ("",))[0])
-        if self._strangers is None:
-            most = self._doors.settings.visitors
-            self._strangers = Count(most, min(_SHARE, most))
+        self._strangers = self._strangers or Count(self._doors.settings.visitors)
         self._rates.take(client)
         give = self._strangers.take(client)
         try:

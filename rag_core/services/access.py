@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 
 from rag_core.domain import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Role
-from rag_core.errors import ConfigurationError
+from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.services.cards import clean_tag
 from rag_core.storage import Storage
 
@@ -92,7 +92,12 @@ class Access:
         """Every key that was not revoked, with the hash of its secret, by its id."""
         with self._lock:
             if self._known is None or time.monotonic() - self._read_at > _FRESH_S:
-                self._known = {key.id: (key, digest) for key, digest in self._store.live()}
+                try:
+                    self._known = {key.id: (key, digest) for key, digest in self._store.live()}
+                except StoreUnavailable:
+                    if self._known is None:
+                        raise
+                    # While the database is away nothing is told to anybody, so each does not have to wait for it.
                 self._read_at = time.monotonic()
             return self._known
 

@@ -43,7 +43,10 @@ class DoorSettings(Group):
         default=200, ge=2, le=10_000, description="streams of jobs open at a time, half of them of one client"
     )
     visitors: int = Field(
-        default=64, ge=1, le=10_000, description="pages open at a time of people who have not signed in"
+        default=64,
+        ge=2,
+        le=10_000,
+        description="pages open at a time of people who have not signed in, half of them of one address",
     )
     rate_per_s: float = Field(default=200.0, gt=0, description="requests a second of one client, in the long run")
     telemetry: str = Field(

@@ -39,6 +39,7 @@ def guarded(provider: Provider, tmp_path: Path) -> Iterator[Server]:
     """A Lectern that lets in whom its provider vouches for, if they are of example.org."""
     (tmp_path / "secrets.toml").write_text(_SECRETS.format(client=CLIENT, url=provider.url))
     told = {"STREAMLIT_SECRETS_FILES": str(tmp_path / "secrets.toml"), "LECTERN_DOORS__USERS": '["@example.org"]'}
+    told["LECTERN_DOORS__VISITORS"] = "16"  # eight from one address
     with serve(tmp_path / "library", tmp_path / "log", **told) as running:
         yield running
 
@@ -115,6 +116,8 @@ def test_a_stranger_sees_the_sign_in_and_little_else(guarded: Server) -> None:
         assert "Sign in to see this library" in visitor.drawn(socket)
         assert visitor.session
         assert visitor.uploads() == 401
+        away = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+        assert visitor.http.get("/auth/logout", headers=away).status_code == 403
         for path in ("/media/x.png", "/component/x/y.js", "/_stcore/bidi-components/x/y.js", "/base/media/x.png"):
             assert visitor.http.get(path).status_code == 401, path
         forged = httpx.Client(base_url=guarded.url, cookies={"_streamlit_user": "forged"})

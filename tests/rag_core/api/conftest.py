@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rag_core import Library, Settings
 from rag_core.api import heads
@@ -46,7 +47,9 @@ class Served:
 
 
 @contextmanager
-def serve(library: Library, address: str = "127.0.0.1", settings: DoorSettings | None = None) -> Iterator[Served]:
+def serve(
+    library: Library, address: str = "127.0.0.1", settings: DoorSettings | None = None, *, http: str = "auto"
+) -> Iterator[Served]:
     """The doors of a library, bound to `address` as far as the guard knows; in truth on 127.0.0.1 always.
 
     Beside them a page, one that fails, and one that says back what it is told over a WebSocket.
@@ -59,8 +62,9 @@ def serve(library: Library, address: str = "127.0.0.1", settings: DoorSettings |
     ]  # fmt: skip
     app = Starlette(routes=[doors.route, *pages], middleware=[Middleware(Guard, doors=doors)])
     listening = socket.create_server(("127.0.0.1", 0))
-    heads.limit(AutoHTTPProtocol)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio"))
+    for protocol in (AutoHTTPProtocol, H11Protocol):
+        heads.limit(protocol)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio", http=http))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

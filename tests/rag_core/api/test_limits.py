@@ -19,6 +19,7 @@ from rag_core import Library
 from rag_core.api import exchange, heads, limits
 from rag_core.api.doors import Doors
 from rag_core.api.guard import Guard
+from rag_core.errors import StoreUnavailable
 from rag_core.settings import DoorSettings
 from rag_core.storage.postgres.access import AccessStore
 from tests.rag_core.api.conftest import Served, serve
@@ -152,8 +153,14 @@ def test_a_client_that_takes_nothing_holds_its_slot_no_longer(monkeypatch: pytes
         listening.close()
 
 
-def test_a_head_that_does_not_end_is_cut_off(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("http", ["httptools", "h11"])
+def test_a_head_that_does_not_end_is_cut_off(filled: Library, http: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heads, "SECONDS", 1.0)
+    with serve(filled, http=http) as served:
+        check_heads(served)
+
+
+def check_heads(served: Served) -> None:
     address = ("127.0.0.1", int(served.url.rpartition(":")[2]))
     whole = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     for first in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", whole):
@@ -230,3 +237,19 @@ def test_wrong_keys_cost_no_query_each(filled: Library, keys: tuple[str, str], m
         assert len(read) <= 3 + (time.monotonic() - began)
         last = client.get(SEARCH, headers=wrong)
     assert (last.status_code, "Retry-After" in last.headers) == (429, True)
+
+
+def test_known_keys_hold_while_the_database_is_away(
+    filled: Library, keys: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(self: AccessStore) -> object:
+        raise StoreUnavailable("The database is away.")
+
+    assert filled.access.verify(keys[0]) is not None
+    monkeypatch.setattr(AccessStore, "live", away)
+    time.sleep(1.2)
+    assert filled.access.verify(keys[0]) is not None
+    assert filled.access.verify("lectern_000000000000_x") is None
+    monkeypatch.undo()
+    key, text = filled.access.create("late")
+    assert filled.access.verify(text) == key
