@@ -23,6 +23,7 @@ from rag_core.reading.flowing.hidden import Hidden
 from rag_core.reading.flowing.layout import is_figure
 from rag_core.reading.flowing.sheet import Sheet
 from rag_core.reading.flowing.unseen import UNSEEN, hidden_note, hidden_parts, hidden_texts, is_hidden
+from rag_core.reading.flowing.web_around import drop_around
 from rag_core.reading.headings import reads_as_heading
 from rag_core.reading.text import clean, raised, read_text
 from rag_core.text.invisible import taken_out
@@ -56,6 +57,7 @@ def read(path: Path, max_chars: int) -> Flow:
     """Read an HTML file. Raises LimitExceeded for one that is too large."""
     text, note = _decoded(path, max_chars)
     root = parsed(text)
+    drop_around(root)
     main, title, author = (
         _main(root, len(text)),
         _said(root, "//title/text()"),

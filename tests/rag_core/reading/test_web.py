@@ -187,3 +187,20 @@ def test_a_hidden_list_table_or_row_is_no_damage(reader: Reader, tmp_path: Path)
     )
     text = given(reader, tmp_path, f"<html><body>{page}").pages[0].text
     assert text == "One.\n\nHive\tPrice\nNew\t210\n\nFolded.\n\n1. Two. Three."
+
+
+def test_what_a_page_names_as_no_text_of_it_is_taken_off(reader: Reader, tmp_path: Path) -> None:
+    links = "".join(f"<li><a href='/{name}'>{name}</a></li>" for name in ("Home", "About", "Shop"))
+    prose = "<p>This bread needs 400 g of oats, an egg and a pinch of salt. It is baked for half an hour.</p>" * 3
+    page = (
+        "<!DOCTYPE html><html><body><a class=skip href='#c'>Skip to content</a>"
+        "<div id=cookie-banner><p>We use cookies.</p></div>"
+        f"<div class='main-menu'><ul>{links}</ul></div><div id=c><h2>Oat bread</h2>{prose}"
+        "<div class=menu><p>Soup 4.20</p><p>Pie <a href='/pie'>6.80</a></p></div>"
+        "<p>See <a href='#more'>more</a>.</p></div></body></html>"
+    )
+    text = given(reader, tmp_path, page).pages[0].text
+    assert text.startswith("Oat bread\n\nThis bread")
+    assert text.endswith("Soup 4.20\n\nPie 6.80\n\nSee more.")
+    law = "<!DOCTYPE html><html><body><p>Of cookies</p><div class=cookie-policy><p>We keep one for a day.</p></div>"
+    assert given(reader, tmp_path, law).pages[0].text == "Of cookies\n\nWe keep one for a day."
