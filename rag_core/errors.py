@@ -20,6 +20,8 @@
 call may succeed later without a change. Faces print both and never a traceback.
 """
 
+from typing import Any
+
 
 class LecternError(Exception):
     """Root of every error that Lectern raises on purpose."""
@@ -30,6 +32,20 @@ class LecternError(Exception):
     def __init__(self, message: str, *, help: str | None = None) -> None:
         super().__init__(message)
         self.help = self.default_help if help is None else help
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """How pydantic makes an error again of its `kind`, `message` and `help`."""
+        from pydantic_core.core_schema import no_info_plain_validator_function
+
+        return no_info_plain_validator_function(lambda told: error_of(told["kind"], told["message"], told["help"]))
+
+
+def error_of(kind: str, message: str, help: str) -> LecternError:
+    """An error by the name of its class, as another process told of it; of none of these, a LecternError."""
+    found = globals().get(kind)
+    made = found if isinstance(found, type) and issubclass(found, LecternError) else LecternError
+    return made(message, help=help)
 
 
 class UnreadableDocument(LecternError):

@@ -109,8 +109,7 @@ class Library:
             storage, self.preferences, self.embedding, self.ingest, self.recognition, self.language_models,
             self._closing.is_set,
         )  # fmt: skip
-        made = kinds(self)
-        self.jobs = Jobs(made, storage.jobs({kind.name: kind.result for kind in made if kind.result}))
+        self.jobs = Jobs(kinds(self), storage.jobs)
 
     @property
     def settings(self) -> Settings:

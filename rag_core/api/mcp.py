@@ -26,9 +26,9 @@ from rag_core.api.doors import Doors
 from rag_core.api.problems import Refused
 from rag_core.api.scoping import ScopeGiven, document_of, scope_of
 from rag_core.domain import DocumentFilter
+from rag_core.domain.serialiser import to_json
 from rag_core.errors import LecternError
 from rag_core.library import Library
-from rag_core.plain import plain
 
 _log = logging.getLogger(__name__)
 _INSTRUCTIONS = (
@@ -74,7 +74,7 @@ class Tools:
         answer = answers[-1]
         return {
             "answer": answer.text, "found": not answer.abstained, "confidence": round(answer.confidence, 3),
-            "citations": plain(answer.citations),
+            "citations": to_json(answer.citations),
         }  # fmt: skip
 
     def list_documents(

@@ -1,4 +1,4 @@
-"""The schema of what is answered, made from the domain's own objects: what `rag_core.plain` says of them."""
+"""The schema of what is answered, made from the domain's own objects: what `domain.serialiser` says of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Union
 
 from pydantic import BaseModel, create_model
 
-from rag_core.plain import shown_fields
+from rag_core.domain.serialiser import shown_fields
 
 Shown = type[BaseModel]
 

@@ -165,13 +165,13 @@ def _carry_out(library: Library, ids: Sequence[str]) -> None:
 
 def _show(runs: Sequence[Run], differences: Sequence[Difference], metrics: dict[str, Metric], *, as_json: bool) -> None:
     if as_json:
-        from rag_core.plain import plain
+        from rag_core.domain.serialiser import to_json
 
         for run in runs:
-            told = plain(run, without={"id", "configuration"})
+            told = to_json(run, without={"id", "configuration"})
             emit({"run": run.id, "configuration": run.configuration.name, **told})
         for difference in differences:
-            emit({**plain(difference, without={"metric"}), "metric": difference.metric.key})
+            emit({**to_json(difference, without={"metric"}), "metric": difference.metric.key})
         return
     width = max(len(metric.label) for metric in metrics.values())
     for run in runs:

@@ -55,11 +55,11 @@ def write(session: Session, conversation_id: str, form: Any, output: str | None)
 
 def _list(session: Session, found: Any) -> None:
     from rag_core.cli.output import emit
-    from rag_core.plain import plain
+    from rag_core.domain.serialiser import to_json
 
     if session.as_json:
         for one in found:
-            emit(plain(one))
+            emit(to_json(one))
         return
     rows = ((one.id, f"{one.updated_at:%Y-%m-%d %H:%M}", one.title) for one in found)
     table({"id": False, "used": False, "title": False}, rows)

@@ -9,8 +9,8 @@ import click
 from rag_core.cli.output import emit, say
 from rag_core.cli.session import Session, command, tags_complete
 from rag_core.domain import ROLES
+from rag_core.domain.serialiser import to_json
 from rag_core.errors import LecternError
-from rag_core.plain import plain
 
 
 @command("keys", help="List the keys of the doors for other programs, make one, revoke one.")
@@ -27,13 +27,13 @@ def keys(session: Session, create: str | None, revoke: str | None, role: Any, ta
     if create is not None:
         session.changes("keys --create", create)
         key, text = access.create(create, role, tags)
-        _show_all([{**plain(key), "text": text}], session)
+        _show_all([{**to_json(key), "text": text}], session)
     elif revoke is not None:
         session.changes("keys --revoke", revoke)
         _revoke(session, revoke)
         _show_all([{"revoked": revoke}], session)
     else:
-        _show_all(plain(access.all()), session)
+        _show_all(to_json(access.all()), session)
 
 
 def _revoke(session: Session, key_id: str) -> None:

@@ -35,12 +35,12 @@ def models(session: Session, download: str | None, remove: str | None, sha256: s
 
 
 def _list(session: Session) -> None:
-    from rag_core.plain import plain
+    from rag_core.domain.serialiser import to_json
 
     files = {file.id: file for file in session.library.language_models.files()}
     for status in session.library.language_models.statuses():
         file = files.get(status.id)
-        values = {**plain(status), "file": plain(file) if file else None}
+        values = {**to_json(status), "file": to_json(file) if file else None}
         ready = "ready" if status.ready else f"not ready. {status.reason}"
         report(session.as_json, values, f"{status.id:32} {_about(file)}{ready}")
 

@@ -135,9 +135,9 @@ def bars(stream: TextIO | None = None, unit: str = "") -> Iterator[Callable[[str
 def adding(as_json: bool) -> Iterator[Callable[[AddEvent], None]]:
     """What shows the steps of adding: as JSON, or a line for each end and bars until then."""
     if as_json:
-        from rag_core.plain import plain_event
+        from rag_core.domain.serialiser import event_to_json
 
-        yield lambda event: emit(plain_event(event))
+        yield lambda event: emit(event_to_json(event))
         return
     with bars() as draw:
 
@@ -160,9 +160,9 @@ def steps(as_json: bool, told: Collection[str] = (), unit: str = "") -> Iterator
 
         def show(step: Progress) -> None:
             if as_json:
-                from rag_core.plain import plain
+                from rag_core.domain.serialiser import to_json
 
-                emit(plain(step))
+                emit(to_json(step))
             elif is_terminal() and step.stage != "done":
                 draw("", step.done, step.total, f"{step.stage} {step.note}".rstrip())
             elif not told or step.stage in told:

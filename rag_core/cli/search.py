@@ -30,18 +30,18 @@ def search(
     **given: Any,
 ) -> None:  # fmt: skip
     """Print the hits."""
-    from rag_core.plain import plain, plain_hit
+    from rag_core.domain.serialiser import hit_to_json, to_json
 
     scope = scope_of(narrowed(session, given))
     found = session.library.retrieve(question, scope=scope, k=k, mode=mode, index=index, scan=scan, mmr=mmr)
     for number, hit in enumerate(found.hits, 1):
         if session.as_json:
-            emit(plain_hit(hit))
+            emit(hit_to_json(hit))
         else:
             say(_told(number, hit))
     if explain and found.trace.searched is not None:
         if session.as_json:
-            emit({"searched": plain(found.trace.searched), "notes": list(found.trace.notes)})
+            emit({"searched": to_json(found.trace.searched), "notes": list(found.trace.notes)})
         else:
             _explain(found.trace.searched, found.trace.notes)
 

@@ -106,21 +106,21 @@ class Session:
         if self.wire is not None:
             yield from self.wire.events("/api/v1/ask", {"question": question, "scope": narrowed, **given})
             return
-        from rag_core.plain import plain
+        from rag_core.domain.serialiser import to_json
 
         for event in self.library.stream(question, **given, scope=scope_of(narrowed), cancellation=token):
             if event.answer is not None:
-                yield "answer", plain(event.answer, without={"hits"})
+                yield "answer", to_json(event.answer, without={"hits"})
             else:
-                yield "piece", plain(event, without={"answer"})
+                yield "piece", to_json(event, without={"answer"})
 
 
 def scope_of(narrowed: Mapping[str, Any] | None) -> Scope | None:
     """What `scoping.narrowed` says as the library takes it."""
     from rag_core.domain import Scope
-    from rag_core.remote.revived import revived
+    from rag_core.domain.serialiser import from_json
 
-    return None if narrowed is None else revived(Scope, narrowed)
+    return None if narrowed is None else from_json(Scope, narrowed)
 
 
 def command(name: str, *, help: str) -> Callable[[Callable[..., int | None]], click.Command]:

@@ -121,8 +121,8 @@ def _recognise(session: Session) -> None:
 
 
 def _tell(session: Session, one: FollowedSource) -> None:
-    from rag_core.plain import plain
+    from rag_core.domain.serialiser import to_json
 
     tags = "".join(f"  #{tag}" for tag in one.tags)
     line = f"{counts(document=one.documents):>17}  {one.location}{tags}{'  ' + one.problem if one.problem else ''}"
-    report(session.as_json, plain(one), line)
+    report(session.as_json, to_json(one), line)

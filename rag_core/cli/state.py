@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 @command("status", help="Tell how the library is.")
 def status(session: Session) -> None:
     """Print it."""
-    from rag_core.plain import plain
+    from rag_core.domain.serialiser import to_json
 
     now = session.library.maintenance.status()
     if session.as_json:
-        emit(plain(now))
+        emit(to_json(now))
         return
     say(f"{counts(document=now.documents, chunk=now.chunks)}, {now.pending} pending, {now.failed} failed")
     for name in ("data_dir", "profile", "engine", "postgresql", "chroma", "lexical"):
@@ -60,11 +60,11 @@ def reembed(session: Session, model: str | None, precision: str | None) -> None:
 
 
 def _show_report(session: Session, found: Report) -> int:
-    from rag_core.plain import plain
+    from rag_core.domain.serialiser import to_json
 
     code = 1 if found.findings else 0
     if session.as_json:
-        emit(plain(found))
+        emit(to_json(found))
         return code
     for note in session.library.maintenance.notes():
         say(f"note: {note}")

@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
+from rag_core.errors import LecternError
+
 Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again.
@@ -284,7 +286,7 @@ class AddEvent:
     done: int = 0
     total: int = 0
     document: Document | None = None
-    error: Exception | None = None
+    error: LecternError | None = None
     note: str = ""
 
 

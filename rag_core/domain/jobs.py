@@ -7,10 +7,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from rag_core.domain.state import Progress
+from rag_core.domain.evaluation import Question
+from rag_core.domain.sources import SourceReport
+from rag_core.domain.state import BackupReport, Progress, Report
+from rag_core.errors import LecternError
 
+if TYPE_CHECKING:
+    JobResult = Any  # whoever asks for a kind of job knows what it makes
+else:
+    JobResult = Report | BackupReport | SourceReport | tuple[Question, ...] | Progress
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 # Before that a pace says nothing.
 _LEAST_S = 2.0
@@ -33,8 +40,8 @@ class Job:
     params: Mapping[str, Any] = field(default_factory=dict)
     state: JobState = "waiting"
     progress: Progress = _NOT_BEGUN
-    result: Any = None
-    error: Exception | None = None
+    result: JobResult | None = None
+    error: LecternError | None = None
     document_id: str = ""
     resumed: bool = False
     stopping: bool = False

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import CorpusMap, Drawing, Insights, NotFound, QuestionGroup, Scope
+from rag_core.domain.serialiser import to_json
 from rag_core.insights.grouping import grouped
 from rag_core.insights.mapping import laid_out
-from rag_core.plain import plain
 from rag_core.retrieval.scope import documents_within
 from rag_core.storage import Storage
 
@@ -73,5 +73,5 @@ class InsightsService:
 
     def as_json(self, insights: Insights, groups: Sequence[QuestionGroup] = ()) -> bytes:
         """All numbers as one JSON object, UTF-8."""
-        whole = {"insights": plain(insights), "not_found_groups": plain(groups)}
+        whole = {"insights": to_json(insights), "not_found_groups": to_json(groups)}
         return json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8", errors="replace")

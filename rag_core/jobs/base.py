@@ -1,6 +1,7 @@
 """What a kind of job is, and what it is given to work with.
 
-A kind of job is one class, or one `Plain`, and one line in `rag_core/services/work.py`.
+A kind of job is one class, or one `Plain`, and one line in `rag_core/services/work.py`. What it makes is one of
+`rag_core.domain.jobs.JobResult`.
 """
 
 from __future__ import annotations
@@ -54,7 +55,6 @@ class Kind:
     lane: str = ""
     queues: bool = False
     resumes: bool = False
-    result: Any = None  # the type of a job's result, as pydantic takes it
 
     def lane_of(self, job: Job) -> str:
         """The lane that a job waits in now."""
@@ -96,14 +96,12 @@ class Plain(Kind):
         self,
         name: str,
         lane: str,
-        result: Any,
         work: Callable[[Job, Cancellation], Any],
         *,
         resumes: bool = False,
     ) -> None:
         self.name = name
         self.lane = lane
-        self.result = result
         self.resumes = resumes
         self._work = work
 

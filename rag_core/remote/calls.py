@@ -11,13 +11,25 @@ from types import NoneType
 from typing import Any, Generic, NoReturn, TypeVar, get_origin
 from urllib.parse import parse_qsl
 
-from rag_core.errors import LecternError
-from rag_core.plain import plain
-from rag_core.remote.revived import revived
+from pydantic import ValidationError
+
+from rag_core.domain.serialiser import from_json, to_json
+from rag_core.errors import LecternError, StoreUnavailable
 from rag_core.remote.wire import Wire
 
 ROOT = "/api/v1"
 Made = TypeVar("Made")
+
+
+def received(kind: type[Made], told: Any) -> Made:
+    """An object of a kind as a server tells of it. Raises StoreUnavailable where the server is of another version."""
+    try:
+        return from_json(kind, told)
+    except ValidationError as error:
+        raise StoreUnavailable(
+            f"The server's answer is not understood: {error.errors()[0]['msg']}.",
+            help="Use the same version of Lectern here and there.",
+        ) from error
 
 
 class NotOffered(LecternError, AttributeError):
@@ -63,7 +75,7 @@ class Call(Generic[Made]):
 
     def _ask(self, wire: Wire, /, *args: object, **named: object) -> Made:
         given = self.signature.bind(*args, **named).arguments
-        sent = {name: plain(value) for name, value in given.items() if name not in self._named}
+        sent = {name: to_json(value) for name, value in given.items() if name not in self._named}
         query: dict[str, Any] = {name: value.format(**given) for name, value in self._fixed}
         path, body = ROOT + self._path.format(**given), None
         if self._verb in ("GET", "DELETE"):
@@ -82,4 +94,4 @@ class Call(Generic[Made]):
     def _made(self, answer: Any) -> Made:
         if self._kind is NoneType:
             return None  # type: ignore[return-value]
-        return revived(self._kind, answer if is_dataclass(self._kind) else next(iter(answer.values())))
+        return received(self._kind, answer if is_dataclass(self._kind) else next(iter(answer.values())))

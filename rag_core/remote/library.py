@@ -24,16 +24,13 @@ from rag_core.domain import (
     PageImage,
     Retrieval,
     Scope,
-    Searched,
     StreamEvent,
     Table,
-    Trace,
     WebAddress,
 )
+from rag_core.domain.serialiser import to_json
 from rag_core.errors import LecternError, ModelUnavailable
-from rag_core.plain import plain
-from rag_core.remote.calls import ROOT, Call, Remote
-from rag_core.remote.revived import revived
+from rag_core.remote.calls import ROOT, Call, Remote, received
 from rag_core.remote.services import (
     RemoteAccess,
     RemoteCatalogue,
@@ -149,7 +146,7 @@ class RemoteLibrary(Remote):
         boxes: tuple[Box, ...] = ()
         if span is not None:
             told = self._wire.ask("GET", f"{path}/boxes", query={"start": span[0], "end": span[1]})
-            boxes = revived(tuple[Box, ...], told["boxes"])
+            boxes = received(tuple[Box, ...], told["boxes"])
         width, height = struct.unpack(">II", png[16:24])  # they stand at the head of a PNG
         return PageImage(png, width, height, boxes)
 
@@ -180,7 +177,7 @@ class RemoteLibrary(Remote):
         """Answer a question as a stream of events, of which the last holds the whole answer."""
         token = cancellation or Cancellation()
         for name, told in self._wire.events(f"{ROOT}/ask", {"question": question, "scope": _given(scope), **wanted}):
-            yield StreamEvent(answer=revived(Answer, told, hits=())) if name == "answer" else revived(StreamEvent, told)
+            yield received(StreamEvent, {"answer": _answer(told)} if name == "answer" else told)
             if token.is_set():
                 return
 
@@ -214,7 +211,7 @@ class RemoteLibrary(Remote):
             told = self._wire.ask("GET", f"{ROOT}/conversations/{conversation_id}")
         except KeyError:
             return []
-        return [revived(Message, one) for one in told["messages"]]
+        return received(list[Message], [{**one, "answer": _answer(one["answer"])} for one in told["messages"]])
 
     def _listed(
         self, kind: type[Listed], name: str, path: str, counter: str, first: int = 0, most: int | None = None
@@ -227,7 +224,7 @@ class RemoteLibrary(Remote):
                 told = self._wire.ask("GET", path, query={counter: first + len(found), "limit": limit})[name]
             except KeyError:
                 break
-            found += [revived(kind, one) for one in told]
+            found += received(list[kind], told)  # type: ignore[valid-type]
             if len(told) < limit:
                 break
         return found
@@ -235,13 +232,12 @@ class RemoteLibrary(Remote):
     def _search(self, question: str, scope: Scope | None, wanted: dict[str, object], *, explain: bool) -> Retrieval:
         body = {"question": question, "scope": _given(scope), "explain": explain, **wanted}
         told = self._wire.ask("POST", f"{ROOT}/search", body)
-        searched = revived(Searched, told["searched"]) if told["searched"] else None
-        hits = tuple(revived(Hit, one) for one in told["hits"])
-        return Retrieval(hits, Trace(searched=searched, notes=tuple(told["notes"])))
+        trace = {"searched": told["searched"], "notes": told["notes"]}
+        return received(Retrieval, {"hits": [_hit(one) for one in told["hits"]], "trace": trace})
 
     def _fetched(self, address: WebAddress, token: Cancellation) -> Iterator[AddEvent]:
         """Have the server fetch an address, and what it links to."""
-        given = {"addresses": [plain(address)]}
+        given = {"addresses": [to_json(address)]}
         for _, told in self._wire.events(f"{ROOT}/documents", given):
             yield self._event(told)
             if token.is_set(address.name):
@@ -269,10 +265,19 @@ class RemoteLibrary(Remote):
 
     def _event(self, told: dict[str, Any]) -> AddEvent:
         ended = told["document"] and told["stage"] in ("ready", "failed")
-        return revived(
-            AddEvent, {**told, "document": None}, document=self.document(told["document"]) if ended else None
-        )
+        event: AddEvent = received(AddEvent, {**told, "document": None})
+        return replace(event, document=self.document(told["document"])) if ended else event
+
+
+def _answer(told: dict[str, Any] | None) -> dict[str, Any] | None:
+    """An answer with what is not told of one: its hits, and where its citations stand on their pages."""
+    return told and {**told, "hits": (), "citations": [{**one, "boxes": ()} for one in told["citations"]]}
+
+
+def _hit(told: dict[str, Any]) -> dict[str, Any]:
+    """A hit with what is not told of one: where it stands on its page, and its document beside id and title."""
+    return {**told, "boxes": (), "document": {"media_type": "", "byte_size": 0, "state": "ready", **told["document"]}}
 
 
 def _given(scope: Scope | None) -> Any:
-    return None if scope is None else plain(scope)
+    return None if scope is None else to_json(scope)

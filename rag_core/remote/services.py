@@ -39,8 +39,7 @@ from rag_core.domain import (
     RowProblem,
     Run,
 )
-from rag_core.remote.calls import ROOT, Call, Remote
-from rag_core.remote.revived import revived
+from rag_core.remote.calls import ROOT, Call, Remote, received
 from rag_core.remote.wire import Wire
 
 _MOST = 1000  # documents that are listed at a time
@@ -56,7 +55,7 @@ class RemoteAccess(Remote):
     def create(self, name: str, role: Role = "read", tags: Iterable[str] = ()) -> tuple[AccessKey, str]:
         """Make a key. Returns it with its text, which nobody can show again."""
         made = self._wire.ask("POST", f"{ROOT}/keys", {"name": name, "role": role, "tags": [*tags]})
-        return revived(AccessKey, made["key"]), made["text"]
+        return received(AccessKey, made["key"]), made["text"]
 
 
 class RemoteCatalogue(Remote):
@@ -77,7 +76,7 @@ class RemoteCatalogue(Remote):
             most = max(1, _MOST if limit is None else min(limit - len(found), _MOST))
             page = {**query, "offset": offset + len(found), "limit": most}
             told = self._wire.ask("GET", f"{ROOT}/documents", query=page)
-            found += [revived(Document, one) for one in told["documents"]]
+            found += [received(Document, one) for one in told["documents"]]
             if len(told["documents"]) < most or len(found) == limit:
                 return found[:limit], told["total"]
 
@@ -151,7 +150,7 @@ class RemoteEvaluation(Remote):
 
     def read(self, name: str, data: bytes) -> ImportReport:
         """The questions of a file and what is wrong with its rows; nothing is written."""
-        return revived(ImportReport, self._wire.ask("POST", f"{ROOT}/question-sets/read", data, query={"name": name}))
+        return received(ImportReport, self._wire.ask("POST", f"{ROOT}/question-sets/read", data, query={"name": name}))
 
     def carry_out(
         self, run_ids: Sequence[str] | None = None, *, cancellation: Cancellation | None = None
@@ -159,7 +158,7 @@ class RemoteEvaluation(Remote):
         """Have the server do the runs that wait, or these. Whoever stops iterating, or cancels, stops them."""
         token = cancellation or Cancellation()
         for _, told in self._wire.events(f"{ROOT}/runs/carry-out", {"run_ids": run_ids and [*run_ids]}):
-            yield revived(Progress, told)
+            yield received(Progress, told)
             if token.is_set():
                 return
 
@@ -196,11 +195,11 @@ class RemoteJobs(Remote):
 
     def submit(self, kind: str, name: str = "", /, **params: Any) -> Job:
         """Have one piece of work done."""
-        return revived(Job, self._wire.ask("POST", f"{ROOT}/jobs", {"kind": kind, "name": name, "params": params}))
+        return received(Job, self._wire.ask("POST", f"{ROOT}/jobs", {"kind": kind, "name": name, "params": params}))
 
     def all(self, *kinds: str) -> tuple[Job, ...]:
         """The jobs of the server's process, and those it resumed, in the order in which they came."""
-        return revived(tuple[Job, ...], self._wire.ask("GET", f"{ROOT}/jobs", query={"kind": kinds})["jobs"])
+        return received(tuple[Job, ...], self._wire.ask("GET", f"{ROOT}/jobs", query={"kind": kinds})["jobs"])
 
     def last(self, *kinds: str) -> Job | None:
         """The job of these kinds that came last."""
@@ -221,7 +220,7 @@ class RemoteLanguageModels(Remote):
     def download(self, wanted: str, *, sha256: str = "") -> Iterator[Progress]:
         """Have the server download a model."""
         steps = self._wire.events(f"{ROOT}/models/download", {"wanted": wanted, "sha256": sha256})
-        return (revived(Progress, told) for _, told in steps)
+        return (received(Progress, told) for _, told in steps)
 
 
 class RemoteMaintenance(Remote):
@@ -236,7 +235,7 @@ class RemoteMaintenance(Remote):
 
     def verify(self, deep: bool = False) -> Report:
         """Compare every document across the stores."""
-        return revived(Report, self._wire.ask("POST", f"{ROOT}/verify", query={"deep": deep}))
+        return received(Report, self._wire.ask("POST", f"{ROOT}/verify", query={"deep": deep}))
 
 
 class RemoteSources(Remote):
@@ -251,7 +250,7 @@ class RemoteSources(Remote):
     def watch(self, folder: str | Path, *, tags: Iterable[str] = ()) -> FollowedSource:
         """Have the server follow a folder of its machine."""
         given = {"folder": _location(str(folder)), "tags": [*tags]}
-        return revived(FollowedSource, self._wire.ask("POST", f"{ROOT}/sources", given))
+        return received(FollowedSource, self._wire.ask("POST", f"{ROOT}/sources", given))
 
     def unwatch(self, location: str, *, remove: bool = False) -> None:
         """Follow a folder no longer."""

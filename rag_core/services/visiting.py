@@ -20,7 +20,6 @@ class Visiting(Kind):
     name = "visit"
     lane = "visiting"
     queues = resumes = True
-    result = SourceReport
 
     def __init__(self, library: Library) -> None:
         self._library = library

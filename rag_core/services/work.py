@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import AddEvent, BackupReport, Job, JobState, Progress, Question, Report
+from rag_core.domain import AddEvent, BackupReport, Job, JobState, Progress, Question
 from rag_core.errors import ConfigurationError
 from rag_core.jobs import Kind, Plain, Request, Run
 from rag_core.services.visiting import Visiting
@@ -32,13 +32,13 @@ def kinds(library: Library) -> tuple[Kind, ...]:
         Visiting(library),
         Evaluating(library),
         Drafting(library),
-        Plain("verify", "checking", Report, lambda job, _: upkeep.verify(bool(job.params.get("deep")))),
-        Plain("repair", "checking", Report, lambda *_: upkeep.repair()),
-        Plain("backup", "backing up", BackupReport, lambda job, _: _backup(upkeep, job)),
-        Plain("reembed", "remaking", Progress, lambda _, token: upkeep.reembed(cancellation=token), resumes=True),
-        Plain("discard", "remaking", Progress, lambda *_: _discard(upkeep)),
-        Plain("rechunk", "rechunking", Progress, lambda _, token: upkeep.rechunk(cancellation=token), resumes=True),
-        Plain("download", "downloading", Progress, lambda job, token: _download(library, job, token)),
+        Plain("verify", "checking", lambda job, _: upkeep.verify(bool(job.params.get("deep")))),
+        Plain("repair", "checking", lambda *_: upkeep.repair()),
+        Plain("backup", "backing up", lambda job, _: _backup(upkeep, job)),
+        Plain("reembed", "remaking", lambda _, token: upkeep.reembed(cancellation=token), resumes=True),
+        Plain("discard", "remaking", lambda *_: _discard(upkeep)),
+        Plain("rechunk", "rechunking", lambda _, token: upkeep.rechunk(cancellation=token), resumes=True),
+        Plain("download", "downloading", lambda job, token: _download(library, job, token)),
     )
 
 
@@ -201,7 +201,6 @@ class Drafting(Kind):
     """Questions for a set, from the documents; those made so far can be looked at meanwhile."""
 
     name = lane = "draft"
-    result = tuple[Question, ...]
 
     def __init__(self, library: Library) -> None:
         self._library = library

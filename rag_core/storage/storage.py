@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from accelerator.backends.choosing import choose
 from rag_core.domain import BackupReport, Profile
@@ -212,9 +212,10 @@ class Storage:
         """The tables, for those who compare the stores."""
         return self._required()
 
-    def jobs(self, results: Mapping[str, Any]) -> JobStore:
-        """Where jobs are kept, by the types of what each kind makes."""
-        return JobStore(self._required(), results)
+    @property
+    def jobs(self) -> JobStore:
+        """Where jobs are kept."""
+        return JobStore(self._required())
 
     def behind_in_chroma(self) -> int:
         """How many documents Chroma has yet to follow; what it lost is queued once more first."""

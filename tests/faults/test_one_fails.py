@@ -274,7 +274,7 @@ def test_while_a_folder_is_watched(settings: Settings, striker: Striker, tmp_pat
 def test_while_jobs_are_taken_up_again(library: Library, notes: list[Upload], striker: Striker, tally: Tally) -> None:
     tally.faults += 1
     list(library.accept(notes))
-    kept = library.storage.jobs({})
+    kept = library.storage.jobs
     now = datetime.now(UTC)
     jobs = [Job(f"{n:032x}", "add", note.name, document_id=id_of(note), created_at=now) for n, note in enumerate(notes)]
     kept.put(jobs)

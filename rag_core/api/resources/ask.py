@@ -18,9 +18,9 @@ from rag_core.api.schema import answers, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Answer, StreamEvent
+from rag_core.domain.serialiser import to_json
 from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
-from rag_core.plain import plain
 
 router = APIRouter(prefix="/ask", tags=["ask"])
 
@@ -53,7 +53,7 @@ def ask(request: Request, library: Opened, given: Question) -> Response:
     _check_own(request, library, given)
     if given.stream or wants_events(request):
         return streamed(request, lambda token: _sent(_stream(library, given, caller, token)))
-    return told(request, plain(answer_to(library, given, caller), without={"hits"}))
+    return told(request, to_json(answer_to(library, given, caller), without={"hits"}))
 
 
 def _check_own(request: Request, library: Library, given: Question) -> None:
@@ -107,7 +107,7 @@ def _discreet(answer: Answer | None) -> Answer | None:
 def _sent(events: Iterator[StreamEvent]) -> Iterator[Event]:
     for event in events:
         if event.answer is not None:
-            yield "answer", plain(event.answer, without={"hits"})
+            yield "answer", to_json(event.answer, without={"hits"})
         else:
-            told_event: dict[str, Any] = plain(event, without={"answer"})
+            told_event: dict[str, Any] = to_json(event, without={"answer"})
             yield "piece", told_event

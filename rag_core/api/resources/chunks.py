@@ -14,8 +14,8 @@ from rag_core.api.problems import Refused, there
 from rag_core.api.schema import answers, object_of
 from rag_core.api.scoping import Closed, document_of
 from rag_core.domain import Chunk, ChunkEdit, Table
+from rag_core.domain.serialiser import to_json
 from rag_core.library import Library
-from rag_core.plain import plain
 
 router = APIRouter(prefix="/documents/{document_id}", tags=["documents"])
 Opened = Annotated[Library, Depends(open_library)]
@@ -39,7 +39,7 @@ def chunks(
     """Chunks in order, from index `first` on."""
     found = document_of(library, document_id, caller_of(request))
     some = library.chunks(document_id, first=min(first, _LARGEST), limit=limit)
-    return told(request, {"chunks": plain(some), "total": found.chunk_count})
+    return told(request, {"chunks": to_json(some), "total": found.chunk_count})
 
 
 @router.patch("/chunks/{index}", dependencies=[WRITE], **answers(_EDITS))
@@ -75,8 +75,8 @@ def undo(request: Request, library: Opened, document_id: str, page: int, start: 
 def tables(request: Request, library: Opened, document_id: str) -> Response:
     """The tables, with captions, pages and rows."""
     document_of(library, document_id, caller_of(request))
-    return told(request, {"tables": plain(library.tables(document_id))})
+    return told(request, {"tables": to_json(library.tables(document_id))})
 
 
 def _edits(library: Library, document_id: str) -> dict[str, Any]:
-    return {"edits": plain(library.chunk_edits.of(document_id))}
+    return {"edits": to_json(library.chunk_edits.of(document_id))}

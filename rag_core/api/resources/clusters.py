@@ -11,7 +11,7 @@ from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.schema import answers, object_of, shown
 from rag_core.api.scoping import document_of
 from rag_core.domain import ChunkCluster, ClusterTree
-from rag_core.plain import plain
+from rag_core.domain.serialiser import to_json
 
 router = APIRouter(tags=["clusters"])
 _CLUSTERS = object_of("ChunkClusters", clusters=list[ChunkCluster])
@@ -20,14 +20,14 @@ _CLUSTERS = object_of("ChunkClusters", clusters=list[ChunkCluster])
 @router.get("/clusters", dependencies=[Depends(needs("read"))], **answers(shown(ClusterTree)))
 def tree(request: Request, library: Opened) -> Response:
     """Documents in clusters, named by their words, the largest first."""
-    return told(request, plain(library.clusters.tree()))
+    return told(request, to_json(library.clusters.tree()))
 
 
 @router.get("/documents/{document_id}/clusters", dependencies=[READ], **answers(_CLUSTERS))
 def of_document(request: Request, library: Opened, document_id: str) -> Response:
     """The chunks of a document in clusters, the largest first; none while it waits for them."""
     document_of(library, document_id, caller_of(request))
-    return told(request, {"clusters": plain(library.clusters.of_document(document_id))})
+    return told(request, {"clusters": to_json(library.clusters.of_document(document_id))})
 
 
 @router.get("/documents/{document_id}/summary", dependencies=[READ], **answers(object_of("Summary", summary=str)))

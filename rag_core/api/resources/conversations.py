@@ -15,8 +15,8 @@ from rag_core.api.resources.documents import WRITE, Opened
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
 from rag_core.domain import Conversation, Message
+from rag_core.domain.serialiser import to_json
 from rag_core.library import Library
-from rag_core.plain import plain
 
 router = APIRouter(prefix="/conversations", tags=["conversations"])
 messages = APIRouter(prefix="/messages", tags=["conversations"])
@@ -48,14 +48,14 @@ def conversations(
 ) -> Response:  # fmt: skip
     """Conversations, pinned ones first, then the one used last; with `words`, those that hold them all."""
     found = library.conversations(words)
-    return told(request, {"conversations": plain(found[offset : offset + limit]), "total": len(found)})
+    return told(request, {"conversations": to_json(found[offset : offset + limit]), "total": len(found)})
 
 
 @router.get("/{conversation_id}", dependencies=[READ], **answers(_Whole))
 def conversation(request: Request, library: Opened, conversation_id: str) -> Response:
     """One conversation with its messages."""
     found = _found(library, conversation_id)
-    return told(request, {"conversation": plain(found), "messages": plain(library.messages(conversation_id))})
+    return told(request, {"conversation": to_json(found), "messages": to_json(library.messages(conversation_id))})
 
 
 @router.patch("/{conversation_id}", dependencies=[WRITE], **answers(shown(Conversation)))
@@ -66,7 +66,7 @@ def change(request: Request, library: Opened, conversation_id: str, given: Chang
         library.history.rename(conversation_id, given.title)
     if given.pinned is not None:
         library.history.pin(conversation_id, given.pinned)
-    return told(request, plain(_found(library, conversation_id)))
+    return told(request, to_json(_found(library, conversation_id)))
 
 
 @router.delete("/{conversation_id}", dependencies=[WRITE], status_code=204, response_class=Response)

@@ -23,9 +23,9 @@ from rag_core.api.scoping import Closed, document_of
 from rag_core.api.uploads import keep_answer, received, repeated, turn
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Box, Document, DocumentFilter, Page, PageImage, WebAddress
+from rag_core.domain.serialiser import event_to_json, job_to_json, to_json
 from rag_core.jobs import Request as Asked
 from rag_core.library import Library
-from rag_core.plain import plain, plain_event, plain_job
 from rag_core.sources import Inside, Source
 
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -104,7 +104,7 @@ def documents(
         media_type=media_type,
     )  # fmt: skip
     found, total = library.catalogue.documents(wanted, offset=min(offset, _BEYOND), limit=limit)
-    return told(request, {"documents": plain(found), "total": total})
+    return told(request, {"documents": to_json(found), "total": total})
 
 
 @router.post("", dependencies=[WRITE], openapi_extra=_UPLOAD, **answers(RESULTS, 201))
@@ -138,28 +138,28 @@ async def add(
 @router.get("/{document_id}", dependencies=[READ], **answers(_DOCUMENT))
 def document(request: Request, library: Opened, document_id: str) -> Response:
     """One document."""
-    return told(request, plain(document_of(library, document_id, caller_of(request))))
+    return told(request, to_json(document_of(library, document_id, caller_of(request))))
 
 
 @router.patch("/{document_id}", dependencies=[WRITE], **answers(_DOCUMENT))
 def change(request: Request, library: Opened, document_id: str, given: Change) -> Response:
     """Give a document another title, put tags on it, take others off."""
     with there("document"):
-        check_unchanged(request, plain(library.document(document_id)))
+        check_unchanged(request, to_json(library.document(document_id)))
         try:
             library.catalogue.tag([document_id], add=given.tags.add, remove=given.tags.remove)
         except ValueError as error:
             raise Refused(422, str(error)) from error
         if "title" in given.model_fields_set:
             library.catalogue.rename(document_id, given.title)
-        return told(request, plain(library.document(document_id)))
+        return told(request, to_json(library.document(document_id)))
 
 
 @router.delete("/{document_id}", dependencies=[WRITE], status_code=204, response_class=Response)
 def remove(request: Request, library: Opened, document_id: str) -> None:
     """Remove a document from every store."""
     with there("document"):
-        check_unchanged(request, plain(library.document(document_id)))
+        check_unchanged(request, to_json(library.document(document_id)))
     library.remove(document_id)
 
 
@@ -168,7 +168,7 @@ def retry(request: Request, library: Opened, document_id: str, given: PasswordGi
     """Read a failed document again, perhaps with its password, or the pages that text recognition failed at."""
     with there("document"):
         events = list(library.retry(document_id, password=given.password))
-    return told(request, {"results": [plain_event(event) for event in events[-1:]]})
+    return told(request, {"results": [event_to_json(event) for event in events[-1:]]})
 
 
 @router.get("/{document_id}/text", dependencies=[READ], **sends("text/plain", description="The text of all pages"))
@@ -186,7 +186,7 @@ def pages(
     """Pages as text, from page `first` on."""
     document_of(library, document_id, caller_of(request))
     found = library.pages(document_id)
-    shown_pages = [plain(page, without=("lines",)) for page in found if first <= page.number < first + limit]
+    shown_pages = [to_json(page, without=("lines",)) for page in found if first <= page.number < first + limit]
     return told(request, {"pages": shown_pages, "total": len(found)})
 
 
@@ -195,7 +195,7 @@ def page(request: Request, library: Opened, document_id: str, number: int) -> Re
     """One page as text; pages count from 1."""
     document_of(library, document_id, caller_of(request))
     with there("page"):
-        return told(request, plain(library.page(document_id, _small(number)), without=("lines",)))
+        return told(request, to_json(library.page(document_id, _small(number)), without=("lines",)))
 
 
 @router.get("/{document_id}/pages/{number}/picture", dependencies=[READ], **sends("image/png"))
@@ -216,7 +216,7 @@ def boxes(
 ) -> Response:  # fmt: skip
     """Where characters `start` to `end` of a page's text stand on its picture, in fractions of its size."""
     drawn = _drawn(request, library, document_id, number, span=(start, end), width_px=_LEAST_PX)
-    return told(request, {"boxes": plain(drawn.boxes)})
+    return told(request, {"boxes": to_json(drawn.boxes)})
 
 
 @router.get("/{document_id}/original", dependencies=[READ], **sends("application/octet-stream"))
@@ -281,7 +281,7 @@ def added(library: Library, sources: Iterable[Source], password: str | None) -> 
 
 def ended(events: Iterable[AddEvent]) -> dict[str, Any]:
     """How each source ended."""
-    return {"results": [plain_event(event) for event in events if event.stage in _ENDS]}
+    return {"results": [event_to_json(event) for event in events if event.stage in _ENDS]}
 
 
 def _accepted(library: Library, sources: Iterable[Source], password: str | None) -> list[AddEvent]:
@@ -294,8 +294,8 @@ def _queued(library: Library, sources: Iterable[Source], password: str | None) -
     waiting = [event for event in accepted if event.stage == "waiting" and event.document]
     asked = [Asked(event.source, document_id=event.document.id if event.document else "") for event in waiting]
     jobs = library.jobs.submit_all("add", asked) if asked else []
-    results = [plain_event(event) for event in accepted if event not in waiting]
-    return {"jobs": [plain_job(job) for job in jobs], "results": results}
+    results = [event_to_json(event) for event in accepted if event not in waiting]
+    return {"jobs": [job_to_json(job) for job in jobs], "results": results}
 
 
 def _resumed(library: Library, accepted: list[AddEvent], token: Cancellation) -> Iterator[Event]:
@@ -309,7 +309,7 @@ def _resumed(library: Library, accepted: list[AddEvent], token: Cancellation) ->
 def steps(events: Iterable[AddEvent]) -> Iterator[Event]:
     """Each step of adding as an event of a stream."""
     for event in events:
-        yield "step", plain_event(event)
+        yield "step", event_to_json(event)
 
 
 def _small(number: int) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 from starlette.responses import Response
 
 from rag_core.api.answering import Event, streamed, told, wants_events
@@ -30,15 +30,14 @@ from rag_core.domain import (
     RowProblem,
     Run,
 )
+from rag_core.domain.serialiser import to_json
 from rag_core.evaluation.files.importing import MAX_BYTES
 from rag_core.jobs import Request as Asked
 from rag_core.library import Library
-from rag_core.plain import plain
 
 sets = APIRouter(prefix="/question-sets", tags=["evaluation"])
 runs = APIRouter(prefix="/runs", tags=["evaluation"])
 READ = Depends(needs("read"))
-_QUESTIONS = TypeAdapter(list[Question])
 _SET = shown(QuestionSet)
 _PROBLEMS = object_of("QuestionProblems", problems=list[RowProblem])
 _FORMS = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
@@ -102,13 +101,13 @@ class RunsNamed(Closed):
 @sets.get("", dependencies=[READ], **answers(object_of("QuestionSets", sets=list[QuestionSet])))
 def all_sets(request: Request, library: Opened) -> Response:
     """Every question set, the one changed last first."""
-    return told(request, {"sets": plain(library.evaluation.sets())})
+    return told(request, {"sets": to_json(library.evaluation.sets())})
 
 
 @sets.post("", dependencies=[WRITE], **answers(_SET, 201))
 def create(request: Request, library: Opened, given: SetGiven) -> Response:
     """Make a question set."""
-    return told(request, plain(library.evaluation.create(given.name, given.questions)), 201)
+    return told(request, to_json(library.evaluation.create(given.name, given.questions)), 201)
 
 
 @sets.post("/import", dependencies=[WRITE], openapi_extra=_FILE, **answers(_IMPORTED, 201))
@@ -126,13 +125,13 @@ async def import_file(request: Request, library: Opened, set_id: str | None = No
 async def read_file(request: Request, library: Opened) -> Response:
     """What such a file holds and what is wrong with its rows; nothing is kept."""
     async with received(request, library) as files:
-        return told(request, plain(await to_thread.run_sync(_read, library, files.paths[0])))
+        return told(request, to_json(await to_thread.run_sync(_read, library, files.paths[0])))
 
 
 @sets.post("/check", dependencies=[READ], **answers(_PROBLEMS))
 def check(request: Request, library: Opened, given: QuestionsGiven) -> Response:
     """Gold places of questions that are not in the library; `row` is the question's number, from 1."""
-    return told(request, {"problems": plain(library.evaluation.check(given.questions))})
+    return told(request, {"problems": to_json(library.evaluation.check(given.questions))})
 
 
 def _read(library: Library, path: Path) -> ImportReport:
@@ -151,14 +150,14 @@ def _imported(library: Library, path: Path, set_id: str | None) -> dict[str, Any
         with there("question set"):
             evaluation.put(set_id, report.questions)
             made = evaluation.set(set_id)
-    return {"set": plain(made), "rows": report.rows, "problems": plain(report.problems), "notes": [*report.notes]}
+    return {"set": to_json(made), "rows": report.rows, "problems": to_json(report.problems), "notes": [*report.notes]}
 
 
 @sets.get("/{set_id}", dependencies=[READ], **answers(_SET))
 def one_set(request: Request, library: Opened, set_id: str) -> Response:
     """One question set."""
     with there("question set"):
-        return told(request, plain(library.evaluation.set(set_id)))
+        return told(request, to_json(library.evaluation.set(set_id)))
 
 
 @sets.patch("/{set_id}", dependencies=[WRITE], **answers(_SET))
@@ -166,7 +165,7 @@ def rename(request: Request, library: Opened, set_id: str, given: NameGiven) -> 
     """Give a question set another name."""
     with there("question set"):
         library.evaluation.rename(set_id, given.name)
-        return told(request, plain(library.evaluation.set(set_id)))
+        return told(request, to_json(library.evaluation.set(set_id)))
 
 
 @sets.delete("/{set_id}", dependencies=[WRITE], status_code=204, response_class=Response)
@@ -182,7 +181,7 @@ def questions(request: Request, library: Opened, set_id: str) -> Response:
     """The questions of a set in order."""
     with there("question set"):
         library.evaluation.set(set_id)
-    return told(request, {"questions": plain(library.evaluation.questions(set_id))})
+    return told(request, {"questions": to_json(library.evaluation.questions(set_id))})
 
 
 @sets.put("/{set_id}/questions", dependencies=[WRITE], **answers(_SET))
@@ -190,7 +189,7 @@ def put(request: Request, library: Opened, set_id: str, given: QuestionsGiven) -
     """Add questions to a set."""
     with there("question set"):
         library.evaluation.put(set_id, given.questions)
-        return told(request, plain(library.evaluation.set(set_id)))
+        return told(request, to_json(library.evaluation.set(set_id)))
 
 
 @sets.post("/{set_id}/drop", dependencies=[WRITE], **answers(_SET))
@@ -198,7 +197,7 @@ def drop(request: Request, library: Opened, set_id: str, given: QuestionsNamed) 
     """Delete questions of a set."""
     with there("question set"):
         library.evaluation.drop(set_id, given.question_ids)
-        return told(request, plain(library.evaluation.set(set_id)))
+        return told(request, to_json(library.evaluation.set(set_id)))
 
 
 @sets.get("/{set_id}/export", dependencies=[READ], **sends("text/csv", "application/jsonl"))
@@ -213,7 +212,7 @@ def export_set(library: Opened, set_id: str, form: Literal["csv", "jsonl"] = "cs
 @runs.get("", dependencies=[READ], **answers(object_of("Runs", runs=list[Run])))
 def all_runs(request: Request, library: Opened, set_id: str | None = None) -> Response:
     """Every run, or those on one set, newest first."""
-    return told(request, {"runs": plain(library.evaluation.runs(set_id))})
+    return told(request, {"runs": to_json(library.evaluation.runs(set_id))})
 
 
 @runs.post("", dependencies=[WRITE], **answers(object_of("RunsBegun", runs=list[Run]), 202))
@@ -233,7 +232,7 @@ def begin(
     if start:
         asked = [Asked(run.configuration.name, {"batch": run.group}, id=run.id) for run in begun]
         library.jobs.submit_all("evaluate", asked)
-    return told(request, {"runs": plain(begun)}, 202)
+    return told(request, {"runs": to_json(begun)}, 202)
 
 
 @runs.post("/carry-out", dependencies=[WRITE], **sends("text/event-stream", description="Events `step`"))
@@ -246,7 +245,7 @@ def carry_out(request: Request, library: Opened, given: RunsNamed) -> Response:
 def compare(request: Request, library: Opened, a: str, b: str) -> Response:
     """What run `b` does better or worse than run `a`."""
     with there("run"):
-        return told(request, {"differences": plain(library.evaluation.compare(a, b))})
+        return told(request, {"differences": to_json(library.evaluation.compare(a, b))})
 
 
 @runs.get("/export", dependencies=[READ], **sends(*_FORMS.values()))
@@ -263,7 +262,7 @@ def export(
 def one_run(request: Request, library: Opened, run_id: str) -> Response:
     """One run."""
     with there("run"):
-        return told(request, plain(library.evaluation.run(run_id)))
+        return told(request, to_json(library.evaluation.run(run_id)))
 
 
 @runs.get("/{run_id}/results", dependencies=[READ], **answers(object_of("Results", results=list[Result])))
@@ -275,7 +274,7 @@ def results(
     """What a run found for each question."""
     with there("run"):
         library.evaluation.run(run_id)
-    return told(request, {"results": plain(library.evaluation.results(run_id, question_ids, passages=passages))})
+    return told(request, {"results": to_json(library.evaluation.results(run_id, question_ids, passages=passages))})
 
 
 @runs.get("/{run_id}/calibration", dependencies=[READ], **answers(shown(Calibration)))
@@ -283,7 +282,7 @@ def calibration(request: Request, library: Opened, run_id: str) -> Response:
     """How far the confidence of a run's answers can be trusted."""
     with there("run"):
         library.evaluation.run(run_id)
-    return told(request, plain(library.evaluation.calibration(run_id)))
+    return told(request, to_json(library.evaluation.calibration(run_id)))
 
 
 @runs.post("/{run_id}/cancel", dependencies=[WRITE], **answers(shown(Run)))
@@ -293,7 +292,7 @@ def cancel(request: Request, library: Opened, run_id: str) -> Response:
         library.evaluation.run(run_id)
         library.jobs.cancel(run_id)
         library.evaluation.cancel(run_id)
-        return told(request, plain(library.evaluation.run(run_id)))
+        return told(request, to_json(library.evaluation.run(run_id)))
 
 
 @runs.delete("/{run_id}", dependencies=[WRITE], status_code=204, response_class=Response)
@@ -306,4 +305,4 @@ def delete(library: Opened, run_id: str) -> None:
 
 
 def _steps(library: Library, run_ids: Sequence[str] | None, token: Cancellation) -> Iterator[Event]:
-    return (("step", plain(step)) for step in library.evaluation.carry_out(run_ids, cancellation=token))
+    return (("step", to_json(step)) for step in library.evaluation.carry_out(run_ids, cancellation=token))

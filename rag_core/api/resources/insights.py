@@ -14,7 +14,7 @@ from rag_core.api.resources.documents import Opened
 from rag_core.api.schema import answers, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.domain import CorpusMap, Insights
-from rag_core.plain import plain
+from rag_core.domain.serialiser import to_json
 
 router = APIRouter(prefix="/insights", tags=["insights"])
 READ = Depends(needs("read"))
@@ -35,10 +35,10 @@ class Period(Within):
 @router.post("", dependencies=[READ], **answers(shown(Insights)))
 def of(request: Request, library: Opened, given: Period) -> Response:
     """The numbers of a period, within a scope."""
-    return told(request, plain(library.insights.of(given.days, scope_of(library, given.scope, caller_of(request)))))
+    return told(request, to_json(library.insights.of(given.days, scope_of(library, given.scope, caller_of(request)))))
 
 
 @router.post("/map", dependencies=[READ], **answers(shown(CorpusMap)))
 def corpus_map(request: Request, library: Opened, given: Within) -> Response:
     """The documents of a scope, each where it stands among all; near is alike."""
-    return told(request, plain(library.insights.corpus_map(scope_of(library, given.scope, caller_of(request)))))
+    return told(request, to_json(library.insights.corpus_map(scope_of(library, given.scope, caller_of(request)))))

@@ -17,13 +17,13 @@ from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Job
+from rag_core.domain.serialiser import job_to_json
 from rag_core.library import Library
-from rag_core.plain import plain_job
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 READ, ADMIN = Depends(needs("read")), Depends(needs("admin"))
 _LOOK_S = 0.5
-_JOB = shown(Job, without=("mark",))
+_JOB = shown(Job, without=("mark",), result=object)
 # Files come by /documents, runs by /runs; what writes to a path of its own choosing is not asked for from afar.
 Kind = Literal["verify", "repair", "reembed", "discard", "rechunk", "download"]
 
@@ -51,7 +51,7 @@ def jobs(
 ) -> Response:  # fmt: skip
     """The jobs of this process in the order in which they came."""
     found = library.jobs.past(limit) if past else library.jobs.all()
-    return told(request, {"jobs": [plain_job(job) for job in found if not kind or job.kind in kind]})
+    return told(request, {"jobs": [job_to_json(job) for job in found if not kind or job.kind in kind]})
 
 
 @router.post("", dependencies=[ADMIN], **answers(_JOB, 202))
@@ -60,7 +60,7 @@ def submit(request: Request, library: Opened, given: JobGiven) -> Response:
     params = dict(given.params)
     if given.kind == "download":  # what it may reach is not for the request to say
         params["owner"] = caller_of(request).owner
-    return told(request, plain_job(library.jobs.submit(given.kind, given.name, **params)), 202)
+    return told(request, job_to_json(library.jobs.submit(given.kind, given.name, **params)), 202)
 
 
 @router.get("/events", dependencies=[READ], **sends("text/event-stream", description="Events `job`"))
@@ -73,7 +73,7 @@ def events(request: Request, library: Opened) -> Response:
 def one(request: Request, library: Opened, job_id: str) -> Response:
     """One job."""
     with there("job"):
-        return told(request, plain_job(library.jobs.get(job_id)))
+        return told(request, job_to_json(library.jobs.get(job_id)))
 
 
 @router.post("/{job_id}/cancel", dependencies=[WRITE], **answers(_JOB))
@@ -82,7 +82,7 @@ def cancel(request: Request, library: Opened, job_id: str) -> Response:
     with there("job"):
         library.jobs.get(job_id)
         library.jobs.cancel(job_id)
-        return told(request, plain_job(library.jobs.get(job_id)))
+        return told(request, job_to_json(library.jobs.get(job_id)))
 
 
 @router.post("/{job_id}/retry", dependencies=[WRITE], **answers(_JOB))
@@ -91,7 +91,7 @@ def retry(request: Request, library: Opened, job_id: str) -> Response:
     with there("job"):
         library.jobs.get(job_id)
         library.jobs.retry(job_id)
-        return told(request, plain_job(library.jobs.get(job_id)))
+        return told(request, job_to_json(library.jobs.get(job_id)))
 
 
 @router.delete("/{job_id}", dependencies=[WRITE], status_code=204, response_class=Response)
@@ -108,6 +108,6 @@ def _changes(library: Library, token: Cancellation) -> Iterator[Event]:
     while not token.is_set():
         now = library.jobs.wait(version, _LOOK_S)
         if now != version:
-            version, found = now, {job.id: plain_job(job) for job in library.jobs.all()}
+            version, found = now, {job.id: job_to_json(job) for job in library.jobs.all()}
             yield from (("job", job) for key, job in found.items() if before.get(key) != job)
             before = found

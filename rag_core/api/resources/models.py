@@ -14,7 +14,7 @@ from rag_core.api.schema import answers, object_of, sends
 from rag_core.api.scoping import Closed
 from rag_core.cancellation import Cancellation
 from rag_core.domain import ModelFile, ModelStatus
-from rag_core.plain import plain
+from rag_core.domain.serialiser import to_json
 
 router = APIRouter(prefix="/models", tags=["models"])
 ADMIN = Depends(needs("admin"))
@@ -30,13 +30,13 @@ class Download(Closed):
 @router.get("", dependencies=[READ], **answers(object_of("Models", models=list[ModelStatus])))
 def models(request: Request, library: Opened) -> Response:
     """Every model that can be chosen, with what is missing where one is not ready."""
-    return told(request, {"models": plain(library.language_models.statuses())})
+    return told(request, {"models": to_json(library.language_models.statuses())})
 
 
 @router.get("/files", dependencies=[READ], **answers(object_of("ModelFiles", files=list[ModelFile])))
 def files(request: Request, library: Opened) -> Response:
     """The GGUF files of the models folder."""
-    return told(request, {"files": plain(library.language_models.files())})
+    return told(request, {"files": to_json(library.language_models.files())})
 
 
 @router.post("/download", dependencies=[ADMIN], **sends("text/event-stream", description="Events `step`"))
@@ -50,7 +50,7 @@ def download(request: Request, library: Opened, given: Download) -> Response:
 
     def work(token: Cancellation) -> Iterator[Event]:
         steps = library.language_models.download(given.wanted, sha256=given.sha256, owner=owner, cancellation=token)
-        return (("step", plain(step)) for step in steps)
+        return (("step", to_json(step)) for step in steps)
 
     return streamed(request, work)
 

@@ -26,9 +26,9 @@ from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.scoping import scope_of
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Answer, StreamEvent
+from rag_core.domain.serialiser import to_json
 from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
-from rag_core.plain import plain
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 OWN = "lectern"
@@ -113,7 +113,7 @@ def complete(request: Request, library: Opened, given: Chat) -> Response:
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     return told(request, {
         **_head("chat.completion", given.model), "choices": [choice], "usage": _usage(answer),
-        "citations": plain(answer.citations),
+        "citations": to_json(answer.citations),
     })  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def _chunks(events: Iterator[StreamEvent], given: Chat) -> Iterator[Event]:
     if answer is not None:
         if below := _below(answer, given.sources):
             yield chunk({"content": below})
-        yield chunk({}, "stop", citations=plain(answer.citations))
+        yield chunk({}, "stop", citations=to_json(answer.citations))
         if (given.stream_options or {}).get("include_usage"):
             yield "", {**head, "choices": [], "usage": _usage(answer)}
     yield _DONE

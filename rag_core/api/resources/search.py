@@ -16,8 +16,8 @@ from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.schema import answers, object_of, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.domain import Hit, Searched
+from rag_core.domain.serialiser import hit_to_json, to_json
 from rag_core.library import Library
-from rag_core.plain import plain, plain_hit
 
 router = APIRouter(prefix="/search", tags=["search"])
 Mode = Literal["auto", "hybrid", "dense", "lexical", "scaler"]
@@ -67,7 +67,7 @@ def _search(request: Request, library: Library, given: SearchGiven) -> Response:
     scope = scope_of(library, given.scope, caller)
     wanted = given.model_dump(include={"k", "mode", "index", "scan", "mmr"})
     found = library.retrieve(given.question, scope=scope, **wanted)
-    answer: dict[str, Any] = {"hits": [plain_hit(hit) for hit in found.hits], "searched": None, "notes": []}
+    answer: dict[str, Any] = {"hits": [hit_to_json(hit) for hit in found.hits], "searched": None, "notes": []}
     if given.explain and not caller.tags:  # it tells of documents outside of the scope
-        answer |= {"searched": plain(found.trace.searched), "notes": list(found.trace.notes)}
+        answer |= {"searched": to_json(found.trace.searched), "notes": list(found.trace.notes)}
     return told(request, answer)

@@ -16,7 +16,7 @@ from rag_core.api.resources.documents import RESULTS, WRITE, Opened, allowed, en
 from rag_core.api.schema import answers, object_of, shown
 from rag_core.api.scoping import Closed
 from rag_core.domain import FollowedSource
-from rag_core.plain import plain
+from rag_core.domain.serialiser import to_json
 from rag_core.sources import Inside
 
 router = APIRouter(prefix="/sources", tags=["sources"])
@@ -39,7 +39,7 @@ class LocationsGiven(Closed):
 @router.get("", dependencies=[READ], **answers(object_of("Sources", sources=list[FollowedSource])))
 def followed(request: Request, library: Opened) -> Response:
     """Watched folders, with what keeps them from being followed, and addresses that were added."""
-    return told(request, {"sources": plain(library.sources.followed())})
+    return told(request, {"sources": to_json(library.sources.followed())})
 
 
 @router.post("", dependencies=[WRITE], **answers(shown(FollowedSource), 201))
@@ -53,7 +53,7 @@ def watch(request: Request, library: Opened, given: FolderGiven) -> Response:
         one = library.sources.watch(folder, tags=given.tags)
     except ValueError as error:
         raise Refused(422, str(error)) from error
-    return told(request, plain(one), 201)
+    return told(request, to_json(one), 201)
 
 
 @router.delete("", dependencies=[WRITE], status_code=204, response_class=Response)

@@ -20,8 +20,8 @@ from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
 from rag_core.domain import AccessKey, AuditEntry, Configuration, LibraryStatus, Report, Role
 from rag_core.domain import Field as Setting
+from rag_core.domain.serialiser import to_json
 from rag_core.errors import LecternError
-from rag_core.plain import plain
 
 router = APIRouter(tags=["library"])
 READ, ADMIN = Depends(needs("read")), Depends(needs("admin"))
@@ -51,7 +51,7 @@ async def health(request: Request) -> Response:
 @router.get("/status", dependencies=[READ], **answers(shown(LibraryStatus)))
 def status(request: Request, library: Opened) -> Response:
     """Counts, profile, engine, stores, models, and whatever is worth saying."""
-    return told(request, plain(library.maintenance.status()))
+    return told(request, to_json(library.maintenance.status()))
 
 
 @router.get("/tags", dependencies=[READ], **answers(object_of("Tags", tags=list[_Tag])))  # type: ignore[valid-type]
@@ -63,13 +63,13 @@ def tags(request: Request, library: Opened) -> Response:
 @router.post("/verify", dependencies=[ADMIN], **answers(shown(Report)))
 def verify(request: Request, library: Opened, deep: bool = False) -> Response:
     """Compare all stores; `deep` reads every text, vector and file."""
-    return told(request, plain(library.maintenance.verify(deep)))
+    return told(request, to_json(library.maintenance.verify(deep)))
 
 
 @router.post("/repair", dependencies=[ADMIN], **answers(shown(Report)))
 def repair(request: Request, library: Opened) -> Response:
     """Rebuild what differs from PostgreSQL; nothing is embedded."""
-    return told(request, plain(library.maintenance.repair()))
+    return told(request, to_json(library.maintenance.repair()))
 
 
 @router.get("/backup", dependencies=[ADMIN], **sends("application/zip"))
@@ -90,7 +90,7 @@ def backup(library: Opened) -> Response:
 @router.get("/settings", dependencies=[READ], **answers(object_of("SettingList", settings=list[Setting])))
 def settings(request: Request, library: Opened) -> Response:
     """The settings that may be changed here, with their values and bounds."""
-    return told(request, {"settings": plain(library.evaluation.fields())})
+    return told(request, {"settings": to_json(library.evaluation.fields())})
 
 
 @router.patch("/settings", dependencies=[ADMIN], **answers(object_of("SettingsChanged", notes=list[str])))
@@ -102,14 +102,14 @@ def change_settings(request: Request, library: Opened, given: dict[str, Any]) ->
 @router.get("/keys", dependencies=[ADMIN], **answers(object_of("Keys", keys=list[AccessKey])))
 def keys(request: Request, library: Opened) -> Response:
     """Every key, revoked ones too, without its text."""
-    return told(request, {"keys": plain(library.access.all())})
+    return told(request, {"keys": to_json(library.access.all())})
 
 
 @router.post("/keys", dependencies=[ADMIN], **answers(_Made, 201))
 def make_key(request: Request, library: Opened, given: KeyGiven) -> Response:
     """Make a key; its text is answered this once."""
     key, text = library.access.create(given.name, given.role, given.tags)
-    return told(request, {"key": plain(key), "text": text}, 201, **{"Cache-Control": "no-store"})
+    return told(request, {"key": to_json(key), "text": text}, 201, **{"Cache-Control": "no-store"})
 
 
 @router.delete("/keys/{key_id}", dependencies=[ADMIN], status_code=204, response_class=Response)
@@ -134,4 +134,4 @@ def entry(request: Request) -> Response:
 @router.get("/audit", dependencies=[ADMIN], **answers(object_of("Audit", entries=list[AuditEntry])))
 def audit(request: Request, library: Opened, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
     """The last requests that changed data, or tried to, newest first."""
-    return told(request, {"entries": plain(library.access.audit(limit))})
+    return told(request, {"entries": to_json(library.access.audit(limit))})

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from rag_core.domain import Gold, Question, Result, Run
+from rag_core.domain.serialiser import to_json
 from rag_core.evaluation.files.cells import SEPARATOR, defused, joined
 from rag_core.evaluation.files.row_questions import COLUMNS
-from rag_core.plain import plain
 
 FORMAT = 1
 """The version of the JSON file's form."""
@@ -31,7 +31,7 @@ def as_csv(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
 
 def as_json(runs: Sequence[tuple[Run, Sequence[Result]]]) -> bytes:
     """Runs with all their settings, versions and results as one JSON object, UTF-8. What is no number is null."""
-    whole = {"format": FORMAT, "runs": [{**plain(run), "results": plain(several)} for run, several in runs]}
+    whole = {"format": FORMAT, "runs": [{**to_json(run), "results": to_json(several)} for run, several in runs]}
     return json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False).encode("utf-8", errors="replace")
 
 
@@ -53,7 +53,7 @@ def questions_as_jsonl(questions: Sequence[Question]) -> bytes:
 
 def _question(question: Question) -> dict[str, Any]:
     """A question as an object without what says nothing."""
-    gold = [{key: value for key, value in plain(place).items() if value not in (None, "")} for place in question.gold]
+    gold = [{key: value for key, value in to_json(place).items() if value not in (None, "")} for place in question.gold]
     return {
         "id": question.id,
         "question": question.text,

@@ -10,9 +10,9 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
-from pydantic import TypeAdapter
 
 from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Searched, Sentence, Step, Trace
+from rag_core.domain.serialiser import from_json, to_json
 from rag_core.storage.postgres.database import Database, literal, retried, storable
 from rag_core.storage.postgres.rows import clean
 
@@ -30,8 +30,6 @@ _REASON_CHARS = 2000
 _TITLE_CHARS = 60
 # PostgreSQL's index takes 2,700 bytes, and a character may have four.
 _ID_CHARS = 500
-_SCOPE = TypeAdapter(Scope)
-_SEARCHED: TypeAdapter[Searched | None] = TypeAdapter(Searched | None)
 
 
 class ConversationStore:
@@ -63,7 +61,7 @@ class ConversationStore:
     def scope(self, conversation_id: str) -> Scope:
         """What a conversation is narrowed to; everything where there is no such conversation."""
         row = self._database.row("SELECT scope FROM conversations WHERE id = %s", (_id(conversation_id),))
-        return _SCOPE.validate_python(row[0]) if row and row[0] else Scope()
+        return from_json(Scope, row[0]) if row and row[0] else Scope()
 
     def set_scope(self, conversation_id: str, scope: Scope) -> None:
         """Narrow a conversation, or widen it to everything again."""
@@ -242,7 +240,7 @@ def _messages(connection: Connection[TupleRow], rows: Sequence[TupleRow]) -> lis
 
 
 def _packed(scope: Scope) -> Jsonb | None:
-    return Jsonb(clean(_SCOPE.dump_python(scope, mode="json"))) if scope else None
+    return Jsonb(clean(to_json(scope, whole=True))) if scope else None
 
 
 def _id(name: str) -> str:
@@ -291,7 +289,7 @@ def _pack(answer: Answer) -> dict[str, Any]:
         "stopped": answer.stopped,
         "trace": {
             **asdict(replace(answer.trace, searched=None)),
-            "searched": clean(_SEARCHED.dump_python(answer.trace.searched, mode="json")),
+            "searched": clean(to_json(answer.trace.searched, whole=True)),
             "query": storable(answer.trace.query),
             "notes": [storable(note) for note in answer.trace.notes],
             "steps": [[step.round, step.tool, storable(step.text)] for step in answer.trace.steps],
@@ -320,7 +318,7 @@ def _unpack(
                 **trace,
                 "notes": tuple(trace["notes"]),
                 "steps": tuple(Step(*step) for step in trace.get("steps", ())),
-                "searched": _SEARCHED.validate_python(trace.get("searched")),  # answers of long ago have none
+                "searched": from_json(Searched, found) if (found := trace.get("searched")) else None,
             }
         ),
     )

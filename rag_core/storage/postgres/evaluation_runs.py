@@ -9,9 +9,9 @@ from typing import Any
 
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
-from pydantic import TypeAdapter
 
 from rag_core.domain import Estimate, Question, Result, Run, RunState
+from rag_core.domain.serialiser import from_json, to_json
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import clean
 
@@ -19,10 +19,6 @@ _RUNS = (
     "SELECT r.run, r.state, r.error, r.created_at, r.finished_at,"
     " (SELECT count(*) FROM evaluation_results e WHERE e.run_id = r.id) FROM evaluation_runs r "
 )
-_RUN = TypeAdapter(Run)
-_RESULT = TypeAdapter(Result)
-_QUESTIONS = TypeAdapter(list[Question])
-_METRICS = TypeAdapter(dict[str, Estimate])
 
 
 class EvaluationRuns:
@@ -34,13 +30,13 @@ class EvaluationRuns:
     @retried
     def add(self, runs: Sequence[Run], questions: Sequence[Question]) -> None:
         """Keep new runs, waiting, with the questions that each of them asks."""
-        asked = clean(_QUESTIONS.dump_python(list(questions), mode="json"))
+        asked = clean(to_json(questions, whole=True))
         with self._database.transaction() as connection:
             for run in runs:
                 connection.execute(
                     "INSERT INTO evaluation_runs (id, group_id, set_id, state, run, questions)"
                     " VALUES (%s, %s, %s, 'waiting', %s, %s) ON CONFLICT DO NOTHING",
-                    (run.id, run.group, run.set_id, Jsonb(clean(_RUN.dump_python(run, mode="json"))), Jsonb(asked)),
+                    (run.id, run.group, run.set_id, Jsonb(clean(to_json(run, whole=True))), Jsonb(asked)),
                 )
 
     def all(self, set_id: str | None = None) -> list[Run]:
@@ -67,7 +63,7 @@ class EvaluationRuns:
             row = connection.execute("SELECT questions FROM evaluation_runs WHERE id = %s", (run_id,)).fetchone()
             rows = connection.execute("SELECT question_id FROM evaluation_results WHERE run_id = %s", (run_id,))
             there = {found[0] for found in rows.fetchall()}
-        questions = _QUESTIONS.validate_python(row[0]) if row else []
+        questions = from_json(list[Question], row[0]) if row else []
         return [(place, question) for place, question in enumerate(questions) if question.id not in there]
 
     @retried
@@ -110,7 +106,7 @@ class EvaluationRuns:
     @retried
     def summarise(self, run_id: str, metrics: Mapping[str, Estimate]) -> None:
         """Keep the metrics of a run."""
-        self._change(run_id, "metrics", _METRICS.dump_python(dict(metrics), mode="json"))
+        self._change(run_id, "metrics", to_json(metrics, whole=True))
 
     def _change(self, run_id: str, key: str, value: object) -> None:
         with self._database.transaction() as connection:
@@ -121,16 +117,16 @@ class EvaluationRuns:
 
 def _packed(result: Result) -> tuple[Jsonb, Jsonb]:
     """A result without the texts of its passages, and those."""
-    packed = clean(_RESULT.dump_python(result, mode="json"))
+    packed = clean(to_json(result, whole=True))
     return Jsonb(packed), Jsonb([found.pop("text") for found in packed["found"]])
 
 
 def _unpacked(packed: dict[str, Any], texts: list[str] | None) -> Result:
     for found, text in zip(packed["found"], texts or repeat(""), strict=False):
         found["text"] = text
-    return _RESULT.validate_python(packed)
+    return from_json(Result, packed)
 
 
 def _run(row: TupleRow) -> Run:
-    run = _RUN.validate_python(row[0])
+    run = from_json(Run, row[0])
     return replace(run, state=row[1], error=row[2], created_at=row[3], finished_at=row[4], done=row[5])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any
 
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
-from pydantic import TypeAdapter
 
-from rag_core import errors
 from rag_core.domain import Job, Progress
-from rag_core.errors import LecternError
+from rag_core.domain.jobs import JobResult
+from rag_core.domain.serialiser import from_json, to_json
+from rag_core.errors import EncryptedDocument, LecternError, error_of
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import clean
 from rag_core.unexpected import stage
@@ -28,11 +27,10 @@ _TIDY = """
 
 
 class JobStore:
-    """Reads and writes jobs. `results` are the types of what each kind makes. Raises StoreUnavailable."""
+    """Reads and writes jobs. Raises StoreUnavailable."""
 
-    def __init__(self, database: Database, results: Mapping[str, Any]) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._results: dict[str, TypeAdapter[Any]] = {kind: TypeAdapter(made) for kind, made in results.items()}
         self._tidied_s = float("-inf")
 
     @retried
@@ -77,12 +75,11 @@ class JobStore:
         )
 
     def _row(self, job: Job) -> tuple[Any, ...]:
-        made = self._results.get(job.kind) if job.result is not None else None
-        result = Jsonb(clean(made.dump_python(job.result, mode="json"))) if made else None
+        result = None if job.result is None else Jsonb(clean(to_json(job.result, whole=True)))
         error = None if job.error is None else Jsonb(clean(_told(job.error)))
         return (
             job.id, job.kind, storable(job.name), Jsonb(clean(dict(job.params))), job.state,
-            Jsonb(clean(asdict(job.progress))), result, error, job.document_id, job.created_at, job.began_at,
+            Jsonb(clean(to_json(job.progress))), result, error, job.document_id, job.created_at, job.began_at,
             job.ended_at,
         )  # fmt: skip
 
@@ -95,22 +92,21 @@ class JobStore:
             return Job(row[0], row[1], row[2], state=row[4], error=error, document_id=row[8], created_at=row[9])
 
     def _job(self, row: TupleRow) -> Job:
-        kind, result, error = row[1], row[6], row[7]
-        made = self._results.get(kind) if result is not None else None
+        result, error = row[6], row[7]
         return Job(
-            row[0], kind, row[2], row[3], row[4], Progress(**row[5]),
-            result=made.validate_python(result) if made else None, error=error and _error(error),
+            row[0], row[1], row[2], row[3], row[4], Progress(**row[5]),
+            result=None if result is None else from_json(JobResult, result), error=error and _error(error),
             document_id=row[8], created_at=row[9], began_at=row[10], ended_at=row[11],
         )  # fmt: skip
 
 
-def _told(error: Exception) -> dict[str, Any]:
+def _told(error: LecternError) -> dict[str, Any]:
     wrong = getattr(error, "wrong_password", False)
-    return {"type": type(error).__name__, "message": str(error), "help": getattr(error, "help", ""), "wrong": wrong}
+    return {"type": type(error).__name__, "message": str(error), "help": error.help, "wrong": wrong}
 
 
-def _error(told: dict[str, Any]) -> Exception:
-    if told["type"] == "EncryptedDocument":
-        return errors.EncryptedDocument(told["message"], help=told["help"], wrong_password=told["wrong"])
-    made: Exception = getattr(errors, told["type"], errors.LecternError)(told["message"], help=told["help"])
-    return made
+def _error(told: dict[str, Any]) -> LecternError:
+    error = error_of(told["type"], told["message"], told["help"])
+    if isinstance(error, EncryptedDocument):
+        error.wrong_password = told["wrong"]
+    return error

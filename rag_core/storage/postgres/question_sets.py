@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
-from pydantic import TypeAdapter
 
 from rag_core.domain import Question, QuestionSet
+from rag_core.domain.serialiser import from_json, to_json
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.rows import clean
 
@@ -19,7 +19,6 @@ _SETS = (
     " FROM question_sets s "
 )
 _NAME_CHARS = 120
-_QUESTION = TypeAdapter(Question)
 
 
 class QuestionSets:
@@ -58,7 +57,7 @@ class QuestionSets:
         rows = self._database.rows(
             "SELECT question FROM questions WHERE set_id = %s ORDER BY place, id", (storable(set_id),)
         )
-        return [_QUESTION.validate_python(row[0]) for row in rows]
+        return [from_json(Question, row[0]) for row in rows]
 
     @retried
     def put(self, set_id: str, questions: Sequence[Question]) -> None:
@@ -88,7 +87,7 @@ class QuestionSets:
 def _put(connection: Connection[TupleRow], set_id: str, questions: Sequence[Question]) -> None:
     row = connection.execute("SELECT coalesce(max(place), 0) FROM questions WHERE set_id = %s", (set_id,)).fetchone()
     first = (row[0] if row else 0) + 1
-    packed = [clean(_QUESTION.dump_python(question, mode="json")) for question in questions]
+    packed = [clean(to_json(question, whole=True)) for question in questions]
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO questions (set_id, id, place, text, question) SELECT id, %s, %s, %s, %s FROM question_sets"

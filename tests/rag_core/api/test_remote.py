@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +24,8 @@ from rag_core.errors import (
     UnreadableDocument,
     UnsupportedDocument,
 )
-from rag_core.plain import plain
 from rag_core.remote.calls import Call
 from rag_core.remote.library import RemoteLibrary
-from rag_core.remote.revived import revived
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.api.conftest import Served
 from tests.rag_core.jobs.until import until
@@ -150,11 +147,6 @@ def test_pages_as_images(any_library: Library, tmp_path: Path) -> None:
     (text,) = any_library.scope_of(["handbook"]).documents
     with pytest.raises(UnsupportedDocument):
         any_library.page_image(text, 1)
-
-
-def test_a_scope_goes_over_the_wire_whole() -> None:
-    scope = Scope(("a",), ("work",), ("/notes",), ("Results",), (2020,), date(2024, 1, 1), date(2024, 2, 1))
-    assert revived(Scope, plain(scope)) == scope
 
 
 def test_vectors(any_library: Library, served: Served) -> None:

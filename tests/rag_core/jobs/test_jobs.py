@@ -52,7 +52,7 @@ def kept() -> KeptJobs:
 
 @pytest.fixture
 def jobs(work: Work, kept: KeptJobs) -> Jobs:
-    return Jobs([Plain("long", "lane", Progress, work, resumes=True), Plain("short", "lane", Progress, work)], kept)
+    return Jobs([Plain("long", "lane", work, resumes=True), Plain("short", "lane", work)], kept)
 
 
 def test_a_lane_takes_one_job_at_a_time(jobs: Jobs, work: Work) -> None:
@@ -123,7 +123,7 @@ def test_a_store_that_fails_holds_up_nothing(jobs: Jobs, work: Work, kept: KeptJ
 def test_what_can_go_on_does_at_the_next_start(work: Work, kept: KeptJobs) -> None:
     kept.put([Job("1", "long", state="running"), Job("2", "short", state="running"), Job("3", "gone")])
     work.gate.set()
-    later = Jobs([Plain("long", "a", Progress, work, resumes=True), Plain("short", "b", Progress, work)], kept)
+    later = Jobs([Plain("long", "a", work, resumes=True), Plain("short", "b", work)], kept)
     later.resume()
     until(lambda: later.ended() == 2)
     assert [(job.kind, job.state, job.resumed) for job in later.all()] == [
@@ -226,11 +226,11 @@ def test_the_library_forgets_jobs_of_long_ago_and_those_that_are_too_many(
     until(lambda: not library.jobs.busy())
     library.jobs.past()
     database.execute("UPDATE jobs SET ended_at = now() - interval '31 days'")
-    library.storage.jobs({}).put([Job("new", "verify", created_at=work[0].created_at)])
+    library.storage.jobs.put([Job("new", "verify", created_at=work[0].created_at)])
     assert [row[0] for row in database.rows("SELECT id FROM jobs")] == ["new"]
     monkeypatch.setattr(kept_jobs, "_MOST_KEPT", 2)
     for number in range(4):
         now = datetime.now(UTC)
         ended = Job(str(number), "verify", state="done", created_at=now, ended_at=now)
-        library.storage.jobs({}).put([ended])
+        library.storage.jobs.put([ended])
     assert [row[0] for row in database.rows("SELECT id FROM jobs ORDER BY created_at")] == ["new", "1", "2", "3"]
