@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from rag_core import errors
-from rag_core.errors import ConfigurationError, LecternError, StoreUnavailable
+from rag_core.errors import ConfigurationError, LecternError, StoreUnavailable, error_of
 
 TIMEOUT_S = 660.0
 _KIND = "urn:lectern:problem:"
@@ -72,10 +71,11 @@ class Wire:
                     yield name, told
                     name = ""
 
+    @contextmanager
     def _answer(
         self, method: str, path: str, data: Any, query: Mapping[str, Any] | None, headers: Mapping[str, str]
-    ) -> http.client.HTTPResponse:
-        """An answer of success. Raises as `ask` does."""
+    ) -> Iterator[http.client.HTTPResponse]:
+        """An answer of success, to be read within the block. Raises as `ask` does, also where it ends amid."""
         kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
         connection = kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)
         given = {name: value for name, value in (query or {}).items() if value is not None}
@@ -83,17 +83,18 @@ class Wire:
         sent = {**headers, "Connection": "close", **({"Authorization": f"Bearer {self._key}"} if self._key else {})}
         try:
             connection.request(method, target, data, sent, encode_chunked=False)
-            answer = connection.getresponse()
+            with connection.getresponse() as answer:
+                if answer.status >= 400:
+                    raise _raised(answer.status, _problem(answer.read()))
+                yield answer
         except (OSError, http.client.HTTPException) as error:
-            connection.close()
-            reason = "it took too long" if isinstance(error, socket.timeout) else str(error)
+            broken = isinstance(error, http.client.IncompleteRead)
+            reason = "it took too long" if isinstance(error, TimeoutError) else "it broke off" if broken else str(error)
             raise StoreUnavailable(
                 f"The server {self.url} does not answer: {reason}.", help="See whether Lectern runs there."
             ) from error
-        if answer.status >= 400:
-            with answer:
-                raise _raised(answer.status, _problem(answer.read()))
-        return answer
+        finally:
+            connection.close()
 
 
 def _problem(text: bytes) -> Any:
@@ -111,8 +112,7 @@ def _raised(status: int, told: Any) -> Exception:
     help_text = str(told.get("help", ""))
     if status == 404:
         return KeyError(message)
-    kind = getattr(errors, str(told.get("type", "")).removeprefix(_KIND), None)
-    if not (isinstance(kind, type) and issubclass(kind, LecternError)):
-        kind = StoreUnavailable if status in (429, 503, 504) else Unusable if status == 422 else LecternError
-    error: Exception = kind(message, help=help_text)
+    error = error_of(str(told.get("type", "")).removeprefix(_KIND), message, help_text)
+    if type(error) is LecternError and status in (422, 429, 503, 504):
+        return (Unusable if status == 422 else StoreUnavailable)(message, help=help_text)
     return error

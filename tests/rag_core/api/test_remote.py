@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -283,6 +285,31 @@ def test_what_cannot_be_done_from_afar(served: Served) -> None:
         Library.connect("lectern")
     with pytest.raises(StoreUnavailable):
         Library.connect("http://127.0.0.1:9").documents()
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("document", b""), ("document", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"),
+        ("document", b"HTTP/1.1 500 X\r\nContent-Length: 9\r\n\r\n{"), ("ask", b""),
+        ("ask", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\nevent: piece\ndata: {"),
+    ],
+    ids=["nothing", "half", "half a problem", "no event", "half an event"],
+)  # fmt: skip
+def test_a_server_that_ends_amid_its_answer_is_told_of(asked: str, answer: bytes) -> None:
+    def end_early() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = threading.Thread(target=end_early)
+        server.start()
+        afar = Library.connect(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            getattr(afar, asked)("x")
+        server.join()
 
 
 @pytest.fixture
