@@ -26,8 +26,30 @@ _PIECE_BYTES = 4096
 _OUTSIDE = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|\x00")
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
 """What reading a damaged entry raises."""
+MENDABLE = (KeyError, SyntaxError, TypeError, AttributeError, ValueError, *BROKEN)
+"""What libraries raise for a file that lacks parts, or says nothing of some, which `mended` may mend."""
 _RELATIONS = ".rels"
-_XML = (".xml", _RELATIONS)
+_XML, _TYPES = (".xml", _RELATIONS), "[Content_Types].xml"
+_MAIN, _MAIN_KIND = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml"), "/officeDocument"
+_USUAL_SPACE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+# Parts without which nothing is read, by their usual names, and what they are.
+_KINDS = tuple(
+    (re.compile(name), f"{_OFFICE}{kind}+xml")
+    for name, kind in (
+        (r"word/document\.xml", "wordprocessingml.document.main"),
+        (r"word/styles\.xml", "wordprocessingml.styles"),
+        (r"ppt/presentation\.xml", "presentationml.presentation.main"),
+        (r"ppt/slides/slide\d+\.xml", "presentationml.slide"),
+        (r"ppt/slideLayouts/slideLayout\d+\.xml", "presentationml.slideLayout"),
+        (r"ppt/slideMasters/slideMaster\d+\.xml", "presentationml.slideMaster"),
+        (r"ppt/notesSlides/notesSlide\d+\.xml", "presentationml.notesSlide"),
+        (r"xl/workbook\.xml", "spreadsheetml.sheet.main"),
+        (r"xl/worksheets/sheet\d+\.xml", "spreadsheetml.worksheet"),
+        (r"xl/sharedStrings\.xml", "spreadsheetml.sharedStrings"),
+        (r"xl/styles\.xml", "spreadsheetml.styles"),
+    )
+)
 # What the strict form of Office files (ISO/IEC 29500) calls its parts, and what they are called in the usual one.
 _STRICT, _USUAL = (
     re.compile(rb"(?<==[\"'])http://purl\.oclc\.org/ooxml/(\w+)/"),
@@ -107,6 +129,8 @@ def mended(path: Path) -> tuple[io.BytesIO, list[str]]:
             if name.endswith(_RELATIONS) and data:
                 data, gaps = _without_gaps(data, posixpath.dirname(posixpath.dirname(name)), held)
                 missing += [gap for gap in gaps if gap not in damaged]
+            if name == _TYPES and data:
+                data = _with_types(data, held)
             new.writestr(name, data)
     told = (("names but does not hold", missing), ("holds only in part, damaged or nested too deeply", damaged))
     return whole, [f"Parts that the file {how}: {', '.join(sorted(names))[:300]}." for how, names in told if names]
@@ -132,11 +156,32 @@ def _without_gaps(data: bytes, folder: str, held: set[str]) -> tuple[bytes, list
     """A list of relations without those to parts that are not held, and these parts."""
     root, missing = xml(data), []
     for relation in list(root):
-        part = posixpath.normpath(posixpath.join("/", folder, relation.get("Target", ""))).lstrip("/")
-        if relation.get("TargetMode") != "External" and part not in held:
+        part = posixpath.normpath(posixpath.join("/", folder, relation.get("Target") or "")).lstrip("/")
+        is_whole = all(relation.get(name) for name in ("Id", "Type", "Target"))
+        if not is_whole or (relation.get("TargetMode") != "External" and part not in held):
             root.remove(relation)
-            missing.append(part)
+            missing.append(part if is_whole else f"a part of {folder or 'the file'}")
+    main = next((name for name in _MAIN if name in held), "")
+    if not folder and main and not any(relation.get("Type", "").endswith(_MAIN_KIND) for relation in root):
+        tag = root.tag.replace("Relationships", "Relationship")
+        etree.SubElement(root, tag, Id="main", Type=f"{_USUAL_SPACE}{_MAIN_KIND}", Target=main)
     return etree.tostring(root), missing
+
+
+def _with_types(data: bytes, held: set[str]) -> bytes:
+    """The list of what kinds the parts are, without entries that say nothing, and with those that it lacks."""
+    root = xml(data)
+    for entry in list(root):
+        if not entry.get("ContentType") or not (entry.get("PartName") or entry.get("Extension")):
+            root.remove(entry)
+    known = {(entry.get("PartName") or f".{entry.get('Extension')}").lower() for entry in root}
+    for name in sorted(held - {_TYPES}):
+        kind = next((kind for mark, kind in _KINDS if mark.fullmatch(name)), "")
+        suffix = posixpath.splitext(name)[1].lower()
+        if f"/{name}".lower() not in known and (kind or suffix not in known):
+            kind = kind or ("application/xml" if name.endswith(_XML) else "application/octet-stream")
+            etree.SubElement(root, root.tag.replace("Types", "Override"), PartName=f"/{name}", ContentType=kind)
+    return bytes(etree.tostring(root))
 
 
 def number(said: str | None, default: int = 0) -> int:

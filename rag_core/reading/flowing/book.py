@@ -26,8 +26,9 @@ _HEADING_WITHIN = 4  # blocks of a chapter among which its own heading is looked
 def read(path: Path, max_chars: int) -> Flow:
     """Open a book. Raises UnsupportedDocument for one that is locked to a shop's programs, and as `archive.checked`."""
     with archive.checked(path) as book:
-        place = archive.xml(book.read(_CONTAINER)).xpath("string(//*[local-name()='rootfile']/@full-path)")
-        package = archive.xml(book.read(place))
+        container = archive.xml(book.read(_CONTAINER), recover=True)
+        place = container.xpath("string(//*[local-name()='rootfile']/@full-path)") or _package(book)
+        package = archive.xml(book.read(place), recover=True)
         chapters = _chapters(package, posixpath.dirname(place))
         if not chapters:
             raise UnreadableDocument("The book lists no chapters.")
@@ -39,6 +40,11 @@ def read(path: Path, max_chars: int) -> Flow:
     notes = [f"Chapters that the book lists but does not hold: {', '.join(missing)[:300]}."] if missing else []
     title, author, language = (_said(package, name) for name in ("title", "creator", "language"))
     return Flow(_blocks(path, chapters, names, notes), Details(title, author, language=language), notes=notes)
+
+
+def _package(book: zipfile.ZipFile) -> str:
+    """The book's package where its container names none."""
+    return next((name for name in book.namelist() if name.endswith(".opf")), "")
 
 
 def _blocks(path: Path, chapters: list[str], names: dict[str, str], notes: list[str]) -> Iterator[Block]:
@@ -116,7 +122,7 @@ def _refuse_locked(book: zipfile.ZipFile, chapters: list[str]) -> None:
     """Books are locked chapter by chapter; one that has only its fonts locked is read."""
     if _LOCKS not in book.namelist():
         return
-    locked = {unquote(place) for place in archive.xml(book.read(_LOCKS)).xpath("//*/@URI")}
+    locked = {unquote(place) for place in archive.xml(book.read(_LOCKS), recover=True).xpath("//*/@URI")}
     if locked & set(chapters):
         raise UnsupportedDocument(
             "The book is locked to the programs of the shop that sold it (DRM).", help="Add a copy that is not locked."

@@ -30,11 +30,14 @@ def spared(found: Iterable[_T], what: str, notes: list[str]) -> Iterator[_T]:
 
     Limits and memory are the whole document's: they are raised.
     """
+    note = ""
     try:
         yield from found
     except UnreadableDocument as error:
-        notes.append(f"{what} could not be read whole: {error}")
+        note = f"{what} could not be read whole: {error}"
     except (LecternError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - libraries raise anything, and the note tells of it
-        notes.append(f"{what} could not be read whole: {reason(error)}.")
+        note = f"{what} could not be read whole: {reason(error)}."
+    if note and note not in notes:
+        notes.append(note)

@@ -11,6 +11,7 @@ from rag_core.errors import UnsupportedDocument
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Row, comment, picture, running
+from rag_core.reading.flowing.damage import spared
 from rag_core.reading.flowing.sheet_tables import tables
 from rag_core.reading.headings import reads_as_heading
 
@@ -49,11 +50,13 @@ def read(path: Path, max_chars: int) -> Flow:
     details = Details(named("title"), named("initial-creator", "creator"), language=named("language"), notes=notes)
     around = () if styles is None else styles.iter(f"{_STYLE}header", f"{_STYLE}footer")
     texts = ((one.tag.rpartition("}")[2].capitalize(), _joined(one)) for one in around)
-    return Flow(chain(running(texts), _Content(content).blocks()), details)
+    body = _Content(content)
+    return Flow(chain(running(texts), body.blocks()), details, notes=body.notes)
 
 
 class _Content:
     def __init__(self, root: Any) -> None:
+        self.notes: list[str] = []
         self._body = root.find(f"{_OFFICE}body")
         self._begun = False
         self._slide_level = 1  # of a slide's title; the first is that of all of them
@@ -73,13 +76,10 @@ class _Content:
             if tag in _UNSEEN:
                 continue
             if tag in (f"{_TEXT}h", f"{_TEXT}p"):
-                yield from self._paragraph(element)
+                yield from spared(self._paragraph(element), "A paragraph", self.notes)
             elif tag == f"{_TABLE}table":
                 yield from self._next_page(element.get(f"{_TABLE}name", "")) if is_book else ()
-                yield from tables(_rows(element))
-                yield from _comments(element)
-                for text in element.iterfind(f"{_TABLE}shapes//{_TEXT}p"):
-                    yield Block("paragraph", _words(text))
+                yield from spared(_table(element), "A table", self.notes)
             elif tag == f"{_PRESENTATION}notes":
                 words = [_words(paragraph) for paragraph in element.iter(f"{_TEXT}p")]
                 if any(words):
@@ -138,6 +138,14 @@ def _styles(root: Any, name: str, value: str) -> set[str]:
     """The names of the text's own styles that set something so."""
     styles = root.iter(f"{_STYLE}style")
     return {style.get(f"{_STYLE}name") for style in styles if any(part.get(name) == value for part in style)}
+
+
+def _table(table: Any) -> Iterator[Block]:
+    """The tables of a sheet, or the one of a text, with the comments on it and the texts drawn on it."""
+    yield from tables(_rows(table))
+    yield from _comments(table)
+    for text in table.iterfind(f"{_TABLE}shapes//{_TEXT}p"):
+        yield Block("paragraph", _words(text))
 
 
 def _rows(table: Any) -> Iterator[Row]:

@@ -18,7 +18,7 @@ from rag_core.reading.flowing.blocks import Block, Flow, Row, comment, picture
 
 _RUNNING = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 # What python-pptx raises where parts are missing or make no sense.
-_DAMAGED = (AttributeError, KeyError, TypeError, ValueError, PythonPptxError)
+_DAMAGED = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, PythonPptxError)
 _DESCRIBED = ".//*[local-name()='cNvPr'][@descr]"
 _SPACE = "http://schemas.openxmlformats.org/drawingml/2006/"
 _DIAGRAMS, _DRAWINGS = f"{{{_SPACE}diagram}}", f"{{{_SPACE}main}}"
@@ -32,11 +32,8 @@ def read(path: Path, max_chars: int) -> Flow:
     notes: list[str] = []
     try:
         presentation = _opened(str(path))
-    except (
-        KeyError,
-        SyntaxError,
-        *archive.BROKEN,
-    ):  # python-pptx wants all parts that are named, whole and in the usual form
+    except (*archive.MENDABLE, PythonPptxError):
+        # python-pptx wants all parts that are named, whole and in the usual form
         copy, notes = archive.mended(path)
         presentation = _opened(copy)
     said = presentation.core_properties

@@ -7,25 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from io import BytesIO
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 from docx.opc.constants import RELATIONSHIP_TYPE
-from docx.opc.part import PartFactory
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
-from docx.package import Package
-from docx.parts.document import DocumentPart
 from lxml import etree
 
-from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind, Row, comment, picture, running
+from rag_core.reading.flowing.damage import spared
 from rag_core.reading.flowing.hidden import NOT_SHOWN, TINY, WHITE, Hidden
 from rag_core.reading.flowing.numbering import Numbering
 from rag_core.reading.flowing.word_comments import commented
+from rag_core.reading.flowing.word_file import details_of, opened, style_of, styles_of
 from rag_core.reading.headings import reads_as_heading
 from rag_core.reading.text import raised
 
@@ -48,37 +45,15 @@ _SHADE, _HIGHLIGHT, _FILL = qn("w:shd"), qn("w:highlight"), qn("w:fill")
 _NO_FILL = ("auto", "FFFFFF", "ffffff")
 _COMMENTED, _ID = qn("w:commentReference"), qn("w:id")
 _CELL, _OF_CELL, _OF_TABLE = qn("w:tc"), qn("w:tcPr"), qn("w:tblPr")
-# What python-docx refuses by name: documents with macros, and templates.
-_OTHER_KINDS = (
-    "application/vnd.ms-word.document.macroEnabled.main+xml",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml",
-    "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
-)
 _OFF, _WHITE, _TINY_HALF_PT = ("0", "false", "off"), ("FFFFFF", "ffffff"), 4
 
 
 def read(path: Path, max_chars: int) -> Flow:
     """Open a Word document, also one with macros, which are not run, or a template. Raises as `archive.office`."""
     archive.office(path)
-    notes: list[str] = []
-    try:
-        document = _opened(str(path))
-    except (
-        KeyError,
-        SyntaxError,
-        *archive.BROKEN,
-    ):  # python-docx wants all parts that are named, whole and in the usual form
-        copy, notes = archive.mended(path)
-        document = _opened(copy)
-    said, word = document.core_properties, _Word(document, notes)
-    details = Details(said.title.strip(), said.author.strip(), language=said.language)
-    return Flow(word.blocks(), details, word.hidden(), notes)
-
-
-def _opened(file: str | BytesIO) -> Any:
-    PartFactory.part_type_for |= dict.fromkeys(_OTHER_KINDS, DocumentPart)
-    part: Any = Package.open(file).main_document_part
-    return part.document
+    document, notes = opened(path)
+    word = _Word(document, notes)
+    return Flow(word.blocks(), details_of(document), word.hidden(), notes)
 
 
 class _Word:
@@ -86,7 +61,7 @@ class _Word:
         self._notes_on = notes
         self._part = document.part
         self._body = document.element.body
-        self._styles = {style.style_id: style for style in document.styles}
+        self._styles = dict(styles_of(document))
         drawn = next(self._body.iter(_DRAWN), None) is not None
         self._ends = _is_drawn if drawn else _is_set
         self._bold_are_headings = self._bold_lead()
@@ -114,7 +89,7 @@ class _Word:
                     yield Hidden("".join(map(_joined, together)), why)
 
     def _why_unseen(self, run: Any, paragraph: Any) -> str:
-        styles = [*self._styles_of(run.style), *self._styles_of(paragraph.style)]
+        styles = [*self._styles_of(style_of(run)), *self._styles_of(style_of(paragraph))]
         said = [found for found in (run.rPr, *(style.element.rPr for style in styles)) if found is not None]
 
         def first(name: str) -> str | None:
@@ -153,7 +128,9 @@ class _Word:
 
     def _within(self, around: Any) -> Iterator[Block]:
         for element in _parts(around):
-            yield from (self._table if element.tag == _TABLE else self._paragraph)(element)
+            is_table = element.tag == _TABLE
+            found = self._table(element) if is_table else self._paragraph(element)
+            yield from spared(found, "A table" if is_table else "A paragraph", self._notes_on)
 
     def _paragraph(self, paragraph: Any) -> Iterator[Block]:
         """A paragraph, whole on the page where it begins, and the pages that end within it."""
@@ -242,7 +219,7 @@ class _Word:
                     yield root
 
     def _style(self, paragraph: Any) -> str:
-        style = self._styles.get(paragraph.style or "")
+        style = self._styles.get(style_of(paragraph) or "")
         return (style.name or "").lower() if style is not None else ""
 
     def _level(self, paragraph: Any, style: str) -> int:
@@ -272,7 +249,7 @@ class _Word:
         return bool(runs) and all(self._is_bold(run, paragraph) for run in runs)
 
     def _is_bold(self, run: Any, paragraph: Any) -> bool:
-        styles = [*self._styles_of(run.style), *self._styles_of(paragraph.style)]
+        styles = [*self._styles_of(style_of(run)), *self._styles_of(style_of(paragraph))]
         said = (part.find(_BOLD) for part in (run.rPr, *(one.element.rPr for one in styles)) if part is not None)
         first = next((one for one in said if one is not None), None)
         return first is not None and first.get(qn("w:val")) not in _OFF
@@ -284,7 +261,7 @@ class _Word:
             return None
         level = numbered.getparent().find(qn("w:ilvl"))
         place = None if level is None else archive.number(level.get(qn("w:val")))
-        return self._numbering.label(numbered.get(qn("w:val"), ""), place, paragraph.style or "")
+        return self._numbering.label(numbered.get(qn("w:val"), ""), place, style_of(paragraph) or "")
 
     @cached_property
     def _numbering(self) -> Numbering | None:
@@ -292,7 +269,7 @@ class _Word:
 
     def _setting(self, paragraph: Any, name: str) -> Any:
         """What a paragraph, its style or a style that this one is based on sets first."""
-        elements = [paragraph.pPr, *(style.element.pPr for style in self._styles_of(paragraph.style))]
+        elements = [paragraph.pPr, *(style.element.pPr for style in self._styles_of(style_of(paragraph)))]
         found = (next(element.iter(name), None) for element in elements if element is not None)
         return next((element for element in found if element is not None), None)
 

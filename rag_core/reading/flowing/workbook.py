@@ -52,15 +52,24 @@ _DAMAGED = (etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError)
 def read(path: Path, max_chars: int) -> Flow:
     """Open a workbook. Raises as `archive.office` does."""
     archive.office(path)
-    file = archive.usual(path, _BOOK)  # openpyxl would judge a path by its suffix
+    file, notes = archive.usual(path, _BOOK), list[str]()  # openpyxl would judge a path by its suffix
+    try:
+        book = _opened(file)
+    except (*archive.MENDABLE, OSError):  # what openpyxl raises for a file without its main part
+        file, notes = archive.mended(path)
+        book = _opened(file)
+    with suppress(ValueError, TypeError, etree.XMLSyntaxError):  # a date that is none: the cells are there
+        book.read_properties()
+    said = book.wb.properties
+    details = Details((said.title or "").strip(), (said.creator or "").strip())
+    return Flow(_blocks(book, file, notes), details, notes=notes)
+
+
+def _opened(file: BinaryIO) -> ExcelReader:
     book = ExcelReader(file, read_only=True, data_only=True)
     book.read_manifest()
     book.read_workbook()
-    with suppress(ValueError, TypeError, etree.XMLSyntaxError):  # a date that is none: the cells are there
-        book.read_properties()
-    said, notes = book.wb.properties, list[str]()
-    details = Details((said.title or "").strip(), (said.creator or "").strip())
-    return Flow(_blocks(book, file, notes), details, notes=notes)
+    return book
 
 
 def _blocks(book: ExcelReader, file: BinaryIO, notes: list[str]) -> Iterator[Block]:

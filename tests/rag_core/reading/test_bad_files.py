@@ -6,7 +6,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from pptx import Presentation
 
 from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
 from rag_core.reading import Reader, base, detect_bytes
+from rag_core.reading.flowing.damage import spared
 from rag_core.reading.flowing.document import FlowDocument
 from rag_core.settings import ReadingSettings
 
@@ -155,6 +156,57 @@ def a_workbook() -> object:
     made = Workbook()
     made.active.append(["Words."])
     return made
+
+
+ODD = {
+    "no main relation": ("_rels/.rels", b"officeDocument/2006/relationships/officeDocument", b"nothing"),
+    "a relation to nothing": ("_rels/.rels", b"docProps/core.xml", b""),
+    "no kind of the main part": ("[Content_Types].xml", None, b""),
+    "a kind without a name": ("[Content_Types].xml", b'Extension="xml"', b""),
+}
+
+
+@pytest.mark.parametrize("make", [document, a_presentation, a_workbook])
+@pytest.mark.parametrize("case", ODD)
+def test_what_an_office_file_says_wrongly_of_its_parts_costs_no_text(
+    reader: Reader, tmp_path: Path, case: str, make: Callable[[], object]
+) -> None:
+    name, said, other = ODD[case]
+    main = re.compile(rb'<Override [^>]*/(?:word/document|ppt/presentation|xl/workbook)\.xml"[^>]*/>')
+    with zipfile.ZipFile(io.BytesIO(saved(make))) as archive:
+        data = archive.read(name)
+    changed = data.replace(said, other) if said else main.sub(other, data)
+    assert changed != data
+    (tmp_path / "stored").write_bytes(saved(make, **{name: changed}))
+    assert reader.read(tmp_path / "stored", "a").pages[0].text == "Words."
+
+
+def test_a_paragraph_or_style_that_makes_no_sense_costs_itself_alone(reader: Reader, tmp_path: Path) -> None:
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    styles = f'<w:styles xmlns:w="{space}"><w:style w:type="odd" w:styleId="A"/><w:style w:styleId="B"/></w:styles>'
+    words = "<w:p><w:pPr><w:pStyle/></w:pPr><w:r><w:rPr><w:rStyle/></w:rPr><w:t>Words.</w:t></w:r></w:p>"
+    with zipfile.ZipFile(io.BytesIO(body(words))) as archive:
+        data = {one: archive.read(one) for one in archive.namelist()}
+    (tmp_path / "stored").write_bytes(saved(document, **{**data, "word/styles.xml": styles.encode()}))
+    assert reader.read(tmp_path / "stored", "a.docx").pages[0].text == "Words."
+
+
+def test_an_unforeseen_fault_of_one_part_costs_it_alone() -> None:
+    def table() -> Iterator[str]:
+        yield "a row"
+        raise IndexError
+
+    notes: list[str] = []
+    for _ in range(2):
+        assert list(spared(table(), "A table", notes)) == ["a row"]
+    assert notes == ["A table could not be read whole: a part of it makes no sense."]
+
+    def limited() -> Iterator[str]:
+        yield "a row"
+        raise LimitExceeded("too much")
+
+    with pytest.raises(LimitExceeded):
+        list(spared(limited(), "A table", notes))
 
 
 @pytest.mark.parametrize("make", [document, a_presentation, a_workbook])
