@@ -226,9 +226,13 @@ def test_an_existing_file_is_kept_unless_told(filled: Library, tmp_path: Path) -
     with pytest.raises(ConfigurationError) as refused:
         filled.maintenance.backup(target)
     assert refused.value.help
+    with pytest.raises(ConfigurationError, match="no backup"):
+        filled.maintenance.backup(target, replace=True)
     assert target.read_text() == "mine"
-    filled.maintenance.backup(target, replace=True)
-    Archive(target).close()
+    target.unlink()
+    for replace_it in (False, True):
+        filled.maintenance.backup(target, replace=replace_it)
+        Archive(target).close()
     for place in (tmp_path, tmp_path / "no" / "folder"):
         with pytest.raises(ConfigurationError):
             filled.maintenance.backup(place, replace=True)
