@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.parts import words
 from rag_core.domain import Document
 
 FILTER_FROM = 8
@@ -107,7 +108,10 @@ def _tagged(documents: list[Document], known: Sequence[str]) -> list[Document]:
     """Those with one of the tags that are chosen above the table."""
     if not known:
         return documents
-    wanted = st.pills("Tags", known, selection_mode="multi", key="upload_tags", label_visibility="collapsed")
+    wanted = st.pills(
+        "Tags", known, selection_mode="multi", format_func=words.plain, key="upload_tags",
+        label_visibility="collapsed",
+    )  # fmt: skip
     return [document for document in documents if not wanted or set(wanted) & set(document.tags)]
 
 

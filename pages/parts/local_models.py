@@ -63,10 +63,12 @@ def _row(library: Library, file: ModelFile, number: int, *, chosen: bool) -> Non
             st.markdown(f"**{words.plain(file.name)}**{mark}")
             st.caption(described(file))
         if not file.problem and not chosen:
-            st.button("Use", key=f"models_use_{number}", help=f"Let {file.name} answer", on_click=_use, args=(file.id,))
+            told = f"Let {words.plain(file.name)} answer"
+            st.button("Use", key=f"models_use_{number}", help=told, on_click=_use, args=(file.id,))
         if file.loaded:
             st.button("Unload", key=f"models_unload_{number}", on_click=library.language_models.unload, args=(file.id,))
-        with st.popover("", icon=":material/delete:", help=f"Remove {file.name}", key=f"models_remove_{number}"):
+        told = f"Remove {words.plain(file.name)}"
+        with st.popover("", icon=":material/delete:", help=told, key=f"models_remove_{number}"):
             st.markdown(f"Remove **{words.plain(file.name)}** ({words.size(file.size_bytes)}) from this machine?")
             st.button("Remove", type="primary", key=f"models_removed_{number}", on_click=_remove, args=(file.id,))
     if problem := st.session_state.get(f"models_problem_{file.id}"):

@@ -136,7 +136,7 @@ def _offer() -> None:
     with st.container(key="frame_signing_in"):
         st.markdown("#### Sign in to see this library")
         for name in providers or [None]:
-            told = f"Sign in with {name}" if name else "Sign in"
+            told = f"Sign in with {words.plain(name)}" if name else "Sign in"
             arguments = [name] if name else []
             st.button(told, icon=":material/login:", type="primary", key=f"signing_in_{name or ''}",
                       on_click=st.login, args=arguments)  # fmt: skip
