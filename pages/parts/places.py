@@ -29,6 +29,8 @@ def ways(library: Library) -> None:
         if followed:
             with st.popover(f"Followed ({len(followed)})", icon=":material/sync:"):
                 _followed(followed)
+    if passed_over := st.session_state.get("upload_passed_over"):
+        st.caption(f":gray[:material/info:] {words.plain(passed_over)}")
     for one in followed:
         if one.problem:
             st.caption(f":orange[:material/warning:] {words.plain(one.location)}: {words.plain(one.problem)}")
@@ -121,6 +123,8 @@ def _ended(jobs: Jobs, job: Job) -> None:
         st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
     if job.error is not None:
         failure(job.error)
+    for note in report.notes:
+        st.caption(words.plain(note))
     if report.failed:
         unread = words.count(len(report.failed), *(("address", "addresses") if is_web else ("file",))) + " not read"
         with st.expander(unread, expanded=not report.ready and not report.unchanged):
@@ -150,6 +154,8 @@ def _take(key: str) -> None:
     library = resources.library()
     wanted = [file for file in files if PurePath(file.name).suffix.lower() in library.sources.suffixes]
     adding.add(library.jobs, [Upload(file.name, file.getvalue()) for file in wanted])
+    names = [file.name for file in files if not PurePath(file.name).name.startswith((".", "~$"))]
+    st.session_state["upload_passed_over"] = library.sources.passed_over(names)
     # A new key empties the widget, so that the server forgets the bytes once they are added.
     st.session_state["upload_folder_turn"] += 1
 

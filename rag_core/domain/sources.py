@@ -58,6 +58,15 @@ class KnownSource:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A document that the user removed, and the size and time of change that its file had then: it stays out."""
+
+    document_id: str
+    size_bytes: int
+    modified_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class FollowedSource:
     """A watched folder, or an address that was added.
 
@@ -79,8 +88,12 @@ class FollowedSource:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """How a visit ended: documents that are new or changed, sources as before, and what failed, why, and what to do."""
+    """How a visit ended: documents that are new or changed, sources as before, and what failed, why, and what to do.
+
+    notes: what else is to be said, such as which files were passed over.
+    """
 
     ready: int = 0
     unchanged: int = 0
     failed: tuple[tuple[str, str, str], ...] = ()
+    notes: tuple[str, ...] = ()

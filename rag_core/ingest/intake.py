@@ -13,7 +13,7 @@ from rag_core.ingest.context import RunContext
 from rag_core.ingest.work import BATCH_DOCUMENTS, Work
 from rag_core.reading import detect_bytes
 from rag_core.reading.base import PDF
-from rag_core.sources import Found, Item, Refused, Unchanged, read_item
+from rag_core.sources import Found, Item, PassedOver, Refused, Unchanged, read_item
 from rag_core.storage import Accepted, noted
 from rag_core.storage.postgres.database import ConnectionLost
 from rag_core.unexpected import each, stage
@@ -68,6 +68,8 @@ def take_in(
             _gather(run, one, arrivals, repeated, reading)
         elif isinstance(one, Unchanged):
             unchanged.append(one)
+        elif isinstance(one, PassedOver):
+            run.tell(one.name, "cancelled", note=one.note)
         elif isinstance(one, Refused):
             is_stopped = isinstance(one.error, Cancelled)
             run.tell(one.name, "cancelled" if is_stopped else "failed", error=None if is_stopped else one.error)
@@ -120,6 +122,10 @@ def _gather(run: RunContext, item: Item, arrivals: Arrivals, repeated: Repeated,
         return
     sha256 = hashlib.sha256(data).hexdigest()
     document_id = sha256[:32]
+    if document_id == item.unless:
+        run.storage.sources.leave_out_still(visit)
+        run.tell(item.key, "cancelled", note="it was removed from the library, and is as it was then")
+        return
     if run.lease(document_id):
         arrivals[document_id] = (
             replace(item, data=data), Accepted(document_id, sha256, item.name, "", len(data), visit)

@@ -25,13 +25,19 @@ INSTALL_LLAMA = (
 def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
     """The GGUF files of a folder; one entry that says what to do where there is none."""
     try:
-        files = sorted(path for path in folder.glob("*.gguf") if path.is_file()) if folder.is_dir() else []
+        files = gguf_files(folder)
     except OSError as error:
         return (ModelStatus("gguf", "Local model", False, f"The folder {folder} cannot be read: {error.strerror}."),)
     if not files:
         return (ModelStatus("gguf", "Local model", False, f"No model file yet. Put a .gguf file into {folder}."),)
     missing = llama_missing()
     return tuple(_gguf_status(path, missing) for path in files)
+
+
+def gguf_files(folder: Path) -> list[Path]:
+    """The GGUF files of a folder by name, links that lead nowhere among them. Raises OSError."""
+    found = folder.glob("*.gguf") if folder.is_dir() else ()
+    return sorted(path for path in found if path.is_file() or path.is_symlink())
 
 
 def llama_missing() -> str:
@@ -62,25 +68,27 @@ def device() -> str:
 def _gguf_status(path: Path, missing: str) -> ModelStatus:
     reason = missing
     try:
-        check_gguf(path)
+        gguf_path(path.name, path.parent)
     except ModelUnavailable as error:
-        reason = str(error)
+        reason = f"{error} {error.help}".strip()
     return ModelStatus(f"{GGUF_PREFIX}{path.name}", path.stem, not reason, reason)
 
 
 def gguf_path(name: str, folder: Path) -> Path:
     """The model file of this name inside the folder, checked. Raises ModelUnavailable.
 
-    Model files are read by C code, so nothing outside the folder is opened, by a link neither.
+    Model files are read by C code, so nothing outside the folder is opened; links are followed within it alone.
     """
     wanted = folder / name
     if not name or name != Path(name).name or "\\" in name or "\0" in name or not name.endswith(".gguf"):
         raise ModelUnavailable(
             f"{name[:100]!r} is not the name of a GGUF file.", help=f"Put the file into {folder} and choose it there."
         )
+    if not wanted.is_file() and wanted.is_symlink():
+        raise ModelUnavailable(f"{name} is a link that leads nowhere.", help="Copy the file itself into the folder.")
     if not wanted.is_file():
         raise ModelUnavailable(f"There is no model file {name} in {folder}.", help=f"Put a .gguf file into {folder}.")
-    if wanted.resolve().parent != folder.resolve():
+    if not wanted.resolve().is_relative_to(folder.resolve()):
         raise ModelUnavailable(f"{name} points outside {folder}.", help="Copy the file itself into the folder.")
     check_gguf(wanted)
     return wanted

@@ -9,26 +9,21 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import AddEvent, FollowedSource, KnownSource, Visit, WebAddress
+from rag_core.domain import AddEvent, FollowedSource
 from rag_core.errors import ConfigurationError, LecternError, SourceUnavailable, StoreUnavailable
 from rag_core.ingest import Ingest
 from rag_core.reading import SUFFIXES
 from rag_core.services.cards import clean_tag
+from rag_core.services.files_again import FilesAgain, is_as_seen
 from rag_core.settings import Settings
 from rag_core.sources import (
-    Found,
-    Item,
     Listing,
-    Looking,
-    Refused,
-    Unchanged,
     folder_items,
-    guarded,
     is_folder,
     leads_out,
     list_folder,
@@ -75,6 +70,11 @@ class FollowedSources:
         """The endings of the files that are taken from folders, as ".pdf"; others are judged when they are named."""
         return SUFFIXES
 
+    def passed_over(self, names: Iterable[str]) -> str:
+        """What is to be said of a folder's files, by their names, of which not all are taken; "" for nothing."""
+        others = [name for name in names if PurePath(name).suffix.lower() not in SUFFIXES]
+        return Listing(others=others).passed_over("").note if others else ""
+
     def followed(self) -> list[FollowedSource]:
         """Watched folders, with what keeps them from being followed, and addresses that were added."""
         return self._storage.sources.followed()
@@ -86,7 +86,7 @@ class FollowedSources:
         """
         for one in self._storage.sources.of(document_id).values():
             with suppress(OSError):
-                if one.visit.kind == "file" and _is_as_seen(one.visit):
+                if one.visit.kind == "file" and is_as_seen(one.visit):
                     return Path(one.visit.location)
         document = self._storage.documents.get(document_id)
         if document is None:
@@ -133,7 +133,8 @@ class FollowedSources:
         """Look again at addresses, files and watched folders that were added, or at these; fetch only what changed.
 
         A newer version takes the old one's place when it is ready. What is gone from the web, or was one file, stays
-        and is told of as failed; what is gone from a watched folder goes. What the user removed is not brought back.
+        and is told of as failed, a file once; one that was renamed in its folder is followed. What is gone from a
+        watched folder goes. What the user removed is not brought back.
         """
         places = None if locations is None else {location_of(one): one for one in locations}
         chosen = [one for one in self._storage.sources.followed() if places is None or one.location in places]
@@ -150,9 +151,8 @@ class FollowedSources:
             if one.kind == "folder":
                 yield from self._look(one, cancellation)
         sites = [one for one in chosen if one.kind == "web" and one.documents]
-        yield from self._ingest.bring(
-            lambda looking: _again(sites, files, looking, self._shared), cancellation=cancellation
-        )
+        again = FilesAgain(self._storage.sources, self._shared)
+        yield from self._ingest.bring(lambda looking: again.found(sites, files, looking), cancellation=cancellation)
 
     def stop(self) -> None:
         """Begin no further look."""
@@ -222,7 +222,10 @@ class FollowedSources:
                 yield from self._follow(folder, listing, settled, cancellation)
             else:
                 yield AddEvent(folder.location, "failed", error=SourceUnavailable(problem))
-            self._note(folder, problem or _passed_over(listing.outside), device)
+            if listing.others:
+                passed_over = listing.passed_over(folder.location)
+                yield AddEvent(passed_over.name, "cancelled", note=passed_over.note)
+            self._note(folder, problem or _passed_over(listing), device)
             if not self._is_watched(folder.location):
                 self._let_go(folder.location)
 
@@ -286,39 +289,6 @@ class FollowedSources:
             self._storage.sources.note_look(folder.location, problem, device)
 
 
-def _again(
-    sites: Sequence[FollowedSource], files: Sequence[KnownSource], looking: Looking, shared: Sequence[Path]
-) -> Iterator[Found]:
-    """What is found at addresses, and at files outside watched folders. shared: folders that others may write in."""
-    from rag_core.sources.web import crawl
-
-    for site in sites:
-        address = WebAddress(site.location, site.depth, site.pages, site.delay_s)
-        yield from guarded(site.location, crawl(address, looking))
-    for one in files:
-        path = Path(one.visit.location)
-        yield _file_again(one, next((folder for folder in shared if path.is_relative_to(folder)), None))
-
-
-def _file_again(known: KnownSource, within: Path | None) -> Found:
-    """A file that was added by its path: to be read where it changed."""
-    seen = known.visit
-    try:
-        if _is_as_seen(seen):
-            return Unchanged(known.name, known.document_id, seen)
-    except OSError as error:
-        return Refused(
-            known.name, SourceUnavailable(f"The file is gone: {error.strerror}.", help="Its last version is kept.")
-        )
-    return Item(known.name, Path(seen.location), Visit(seen.location, "file"), within=within)
-
-
-def _is_as_seen(visit: Visit) -> bool:
-    """Whether a file has the size and the time of change that it had. Raises OSError where it is gone."""
-    status = Path(visit.location).stat()
-    return (status.st_size, status.st_mtime_ns) == (visit.size_bytes, visit.modified_ns)
-
-
 def _problem(folder: FollowedSource, path: Path, listing: Listing) -> tuple[str, int]:
     """Why nothing of a folder can be said, and the device that it is on; 0 where it holds no files."""
     device = 0
@@ -334,12 +304,12 @@ def _problem(folder: FollowedSource, path: Path, listing: Listing) -> tuple[str,
     return "", 0
 
 
-def _passed_over(outside: Sequence[str]) -> str:
-    """The links that are not followed, the first of them by name."""
-    if not outside:
-        return ""
+def _passed_over(listing: Listing) -> str:
+    """The links that are not followed, the first of them by name, and the files that are of no kind to be taken."""
+    outside = sorted(listing.outside)
     more = f" and {len(outside) - _NAMED} more" if len(outside) > _NAMED else ""
-    return f"Links that lead out of the folder are passed over: {', '.join(sorted(outside)[:_NAMED])}{more}."
+    links = f"Links that lead out of the folder are passed over: {', '.join(outside[:_NAMED])}{more}."
+    return " ".join([*([links] if outside else []), *([listing.passed_over("").note] if listing.others else [])])
 
 
 def _holds(outer: str, inner: str) -> bool:

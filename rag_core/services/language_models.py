@@ -15,7 +15,7 @@ from rag_core.domain import Machine, ModelFile, ModelServer, ModelStatus, Progre
 from rag_core.errors import ModelUnavailable, StoreUnavailable
 from rag_core.models import model_statuses
 from rag_core.models.downloads import Downloads
-from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_path, llama_missing
+from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_files, gguf_path, llama_missing
 from rag_core.models.gguf_header import Header, read_header
 from rag_core.services.preferences import Preferences
 
@@ -61,8 +61,7 @@ class LanguageModels:
         """The GGUF files of the models folder, by name. Raises StoreUnavailable."""
         folder, loaded = self._folder, self._loaded()
         try:
-            paths = sorted(folder.glob("*.gguf")) if folder.is_dir() else []
-            return tuple(self._file(path, loaded) for path in paths if path.is_file())
+            return tuple(self._file(path, loaded) for path in gguf_files(folder))
         except OSError as error:
             raise StoreUnavailable(f"The folder {folder} cannot be read: {error.strerror}.") from error
 
@@ -97,11 +96,12 @@ class LanguageModels:
     def remove(self, model_id: str) -> None:
         """Remove a model's file. Raises ModelUnavailable where there is none, StoreUnavailable."""
         name = model_id.removeprefix(GGUF_PREFIX)
-        if name != Path(name).name or not (self._folder / name).is_file():
+        path = self._folder / name
+        if name != Path(name).name or not (path.is_file() or path.is_symlink()):
             raise ModelUnavailable(f"There is no model file {name[:100]}.")
         self._unload(model_id)
         try:
-            (self._folder / name).unlink()
+            path.unlink()
         except OSError as error:
             raise StoreUnavailable(f"{name} cannot be removed: {error.strerror}.") from error
 
@@ -158,10 +158,11 @@ class LanguageModels:
         )  # fmt: skip
 
     def _file(self, path: Path, loaded: tuple[str, ...]) -> ModelFile:
-        told = path.stat()
         model_id = f"{GGUF_PREFIX}{path.name}"
-        found = ModelFile(model_id, path.name, told.st_size, loaded=model_id in loaded)
+        found = ModelFile(model_id, path.name, 0, loaded=model_id in loaded)
         try:
+            told = path.stat() if path.exists() else path.lstat()
+            found = replace(found, size_bytes=told.st_size)
             gguf_path(path.name, self._folder)
             header = _header(path, told.st_size, told.st_mtime_ns)
         except ModelUnavailable as error:

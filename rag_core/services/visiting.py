@@ -29,6 +29,7 @@ class Visiting(Kind):
         (job,) = run.jobs
         ready = unchanged = 0
         failed: list[tuple[str, str, str]] = []
+        notes: list[str] = []
         run.tell(job.id, Progress("fetching"))
         for event in self._events(job, _StopsAt(run.token, job.name)):
             if event.stage == "fetching":
@@ -38,10 +39,11 @@ class Visiting(Kind):
             elif event.stage == "failed":
                 help_text = event.error.help if isinstance(event.error, LecternError) else ""
                 failed.append((event.source, str(event.error), help_text))
+            elif event.source == job.name and event.note:
+                notes.append(event.note)
         stopped = run.token.is_set() or self._library.is_closing
-        run.end(
-            job.id, "cancelled" if stopped else "done", result=SourceReport(ready, unchanged, tuple(failed))
-        )  # fmt: skip
+        report = SourceReport(ready, unchanged, tuple(failed), tuple(notes))
+        run.end(job.id, "cancelled" if stopped else "done", result=report)
 
     def _events(self, job: Job, token: Cancellation) -> Iterator[AddEvent]:
         if job.params:

@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rag_core.domain import FollowedSource, KnownSource, Upload, Visit, WebAddress
+from rag_core.domain import FollowedSource, KnownSource, LeftOut, Upload, Visit, WebAddress
 from rag_core.errors import LecternError
 from rag_core.settings import SourcesSettings
+
+_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class Item:
     """Bytes to be read, or the file that holds them.
 
     name: the file name, or address, that its document has. key: what its events call it. within: the folder in which
-    the file must lie; None for any.
+    the file must lie; None for any. unless: a document that the user removed; where the bytes are its own still, it
+    stays out.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Item:
     visit: Visit = field(default_factory=Visit)
     key: str = ""
     within: Path | None = None
+    unless: str = ""
 
     def __post_init__(self) -> None:
         if not self.key:
@@ -83,7 +87,22 @@ class Fetching:
     total: int
 
 
-Found = Item | Unchanged | Refused | Fetching
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """Files of a folder, by their paths from there, that are of no kind that is taken from folders."""
+
+    name: str
+    files: tuple[str, ...]
+
+    @property
+    def note(self) -> str:
+        """What is said of them, the first ones by name."""
+        more = f" and {len(self.files) - _NAMED} more" if len(self.files) > _NAMED else ""
+        named = ", ".join(self.files[:_NAMED])
+        return f"Passed over, as kinds that are not taken from folders: {named}{more}. One named by itself is tried."
+
+
+Found = Item | Unchanged | Refused | Fetching | PassedOver
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +119,7 @@ class Looking:
     suffixes: frozenset[str]
     known: Callable[[Sequence[str]], Mapping[str, KnownSource]]
     known_below: Callable[[str], Mapping[str, KnownSource]]
-    left_out: Callable[[], Mapping[str, tuple[int, int]]]
+    left_out: Callable[[], Mapping[str, LeftOut]]
     original: Callable[[str], bytes | None]
     kept: Callable[[], Mapping[str, int]]
     stopped: Callable[[str], bool]

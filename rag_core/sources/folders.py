@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
 from rag_core.domain import KnownSource, Visit
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
-from rag_core.sources.base import Found, Looking, Refused, Unchanged
+from rag_core.sources.base import Found, Looking, PassedOver, Refused, Unchanged
 from rag_core.sources.files import file_item, is_inside, leads_out, location
 
 # What programs leave in folders of source code.
@@ -23,12 +23,17 @@ class Listing:
     """What stands below a folder: size in bytes and time of change in nanoseconds since 1970, by path from there.
 
     unread: the folders that the system did not let us look into, as paths from there; "" is the folder itself. outside:
-    links that lead out of where they may, which are passed over.
+    links that lead out of where they may, which are passed over. others: files of other kinds, which are too.
     """
 
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+    def passed_over(self, name: str) -> PassedOver:
+        """The files of other kinds, below the folder of this name."""
+        return PassedOver(name, tuple(sorted(self.others)))
 
 
 def is_folder(path: Path) -> bool:
@@ -71,7 +76,9 @@ def folder_items(
         )
     yield from (Refused(name, leads_out(name)) for name in sorted(listing.outside))
     if not (listing.files or listing.unread or listing.outside):
-        yield Refused(str(folder), UnsupportedDocument("The folder holds no file of a kind that Lectern reads."))
+        nothing = "The folder holds no file of a kind that Lectern reads."
+        told = f"{nothing} {listing.passed_over('').note}" if listing.others else nothing
+        yield Refused(str(folder), UnsupportedDocument(told))
     base = location(folder)
     known = looking.known_below(base.rstrip("/") + "/") if listing.files else {}
     kept = looking.kept() if known else {}
@@ -82,8 +89,12 @@ def folder_items(
         seen = known.get(visit.location)
         if seen and _is_as_it_was(seen, visit, kept, looking):
             yield Unchanged(name, seen.document_id, visit)
-        elif left_out.get(visit.location) != listing.files[name]:
+        elif (removed := left_out.get(visit.location)) is None:
             yield item
+        elif (removed.size_bytes, removed.modified_ns) != listing.files[name]:
+            yield replace(item, unless=removed.document_id)
+    if listing.files and listing.others:
+        yield listing.passed_over(str(folder))
 
 
 def _is_as_it_was(seen: KnownSource, visit: Visit, kept: Mapping[str, int], looking: Looking) -> bool:
@@ -109,7 +120,12 @@ def _note(
             if not entry.name.startswith(".") and entry.name not in _NOT_ENTERED:
                 waiting.append(name)
         # What Office programs keep beside an open file, ~$report.docx, is no document.
-        elif PurePath(entry.name).suffix.lower() in suffixes and not entry.name.startswith("~$") and entry.is_file():
+        elif entry.name.startswith("~$") or not entry.is_file():
+            return
+        elif PurePath(entry.name).suffix.lower() not in suffixes:
+            if not entry.name.startswith("."):
+                found.others.append(name)
+        else:
             if within is not None and entry.is_symlink() and not is_inside(Path(entry.path), within):
                 found.outside.append(name)
                 return

@@ -296,6 +296,9 @@ class FakeSources:
     def followed(self) -> list[FollowedSource]:
         return self.library.followed_sources
 
+    def passed_over(self, names: Sequence[str]) -> str:
+        return ", ".join(names)
+
     def update(self, locations: Sequence[str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
         self.library.calls.append(("update", list(locations)))
         yield from self.library.script.get("update", [])

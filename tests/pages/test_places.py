@@ -65,6 +65,17 @@ def test_what_is_followed_is_listed_with_its_problem_and_updated(library: FakeLi
     assert ("update", [ADDRESS]) in library.calls
 
 
+def test_files_that_are_passed_over_are_named(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    library.followed_sources = [FollowedSource("/papers", "folder", documents=3)]
+    library.script["update"] = [AddEvent("/papers", "cancelled", note="Passed over: minutes")]
+    test = draw("upload")
+    test.button(key="upload_update_0").click().run()
+    assert "minutes" in said(settled(test))
+    test.session_state["upload_passed_over"] = "Passed over: maps"  # of a folder that the browser sent
+    assert "maps" in said(test.run())
+
+
 def test_a_folder_that_cannot_be_watched_says_why(library: FakeLibrary) -> None:
     test = draw("upload")
     test.text_input(key="upload_watched").set_value("/nowhere")

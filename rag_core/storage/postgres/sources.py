@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from psycopg import Connection
 from psycopg.rows import TupleRow
 
-from rag_core.domain import FollowedSource, KnownSource, Visit
+from rag_core.domain import FollowedSource, KnownSource, LeftOut, Visit
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.database import Database, retried, storable
 
@@ -113,20 +113,46 @@ class SourceStore:
             append(connection, "remove", gone)
         return gone
 
+    @retried
+    def move(self, document_id: str, location: str, name: str, visit: Visit) -> None:
+        """What a document was made of is found at another place now, under another name."""
+        with self._database.transaction() as connection:
+            insert_sources(connection, {document_id: (name, visit)})
+            _delete(connection, document_id, location)
+
+    @retried
+    def settle(self, document_id: str, location: str) -> None:
+        """A place is looked at no more. What it led to stays, as if it had been uploaded under its name."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "UPDATE sources s SET location = '', kind = 'upload', root = ''"
+                " WHERE document_id = %s AND md5(location) = md5(%s) AND location = %s AND NOT EXISTS"
+                " (SELECT FROM sources o WHERE o.document_id = s.document_id AND o.name = s.name AND o.location = '')",
+                (document_id, *[storable(location)] * 2),
+            )
+            _delete(connection, document_id, location)
+
     def leave_out(self, document_id: str) -> None:
         """Note that what a document was made of is not to be brought in again by itself."""
         self._database.execute(
-            "INSERT INTO left_out_sources (location, size_bytes, modified_ns)"
-            " SELECT location, size_bytes, modified_ns FROM sources WHERE document_id = %s AND root <> ''"
-            " ON CONFLICT (md5(location))"
-            " DO UPDATE SET size_bytes = excluded.size_bytes, modified_ns = excluded.modified_ns",
+            "INSERT INTO left_out_sources (location, size_bytes, modified_ns, document_id)"
+            " SELECT location, size_bytes, modified_ns, document_id FROM sources WHERE document_id = %s AND root <> ''"
+            " ON CONFLICT (md5(location)) DO UPDATE SET size_bytes = excluded.size_bytes,"
+            " modified_ns = excluded.modified_ns, document_id = excluded.document_id",
             (storable(document_id),),
         )
 
-    def left_out(self) -> dict[str, tuple[int, int]]:
-        """What is not to be brought in: size in bytes and time of change, in nanoseconds since 1970, by location."""
-        rows = self._database.rows("SELECT location, size_bytes, modified_ns FROM left_out_sources")
-        return {row[0]: (row[1], row[2]) for row in rows}
+    def left_out(self) -> dict[str, LeftOut]:
+        """What is not to be brought in, by location."""
+        rows = self._database.rows("SELECT location, document_id, size_bytes, modified_ns FROM left_out_sources")
+        return {row[0]: LeftOut(*row[1:]) for row in rows}
+
+    def leave_out_still(self, visit: Visit) -> None:
+        """Note that a file that is left out was touched and holds what it held."""
+        self._database.execute(
+            "UPDATE left_out_sources SET size_bytes = %s, modified_ns = %s WHERE md5(location) = md5(%s)",
+            (visit.size_bytes, visit.modified_ns, storable(visit.location)),
+        )
 
     def follow(self, source: FollowedSource) -> None:
         """Keep a followed source; one that is there is replaced."""
@@ -185,6 +211,13 @@ def insert_sources(connection: Connection[TupleRow], rows: Mapping[str, tuple[st
     connection.execute(
         "DELETE FROM left_out_sources WHERE md5(location) IN (SELECT md5(unnest(%s::text[])))",
         ([storable(visit.location) for _, visit in rows.values()],),
+    )
+
+
+def _delete(connection: Connection[TupleRow], document_id: str, location: str) -> None:
+    connection.execute(
+        "DELETE FROM sources WHERE document_id = %s AND md5(location) = md5(%s) AND location = %s",
+        (document_id, *[storable(location)] * 2),
     )
 
 

@@ -80,6 +80,31 @@ def test_never_through_a_link(tmp_path: Path) -> None:
         open_model("gguf:link.gguf", settings_for(folder))
 
 
+def test_a_link_is_listed_as_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gguf_files, "llama_missing", lambda: "")
+    (tmp_path / "a.gguf").write_bytes(HEAD)
+    real = tmp_path / "models"
+    (real / "sub").mkdir(parents=True)
+    (real / "sub" / "a.gguf").write_bytes(HEAD)
+    for name, target in (
+        ("inside", real / "sub" / "a.gguf"),
+        ("outside", tmp_path / "a.gguf"),
+        ("nowhere", real / "b"),
+    ):
+        (real / f"{name}.gguf").symlink_to(target)
+    (tmp_path / "link").symlink_to(real)
+    for folder in (real, tmp_path / "link"):
+        listed = {status.id: (status.ready, status.reason) for status in gguf_files.gguf_statuses(folder)}
+        assert [ready for ready, _ in listed.values()] == [True, False, False]
+        for model_id, (ready, reason) in listed.items():
+            if ready:
+                assert gguf_files.gguf_path(model_id.removeprefix("gguf:"), folder)
+                continue
+            with pytest.raises(ModelUnavailable) as caught:
+                open_model(model_id, settings_for(folder))
+            assert str(caught.value) in reason
+
+
 @pytest.mark.parametrize("content", [b"", b"GGUF", b"PK\x03\x04" + bytes(60), b"GGUF" + bytes(60)])
 def test_what_is_no_model_never_reaches_c_code(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.gguf").write_bytes(content)

@@ -33,8 +33,12 @@ def test_files_with_what_they_say_and_what_is_wrong_with_them(library: Library, 
     settings.models_dir.mkdir()
     write_tiny_gguf(settings.models_dir / "tiny.gguf", chat_template=CHAT_TEMPLATE, context_length=512)
     (settings.models_dir / "broken.gguf").write_bytes(b"<html>")
-    broken, tiny = models.files()
+    (settings.models_dir / "gone.gguf").symlink_to(settings.models_dir / "nowhere")
+    broken, gone, tiny = models.files()
     assert "damaged" in broken.problem
+    assert "leads nowhere" in gone.problem
+    models.remove(gone.id)
+    assert [file.id for file in models.files()] == [broken.id, tiny.id]
     assert (tiny.title, tiny.architecture, tiny.context_tokens, tiny.has_template) == ("tiny", "llama", 512, True)
     assert tiny.fits
     assert tiny.memory_bytes > tiny.size_bytes

@@ -80,6 +80,84 @@ def test_a_newer_version_waits_for_its_place(settings: Settings, folder: Path) -
         assert {document.sources for document in library.documents()} == {("bakery.md",), ("chess.txt",), ("kept.txt",)}
 
 
+def test_files_of_other_kinds_are_named_at_the_end(library: Library, folder: Path) -> None:
+    for name in ("map.xml", "old.doc", ".hidden", "~$open.docx"):
+        write(folder / name, "<map/>")
+    told = ends(library.add([folder]))
+    stage, note = told.pop(str(folder))
+    assert (stage, list(told)) == ("cancelled", sorted(TEXTS))
+    assert "map.xml, old.doc." in note and "hidden" not in note and "open" not in note
+    watched = library.sources.watch(folder)
+    assert "map.xml, old.doc." in ends(library.sources.update([watched.location]))[watched.location][1]
+    assert "map.xml, old.doc." in library.sources.followed()[0].problem
+    job = library.jobs.submit("visit", watched.location)
+    assert soon(lambda: library.jobs.get(job.id).finished)
+    assert "map.xml, old.doc." in " ".join(library.jobs.get(job.id).result.notes)
+    for name in TEXTS:
+        (folder / name).unlink()
+    (event,) = (event for event in library.add([folder]) if event.stage == "failed")
+    assert "map.xml, old.doc." in str(event.error)
+    for number in range(30):
+        write(folder / f"{number}.xyz", "x")
+    write(folder / "one.txt", "One text of many files.")
+    assert ends(library.add([folder]))[str(folder)][1].count(".xyz") < 30
+
+
+def test_what_was_removed_stays_so_when_its_file_is_touched(library: Library, folder: Path) -> None:
+    watched = library.sources.watch(folder)
+    list(library.sources.update())
+    chess = next(document for document in library.documents() if document.sources == ("chess.txt",))
+    bakery = next(document for document in library.documents() if document.sources == ("bakery.md",))
+    library.remove(chess.id)
+    library.catalogue.set_aside([bakery.id], undo_s=0)
+    for age_s in (50, 40):
+        for name in ("chess.txt", "bakery.md"):
+            write(folder / name, TEXTS[name], age_s=age_s)
+        told = ends(library.sources.update([watched.location]))
+        assert {name: stage for name, (stage, _) in told.items()} == {
+            "bakery.md": "cancelled",
+            "chess.txt": "cancelled",
+        }
+        assert not {"chess.txt", "bakery.md"} & names(library)
+        assert not ends(library.sources.update([watched.location]))
+    write(folder / "chess.txt", TEXTS["chess.txt"] + " Now it says more.", age_s=30)
+    list(library.sources.update([watched.location]))
+    assert "chess.txt" in names(library)
+    list(library.add([folder / "bakery.md"]))  # who names it wants it
+    assert "bakery.md" in names(library)
+
+
+def test_a_file_that_was_renamed_is_followed_and_one_that_is_gone_is_told_of_once(
+    library: Library, folder: Path
+) -> None:
+    list(library.add([folder / "bakery.md", folder / "chess.txt", folder / "glacier.txt", folder / "lighthouse.txt"]))
+    ids = {document.sources[0]: document.id for document in library.documents()}
+    (folder / "bakery.md").rename(folder / "bread.md")
+    (folder / "chess.txt").unlink()
+    (folder / "glacier.txt").rename(folder.parent / "ice.txt")
+    list(library.add([folder.parent / "ice.txt"]))
+    told = ends(library.sources.update())
+    assert {name: stage for name, (stage, _) in told.items()} == {
+        "bread.md": "ready", "chess.txt": "failed", "glacier.txt": "ready", "ice.txt": "ready",
+        "lighthouse.txt": "ready",
+    }  # fmt: skip
+    assert set(ends(library.sources.update()).values()) == {("ready", "already in the library")}
+    now = {document.sources: document.id for document in library.documents()}
+    assert now == {
+        ("bread.md",): ids["bakery.md"], ("chess.txt",): ids["chess.txt"],
+        ("glacier.txt", "ice.txt"): ids["glacier.txt"], ("lighthouse.txt",): ids["lighthouse.txt"],
+    }  # fmt: skip
+    write(folder / "bread.md", "The bakery moved to Harbour Street.")
+    assert ends(library.sources.update())["bread.md"] == ("ready", "")
+    assert "Harbour" in library.search("Where did the bakery move?", k=1)[0].text
+    folder.rename(folder.with_name("away"))  # a drive that may come back
+    for _ in range(2):
+        assert ends(library.sources.update())["bread.md"][0] == "failed"
+    folder.with_name("away").rename(folder)
+    assert ends(library.sources.update())["bread.md"][0] == "ready"
+    assert library.maintenance.verify(deep=True).findings == ()
+
+
 def test_files_that_were_added_by_their_paths_are_looked_at_when_asked(library: Library, folder: Path) -> None:
     list(library.add([folder / "bakery.md", folder / "chess.txt", folder / "glacier.txt"]))
     write(folder / "bakery.md", "The bakery moved to Harbour Street.")
