@@ -37,9 +37,8 @@ def draw(library: Library, document_id: str) -> None:
 
 def _heading(library: Library, document: Document, notes: list[reading.Row]) -> None:
     naming.heading(document, [name for name, _ in library.catalogue.tags()])
-    authors = document.card.authors if document.card else document.authors
     facts = [
-        words.plain(authors),
+        words.plain(document.authors),
         words.plain(naming.about(document)),
         _doi(document),
         words.count(document.page_count, "page"),

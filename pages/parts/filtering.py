@@ -86,8 +86,9 @@ def _worded(documents: list[Document]) -> list[Document]:
 def _words(document: Document) -> str:
     """What the filter looks at, in small letters."""
     card = document.card
-    known = (card.title, card.organisation, card.authors, card.kind, card.period, str(card.year or "")) if card else ()
-    return " ".join((document.title, document.authors, *known, *document.tags, *document.sources)).casefold()
+    known = (card.title, card.organisation, card.kind, card.period) if card else ()
+    about = (document.title, document.authors, str(document.year or ""))
+    return " ".join((*about, *known, *document.tags, *document.sources)).casefold()
 
 
 def _one_of(

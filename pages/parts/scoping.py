@@ -141,9 +141,7 @@ def _titles(documents: Sequence[Document]) -> dict[str, str]:
 
 def _years(documents: Sequence[Document]) -> list[int]:
     """The years that documents are about, or else of, the latest first."""
-    about = (document.card.year if document.card else None for document in documents)
-    years = {found or document.year for found, document in zip(about, documents, strict=True)}
-    return sorted((year for year in years if year), reverse=True)
+    return sorted({document.year for document in documents if document.year}, reverse=True)
 
 
 def _sections(documents: Sequence[Document], scope: Scope) -> list[str]:

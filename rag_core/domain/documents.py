@@ -211,7 +211,8 @@ class Profile:
 class Document:
     """One document of the library. `id` is made from the SHA-256 of its bytes; `sources` are its names.
 
-    `title` is what the user calls it, else what its card says; `tags` are in alphabetical order. `to_recognise` counts
+    `title` is what the user calls it, else what its card says; `authors` and `year` are as its card says, else as the
+    file does; `tags` are in alphabetical order. `to_recognise` counts
     the pages that text recognition has yet to read.
     """
 

@@ -39,9 +39,9 @@ def _fields(one: Document | Citation) -> Iterator[tuple[str, str]]:
         yield "note", "No longer in the library"
         return
     card = one.card
-    yield "author", _authors((card.authors if card else "") or one.authors)
+    yield "author", _authors(one.authors)
     yield "organization", f"{{{_escaped(card.organisation)}}}" if card and card.organisation else ""
-    yield "year", str((card.year if card else None) or one.year or "")
+    yield "year", str(one.year or "")
     yield "doi", _escaped(card.doi) if card else ""
     yield "abstract", _escaped(card.abstract) if card else ""
     yield "url", _escaped(one.address)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from accelerator.selection import Selection
 from rag_core.domain import Scope
 from rag_core.storage.postgres.database import Database, storable
+from rag_core.storage.postgres.rows import YEAR
 
 Rows = Mapping[str, NDArray[np.intp] | None]
 Condition = tuple[str, dict[str, object]]
@@ -109,8 +110,7 @@ def _of_cards(scope: Scope) -> list[Condition]:
     """What documents' cards and tags say."""
     found: list[Condition] = []
     if scope.years:
-        about = "coalesce((card->>'year')::integer, year)"
-        found.append((f"{about} = ANY(%(years)s)", {"years": list(scope.years)}))
+        found.append((f"{YEAR} = ANY(%(years)s)", {"years": list(scope.years)}))
     if scope.tags:
         held = "EXISTS (SELECT FROM document_tags t WHERE t.document_id = d.id AND t.tag = ANY(%(tags)s))"
         found.append((held, {"tags": _storable(scope.tags)}))

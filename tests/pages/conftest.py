@@ -67,7 +67,9 @@ def a_document(name: str = "bridges.txt", **changes: Any) -> Document:
         id=name, title=name.split(".")[0].title(), media_type="text/plain", byte_size=2048, state="ready", page_count=3,
         chunk_count=5, sources=(name,), added_at=NOW,
     )  # fmt: skip
-    return replace(document, **changes)
+    document = replace(document, **changes)
+    card = document.card
+    return replace(document, authors=card.authors, year=card.year or document.year) if card else document
 
 
 def an_answer(question: str = "Of what are bridges made?", **changes: Any) -> Answer:

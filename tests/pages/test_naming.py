@@ -26,7 +26,7 @@ def test_a_row_says_kind_and_year_and_the_title_that_was_found() -> None:
 
 def test_the_filter_finds_by_card_and_tag(library: FakeLibrary) -> None:
     library.held = [a_document(f"document {number}.txt") for number in range(9)]
-    library.held[0] = replace(library.held[0], card=CARD)
+    library.held[0] = a_document("document 0.txt", card=CARD)
     library.held[1] = replace(library.held[1], tags=("work",))
     for wanted in ("ferry 2022 guide", "runa", "WORK"):
         test = draw("upload")

@@ -125,13 +125,10 @@ def narrowed(content: Content, section: Section) -> Content | None:
 def names_of(document: Document) -> set[str]:
     """The terms that a document may be called by."""
     card = document.card
-    told = [
-        document.title,
-        document.authors,
-        *(name.rpartition("/")[2].rpartition(".")[0] for name in document.sources),
-    ]
+    told = [document.title, document.authors, str(document.year or "")]
+    told += (name.rpartition("/")[2].rpartition(".")[0] for name in document.sources)
     if card is not None:
-        told += [card.title, card.organisation, card.authors, card.kind, card.period, str(card.year or "")]
+        told += [card.title, card.organisation, card.kind, card.period]
     return set(identity_terms(" ".join(told)))
 
 

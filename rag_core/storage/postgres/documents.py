@@ -23,7 +23,9 @@ from rag_core.storage.postgres.listing import Lists
 from rag_core.storage.postgres.recognition import RecognitionStore, note_recognition
 from rag_core.storage.postgres.removing import RemovalStore
 from rag_core.storage.postgres.rows import (
+    AUTHORS,
     CHUNK,
+    YEAR,
     Accepted,
     Stored,
     copy_chunks,
@@ -33,9 +35,9 @@ from rag_core.storage.postgres.rows import (
     withdraw,
 )
 
-_DOCUMENT = """
-    SELECT id, title, media_type, byte_size, state, page_count, chunk_count, authors, year, language, sections, notes,
-           error, help, added_at, card,
+_DOCUMENT = f"""
+    SELECT id, title, media_type, byte_size, state, page_count, chunk_count, {AUTHORS} AS authors, {YEAR} AS year,
+           language, sections, notes, error, help, added_at, card,
            (SELECT count(*) FROM recognised_pages WHERE document_id = documents.id AND NOT in_place) AS to_recognise,
            ARRAY(SELECT tag FROM document_tags WHERE document_id = documents.id ORDER BY lower(tag)) AS tags,
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id GROUP BY name

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from rag_core.domain import DocumentFilter
 from rag_core.storage.postgres.database import Database, literal, storable
+from rag_core.storage.postgres.rows import YEAR
 
 # What knows capitals beyond A to Z: PostgreSQL's own since 17, or ICU's. A database's default may know none.
 _COLLATIONS = ("pg_c_utf8", "und-x-icu")
@@ -67,7 +68,7 @@ def _plain(wanted: DocumentFilter) -> Iterator[Condition]:
     if wanted.state is not None:
         yield "state = %s", wanted.state
     if wanted.year is not None:
-        yield "year = %s", wanted.year
+        yield f"{YEAR} = %s", wanted.year
     if wanted.media_type:
         yield "starts_with(media_type, %s)", storable(wanted.media_type)
 

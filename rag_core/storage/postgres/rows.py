@@ -23,6 +23,9 @@ from rag_core.storage.postgres.sources import insert_sources
 
 # PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
 _SOURCE_CHARS = 500
+# Who a document is by and the year that it is of: as its card says, which has heard the file, else as the file says.
+AUTHORS = "coalesce(card ->> 'authors', authors)"
+YEAR = "coalesce((card ->> 'year')::integer, year)"
 CHUNK = "document_id, index, page, section, span_start, span_end, boxes, text, md5, token_count, corrected, hidden"
 
 

@@ -29,7 +29,7 @@ ANSWER = Answer(
 )  # fmt: skip
 BRIDGES = Document(
     id="b", title="Bridges: 100 % {steel}", media_type="application/pdf", byte_size=1, state="ready",
-    sources=("papers/bridges_2019.pdf",),
+    sources=("papers/bridges_2019.pdf",), authors="Åsa Dahl, Jo Berg and Ann Lee", year=2019,
     card=DocumentCard("Bridges", authors="Åsa Dahl, Jo Berg and Ann Lee", kind="paper", year=2019),
 )  # fmt: skip
 

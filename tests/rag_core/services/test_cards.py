@@ -11,7 +11,7 @@ import pytest
 
 from rag_core import Library, Settings, Upload
 from rag_core.cli import main
-from rag_core.domain import CARD_VERSION, Document
+from rag_core.domain import CARD_VERSION, Document, DocumentFilter
 from tests.conftest import add_text
 
 LETTER = "Annual Report 2022\n\nFictional Widgets Ltd\n\nWe made more widgets than ever, and sold them all.\n"
@@ -35,6 +35,9 @@ def test_a_document_gets_its_card_while_it_is_added(library: Library) -> None:
     assert document.title == TITLE
     assert document.card is not None
     assert (document.card.kind, document.card.year) == ("annual report", 2022)
+    assert document.year == 2022
+    years = {2022: [document], 2021: []}
+    assert {year: library.catalogue.documents(DocumentFilter(year=year))[0] for year in years} == years
     assert library.search("How many widgets were sold?")[0].document.card == document.card
 
 
