@@ -35,6 +35,7 @@ Mode = Literal["auto", "exact", "fast"]
 FAST_ROWS = 200_000
 # Scores of many queries at once: at most so many, 32 megabytes.
 _SCORES = 2**23
+_TRIES = 4  # a search during which what it finds goes
 _T = TypeVar("_T")
 
 
@@ -129,20 +130,23 @@ class Scanner:
         """The k rows of the greatest cosine, best first; ties by key, then row. Fewer where there are fewer rows.
 
         query: float32 (d,), finite, not zero, of any length. `exact` finds the true ones always, `fast` nearly always;
-        `auto` is exact below FAST_ROWS rows. within: search these rows alone. A row of length zero has cosine 0.
+        `auto` is exact below FAST_ROWS rows. within: search these rows alone. A row of length zero has cosine 0. What
+        is removed or replaced meanwhile is not found; where that never ends there may be fewer than k for it.
         Raises ValueError, DumpCorrupt for a segment that contradicts itself.
         """
         unit = self._unit(query, k)
         vector = unit.astype(np.float32)
-        while True:
+        standing: list[Match] = []
+        for _ in range(_TRIES):
             with self._snapshot(within, mode) as (views, parts, fast, event):
                 found = [Found.in_part(part, inner(part.rows, vector), k) for part in parts]
                 for view in views:
                     found.append(self._tried(_finding(view, vector, k, fast, kth(found, k))))
                 matches = merged(found, unit, k)
-                if self._all_stand(matches, event):
-                    return matches
-            # Something found was removed or replaced meanwhile: its place belongs to the next best.
+                standing = self._standing(matches, event)
+            if len(standing) == len(matches):
+                break  # the place of what went belongs to the next best
+        return standing
 
     def search_many(
         self, queries: NDArray[np.float32], k: int, *, mode: Mode = "auto", within: Selection | None = None
@@ -191,9 +195,8 @@ class Scanner:
                 for view, scores in zip(views, scored, strict=True):
                     found.append(view.among(scores, number, queries[number], k, fast=fast, floor=kth(found, k)))
                 matches = merged(found, unit, k)
-                results.append(
-                    matches if self._all_stand(matches, event) else self.search(unit, k, mode=mode, within=within)
-                )
+                all_stand = len(self._standing(matches, event)) == len(matches)
+                results.append(matches if all_stand else self.search(unit, k, mode=mode, within=within))
         return results
 
     @contextmanager
@@ -235,10 +238,10 @@ class Scanner:
     def _holder(self, key: str) -> Sealed | None:
         return next((sealed for sealed in self._sealed if key in sealed), None)
 
-    def _all_stand(self, matches: Sequence[Match], event: int) -> bool:
-        """Whether nothing of it was removed or replaced since that event."""
+    def _standing(self, matches: Sequence[Match], event: int) -> list[Match]:
+        """Those that were not removed or replaced since that event."""
         with self._lock:
-            return self.removals.none_of([match.key for match in matches], event)
+            return [match for match in matches if self.removals.none_of([match.key], event)]
 
     def _forget_block(self, segment: Segment) -> None:
         try:

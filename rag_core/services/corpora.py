@@ -55,6 +55,7 @@ FOLDER = "evaluation"
 # Chunkings that stay on the disk for good; another is embedded again when it is tried again.
 _KEPT = 4
 _IN_USE_S = 24 * 3600
+_TRIES = 3  # a search amid which the model changes, which it does once in a long while
 Spans = dict[str, NDArray[np.int64]]
 NO_SCOPE = Scope()
 _NEAR = RetrievalSettings(k=50, rerank="none")  # what a question's words may stand for
@@ -77,7 +78,7 @@ class LibraryCorpus:
 
     def search(self, questions: Sequence[str], settings: RetrievalSettings, scope: Scope = NO_SCOPE) -> list[Retrieval]:
         """The hits for each question, searched in one pass. Raises StoreUnavailable, ModelUnavailable."""
-        while True:
+        for _ in range(_TRIES):
             epoch = self._storage.epoch.now()
             try:
                 with self._turns:
@@ -89,6 +90,7 @@ class LibraryCorpus:
             else:
                 if not self._storage.epoch.passed(epoch):
                     return found
+        raise StoreUnavailable("The library's model is being changed.", help="Ask again in a moment.")
 
     def understood(self, question: str, scope: Scope | None = None) -> str:
         """A question with its misspelt words put right by the library's own, and its acronyms written out."""

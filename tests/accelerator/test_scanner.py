@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from accelerator.errors import DumpMismatch
-from accelerator.ranking import Match
+from accelerator.ranking import Found, Match, merged
 from accelerator.scanner import Scanner
 from accelerator.selection import Selection
 from accelerator.unsealed import SMALL_ROWS, Unsealed
@@ -251,3 +251,28 @@ def test_what_was_removed_is_not_remembered_for_good(scanner: Scanner, make_dump
     with pytest.raises(ValueError, match="k must be"):
         scanner.search(rows[0], 0)
     assert len(scanner.removals) == 0
+
+
+@pytest.mark.parametrize("is_replaced", [True, False], ids=["replaced", "removed"])
+def test_a_search_ends_though_its_best_goes_each_time(
+    blocks: dict[str, np.ndarray], make_dump: MakeDump, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
+) -> None:
+    scanner = Scanner(DIMENSIONS)
+    dumps = {f"{name} {number}": make_dump(block) for name, block in blocks.items() for number in range(4)}
+    for key, dump in dumps.items():
+        scanner.add(key, dump)
+    gone: list[str] = []
+
+    def merge(found: list[Found], unit: np.ndarray, k: int) -> list[Match]:
+        matches = merged(found, unit, k)
+        gone.append(matches[0].key)
+        scanner.add(gone[-1], dumps[gone[-1]]) if is_replaced else scanner.remove(gone[-1])
+        return matches
+
+    monkeypatch.setattr("accelerator.scanner.merged", merge)
+    matches = scanner.search(query_of(1), 20)
+    assert len(gone) < 10
+    assert matches
+    assert gone[-1] not in {match.key for match in matches}
+    (together,) = scanner.search_many(query_of(1)[np.newaxis], 20)
+    assert together and len(gone) < 20

@@ -28,6 +28,7 @@ from rag_core.storage.originals.files import disk_failure, prepare_folder, remov
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".dump"
+_TRIES = 3  # a search during which what it finds is removed
 # The vectors of a document's chunks, float32 (n, d), and the MD5 sums of their texts.
 Rows = tuple[NDArray[np.float32], list[str]]
 Vectors = Callable[[str], Rows]
@@ -268,14 +269,26 @@ class DumpStore:
 
     def _found(self, look: Callable[[Scanner], list[list[Match]]]) -> list[tuple[list[Match], NDArray[np.float32]]]:
         scanner = self._searchable()
-        while True:
-            try:
-                return [(matches, scanner.vectors(matches)) for matches in look(scanner)]
-            except KeyError:  # removed between the two
-                continue
-            except DumpError as error:
-                self.repair_segments()
-                raise StoreCorrupt(f"A segment cannot be used: {error}") from error
+        found: list[list[Match]] = []
+        try:
+            for _ in range(_TRIES):
+                found = look(scanner)
+                # One may be removed, or replaced by a shorter one, between the two.
+                with contextlib.suppress(KeyError, IndexError):
+                    return [(matches, scanner.vectors(matches)) for matches in found]
+            return [self._there(scanner, matches) for matches in found]
+        except DumpError as error:
+            self.repair_segments()
+            raise StoreCorrupt(f"A segment cannot be used: {error}") from error
+
+    def _there(self, scanner: Scanner, matches: Sequence[Match]) -> tuple[list[Match], NDArray[np.float32]]:
+        """Those of some matches whose rows are still there, with their rows."""
+        there, rows = [], [np.empty((0, scanner.dimensions), dtype=np.float32)]
+        for match in matches:
+            with contextlib.suppress(KeyError, IndexError):
+                rows.append(scanner.vectors([match]))
+                there.append(match)
+        return there, np.concatenate(rows)
 
     def md5(self, document_id: str, row: int) -> str:
         """The MD5 sum that a dump holds for a row. Raises StoreCorrupt when it cannot be read."""

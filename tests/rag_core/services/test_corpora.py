@@ -6,12 +6,15 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from accelerator.ranking import Match
+from accelerator.scanner import Scanner
 from rag_core import Library, Settings, Upload
-from rag_core.errors import Cancelled, LimitExceeded
+from rag_core.errors import Cancelled, LimitExceeded, StoreUnavailable
 from rag_core.retrieval import LibraryIndexes, Retrieval
 from rag_core.services.corpora import FOLDER, LibraryCorpus, Rechunked
 from rag_core.settings import ChunkingSettings, RetrievalSettings
@@ -245,3 +248,45 @@ def test_what_the_user_left_out_is_in_no_other_chunks_either(library: Library) -
     library.chunk_edits.undo(document.id, first.page, first.start, first.end)
     assert min(ends()) < first.end
     library.remove(document.id)
+
+
+def test_a_search_ends_though_the_model_changes_each_time(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = 0
+
+    def changing(*how: object) -> list[Retrieval]:
+        nonlocal times
+        times += 1
+        with library.storage.epoch.changing():
+            return []
+
+    monkeypatch.setattr("rag_core.services.corpora.searched", changing)
+    with pytest.raises(StoreUnavailable, match="changed"):
+        own_search(library, ALL)
+    assert times < 10
+
+
+def test_a_search_ends_though_what_it_finds_is_removed_each_time(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dumps = library.storage.dumps
+    query = library.embedding.get().encode_query(QUESTIONS[0])
+    before, _ = dumps.search(query, 5)
+    search, times = Scanner.search, 0
+
+    def search_and_remove(scanner: Scanner, *what: Any, **how: Any) -> list[Match]:
+        nonlocal times
+        times += 1
+        found = search(scanner, *what, **how)
+        scanner.remove(found[0].key)
+        return found
+
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(Scanner, "search", search_and_remove)
+            matches, vectors = dumps.search(query, 5)
+        assert times < 10
+        assert len(matches) == len(vectors) > 0
+        assert before[0].key not in {match.key for match in matches}
+    finally:
+        for document in library.documents():
+            dumps.show(document.id)
