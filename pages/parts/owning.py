@@ -7,6 +7,7 @@ own machines; what a path, or an address of the server's own network, stands for
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers
@@ -15,6 +16,7 @@ from pages.parts import hosting
 from rag_core.api import folders
 from rag_core.api.owning import owns
 from rag_core.errors import AddressRefused
+from rag_core.network.guard import is_public, resolve
 
 
 def is_owner() -> bool:
@@ -40,3 +42,20 @@ def permitted(folder: str) -> str:
     if found is None:
         raise AddressRefused(f"{folder} cannot be followed from here.", help=folders.HELP)
     return str(found)
+
+
+def check_server(address: str) -> None:
+    """Refuse the address of a server of models within this machine's network to all but its owner.
+
+    Raises AddressRefused.
+    """
+    try:
+        parts = urlsplit(address if "//" in address else f"//{address}")
+        found = [] if is_owner() else resolve(parts.hostname or "", parts.port or 443)
+    except (OSError, UnicodeError, ValueError):  # whoever asks the server says so
+        return
+    if not all(map(is_public, found)):
+        raise AddressRefused(
+            "This is an address of the server's machine, or of its network.",
+            help="Whoever owns that machine names it there, or in LECTERN_SERVER__ADDRESS.",
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import models, resources, words
+from pages.parts import models, owning, resources, words
 from rag_core.domain import ModelServer
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -69,6 +69,7 @@ def _test() -> None:
     state = st.session_state
     state["models_served"], state["models_server_problem"] = None, ""
     try:
+        owning.check_server(state["models_address"])
         state["models_served"] = resources.library().language_models.served(
             state["models_address"], state["models_server_key"], agreed=state["models_server_agreed"]
         )

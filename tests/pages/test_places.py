@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import hosting, owning, resources
 from rag_core.domain import AddEvent, FollowedSource
-from rag_core.errors import SourceUnavailable
+from rag_core.errors import AddressRefused, SourceUnavailable
 from rag_core.settings import DoorSettings
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.test_pages import draw, said
@@ -101,3 +101,15 @@ def test_others_than_the_owner_follow_folders_that_are_set_alone(
     test.text_input(key="upload_watched").set_value(str(tmp_path / "shared"))
     next(button for button in test.button if button.label == "Watch").click().run()
     assert [call for call in library.calls if call[0] == "watch"] == [("watch", str(tmp_path / "shared"))]
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "localhost:11434", "http://169.254.169.254/v1", "[::1]:80"])
+def test_others_than_the_owner_try_no_address_of_the_servers_network(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owning.check_server(address)
+    monkeypatch.setattr(owning, "is_owner", lambda: False)
+    with pytest.raises(AddressRefused, match="its network"):
+        owning.check_server(address)
+    for other in ("https://192.0.32.7/v1", "", "http://no such host", "https://[x"):
+        owning.check_server(other)

@@ -16,7 +16,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core import Library, Upload, cli, serving
-from rag_core.domain import Configuration, Gold, Question, Report, Scope
+from rag_core.domain import Configuration, DocumentFilter, Gold, Question, Report, Scope
 from rag_core.errors import (
     ConfigurationError,
     InvalidQuestion,
@@ -62,6 +62,9 @@ def test_a_document_from_adding_to_removal(any_library: Library, served: Served,
     assert ("light", 1) in any_library.catalogue.tags()
     assert any_library.page(document.id, 1).text == any_library.pages(document.id)[0].text
     assert any_library.chunks(document.id)[0].text == "The lamp on the landing is green."
+    light = DocumentFilter(tags=("LIGHT",), words=("lamp",), state="ready")
+    assert any_library.catalogue.documents(light, limit=1) == ([one], 1)
+    assert any_library.catalogue.documents(DocumentFilter(words=("nothing",))) == ([], 0)
     hits = any_library.search("What colour is the lamp?", k=1, scope=any_library.scope_of(["The lamp"]))
     assert (hits[0].document.id, hits[0].document.title) == (document.id, "The lamp")
     for added in (document, ends["letter.txt"].document):
