@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from anyio import CapacityLimiter, to_thread
@@ -67,7 +68,9 @@ def _search(request: Request, library: Library, given: SearchGiven) -> Response:
     scope = scope_of(library, given.scope, caller)
     wanted = given.model_dump(include={"k", "mode", "index", "scan", "mmr"})
     found = library.retrieve(given.question, scope=scope, **wanted)
-    answer: dict[str, Any] = {"hits": [hit_to_json(hit) for hit in found.hits], "searched": None, "notes": []}
+    # How a score was come by tells how often a word stands in all documents.
+    hits = [replace(hit, scores={}) for hit in found.hits] if caller.tags else found.hits
+    answer: dict[str, Any] = {"hits": [hit_to_json(hit) for hit in hits], "searched": None, "notes": []}
     if given.explain and not caller.tags:  # it tells of documents outside of the scope
         answer |= {"searched": to_json(found.trace.searched), "notes": list(found.trace.notes)}
     return told(request, answer)

@@ -102,6 +102,8 @@ def test_a_narrowed_key_learns_no_word_of_other_documents(served: Served) -> Non
             }  # fmt: skip
             for question, word in misspelt.items():
                 assert word not in told_to(narrowed, question), question
+            (hit,) = narrowed.post("/api/v1/search", json={"question": "annual leave", "k": 1}).json()["hits"]
+            assert (hit["document"]["title"], hit["scores"]) == ("handbook", {})
             put_right = asked(narrowed, "How many days of anual leave?").json()
             assert "27" in put_right["text"]
             assert put_right["trace"]["query"] == "How many days of anual leave?"
