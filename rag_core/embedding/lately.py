@@ -36,6 +36,6 @@ class Lately:
         with self._lock:
             for key, vectors in rows.items():
                 self._tokens += 0 if key in self._rows else len(vectors[1])
-                self._rows[key] = vectors
+                self._rows[key] = (vectors[0].copy(), vectors[1].copy())  # as views they hold the whole batch
             while self._tokens > self._most_tokens:
                 self._tokens -= len(self._rows.popitem(last=False)[1][1])

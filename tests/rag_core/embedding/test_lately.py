@@ -34,6 +34,15 @@ def test_the_same_row_counts_once() -> None:
     assert lately.get(b"b") is not None
 
 
+def test_of_a_batch_a_row_alone_is_kept() -> None:
+    lately, batch = Lately(most_tokens=10), vectors(1000)
+    lately.put({b"a": (batch[0][:], batch[1][:3])})
+    kept = lately.get(b"a")
+    assert kept is not None
+    assert [array.base for array in kept] == [None, None]
+    np.testing.assert_array_equal(kept[1], batch[1][:3])
+
+
 def test_what_is_longer_than_all_is_not_kept() -> None:
     lately = Lately(most_tokens=2)
     lately.put({b"a": vectors(3)})
