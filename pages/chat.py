@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import conversation_menu, conversations, models, question_line, resources, starting, talk, words
-from rag_core.errors import LecternError
+from pages.parts import conversation_menu, conversations, models, question_line, resources, starting, talk
+from pages.parts.refreshing import recovering
 
 
 def main() -> None:
     """Draw the page."""
     library = resources.library()
     chosen = conversations.current()
-    try:
+    with recovering(library):
         with st.sidebar:
             conversations.sidebar(library, chosen)
             model = models.choose(library)
@@ -30,9 +30,6 @@ def main() -> None:
         conversation_menu.dialog(library)
         talk.open_passage(library, chosen)
         talk.what_was_searched(library, chosen)
-    except LecternError as error:
-        st.markdown(f"**{words.plain(str(error))}**")
-        st.caption(words.plain(error.help))
 
 
 main()

@@ -16,8 +16,7 @@ from pages.parts.evaluation import (
     running,
     sets,
 )
-from pages.parts.refreshing import failure
-from rag_core.errors import LecternError
+from pages.parts.refreshing import recovering
 from rag_core.library import Library
 
 PURPOSE = "See how well Lectern finds and answers on your documents, and whether a change makes it better."
@@ -25,11 +24,9 @@ PURPOSE = "See how well Lectern finds and answers on your documents, and whether
 
 def main() -> None:
     """Draw the page."""
-    with st.container(key="evaluation_page"):
-        try:
-            draw(resources.library())
-        except LecternError as error:
-            failure(error)
+    library = resources.library()
+    with st.container(key="evaluation_page"), recovering(library):
+        draw(library)
 
 
 def draw(library: Library) -> None:

@@ -6,8 +6,7 @@ import streamlit as st
 
 from pages.parts import resources
 from pages.parts.insights import cards, choosing, corpus_map, looked_up, views
-from pages.parts.refreshing import failure
-from rag_core.errors import LecternError
+from pages.parts.refreshing import recovering
 from rag_core.library import Library
 
 PURPOSE = "What you asked, what was not found, which documents answer, and how long everything takes."
@@ -15,11 +14,9 @@ PURPOSE = "What you asked, what was not found, which documents answer, and how l
 
 def main() -> None:
     """Draw the page."""
-    with st.container(key="insights_page"):
-        try:
-            draw(resources.library())
-        except LecternError as error:
-            failure(error)
+    library = resources.library()
+    with st.container(key="insights_page"), recovering(library):
+        draw(library)
 
 
 def draw(library: Library) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import downloading, local_models, models, resources, serving
+from pages.parts.refreshing import recovering
 
 
 def main() -> None:
     """Draw the page."""
     library = resources.library()
-    with st.container(key="models_page"):
+    with st.container(key="models_page"), recovering(library):
         st.markdown("# Models")
         local_models.machine(library)
         st.markdown("## Answers by")

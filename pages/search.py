@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import question_line, resources, words
+from pages.parts import question_line, resources, starting
+from pages.parts.refreshing import recovering
 from pages.parts.searching import line, opened, results, side_by_side
-from rag_core.errors import LecternError
 from rag_core.library import Library
 
 
 def main() -> None:
     """Draw the page."""
     library = resources.library()
-    try:
+    with recovering(library):
         with st.container(key="search_page"):
             st.markdown("# Search")
             documents = [document for document in library.documents() if document.state == "ready"]
@@ -32,9 +32,6 @@ def main() -> None:
             else:
                 results.draw(library, documents, wanted)
         opened.draw(library)
-    except LecternError as error:
-        st.markdown(f"**{words.plain(str(error))}**")
-        st.caption(words.plain(error.help))
 
 
 def nothing_to_search(library: Library) -> None:
@@ -42,6 +39,7 @@ def nothing_to_search(library: Library) -> None:
     with st.container(key="search_empty", horizontal_alignment="center"):
         st.markdown("## Nothing to search yet")
         st.markdown("Add a document, or the sample library, and look for what you need.")
+        starting.unread(library)
         question_line.coming(library)
         if st.button("Go to the library", icon=":material/library_books:", type="primary", key="search_to_library"):
             st.switch_page("pages/upload.py")

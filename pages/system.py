@@ -6,12 +6,13 @@ import streamlit as st
 
 from pages.parts import backup, checking, reembedding, resources, system
 from pages.parts.evaluation import chunking
+from pages.parts.refreshing import recovering
 
 
 def main() -> None:
     """Draw the page."""
     library = resources.library()
-    with st.container(key="system_page"):
+    with st.container(key="system_page"), recovering(library):
         st.markdown("# System")
         system.facts(library)
         reembedding.section(library)

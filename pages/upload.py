@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import adding, clusters, document, places, recognising, resources, shelf, words
-from rag_core.errors import LecternError
+from pages.parts.refreshing import recovering
 
 PURPOSE = (
     "Lectern answers questions from your own documents, on this machine, "
@@ -18,16 +18,11 @@ def main() -> None:
     library = resources.library()
     jobs = library.jobs
     opened = st.query_params.get("d")
-    with st.container(key="upload_open" if opened else "upload_page_body"):
+    with st.container(key="upload_open" if opened else "upload_page_body"), recovering(library):
         if opened:
             document.draw(library, opened)
             return
-        try:
-            documents = library.documents()
-        except LecternError as error:
-            st.markdown(f"**{words.plain(str(error))}**")
-            st.caption(words.plain(error.help))
-            return
+        documents = library.documents()
         lines = frozenset(job.document_id for job in jobs.all(adding.KIND) if job.state != "done")
         if documents or lines:
             ready = [item for item in documents if item.state == "ready"]

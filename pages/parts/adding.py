@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts import resources, samples, words
-from pages.parts.refreshing import refreshed, working
+from pages.parts.refreshing import fragment, refreshed, working
 from rag_core.domain import Job, Upload
 from rag_core.errors import EncryptedDocument, LecternError
 from rag_core.jobs import Jobs, Request
@@ -68,9 +68,7 @@ def sample_button(jobs: Jobs) -> None:
 def progress(jobs: Jobs) -> None:
     """The lines of all files that are added; they refresh by themselves, and the page with them when one is done."""
     seen = _seen(jobs)
-    st.fragment(refreshed, run_every=BUSY_S if jobs.busy(KIND) else IDLE_S)(
-        lambda: _lines(jobs), lambda: seen != _seen(jobs)
-    )
+    fragment(refreshed, BUSY_S if jobs.busy(KIND) else IDLE_S)(lambda: _lines(jobs), lambda: seen != _seen(jobs))
 
 
 def _seen(jobs: Jobs) -> tuple[bool, int, int]:

@@ -7,7 +7,7 @@ from pathlib import PurePath
 import streamlit as st
 
 from pages.parts import adding, naming, owning, resources, words
-from pages.parts.refreshing import failure, refreshed, working
+from pages.parts.refreshing import failure, fragment, refreshed, working
 from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
@@ -39,9 +39,7 @@ def ways(library: Library) -> None:
 def progress(library: Library) -> None:
     """The addresses being fetched, and how the last ones ended; the page with them when documents came or went."""
     seen = _seen(library)
-    st.fragment(refreshed, run_every=BUSY_S if seen[0] else IDLE_S)(
-        lambda: _lines(library.jobs), lambda: seen != _seen(library)
-    )
+    fragment(refreshed, BUSY_S if seen[0] else IDLE_S)(lambda: _lines(library.jobs), lambda: seen != _seen(library))
 
 
 def _seen(library: Library) -> tuple[bool, int, int, int]:

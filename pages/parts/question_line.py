@@ -10,6 +10,7 @@ import streamlit as st
 from pages.parts import conversations, models, resources, scoping, talk, words
 from pages.parts.asking import Asking
 from pages.parts.components import component
+from pages.parts.refreshing import fragment
 from rag_core.domain import Document, ModelStatus
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -46,7 +47,7 @@ def draw(
 def coming(library: Library) -> None:
     """How many documents can be searched while others are still to come; it looks again by itself, also for a first."""
     ready, to_come = intake(library)
-    st.fragment(_coming, run_every=LOOK_AGAIN_S if to_come or not ready else None)(library, ready, to_come)
+    fragment(_coming, LOOK_AGAIN_S if to_come or not ready else None)(library, ready, to_come)
 
 
 def intake(library: Library) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.refreshing import refreshed
+from pages.parts.refreshing import fragment, refreshed
 from rag_core.library import Library
 
 REFRESH_S = 3.0
@@ -14,7 +14,7 @@ REFRESH_S = 3.0
 def progress(library: Library) -> None:
     """A line while pages are left; it refreshes by itself, and the page with it once none is."""
     if library.recognition.left():
-        st.fragment(refreshed, run_every=REFRESH_S)(lambda: _line(library), lambda: not library.recognition.left())
+        fragment(refreshed, REFRESH_S)(lambda: _line(library), lambda: not library.recognition.left())
 
 
 def left_words(pages: int) -> str:

@@ -3,15 +3,61 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec
 
 import streamlit as st
 
 from pages.parts import words
 from rag_core.domain import Job
+from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
+from rag_core.library import Library
+from rag_core.unexpected import stage
 
 REFRESH_S = 1.0
+RECOVERING_S = 2.0
+Arguments = ParamSpec("Arguments")
+
+
+@contextmanager
+def recovering(library: Library) -> Iterator[None]:
+    """Draw a page. Why one cannot be drawn is said, and it is drawn anew once the library's stores answer again."""
+    try:
+        yield
+    except LecternError as error:
+        failure(error)
+        if not _answers(library):
+            fragment(_drawn_anew, RECOVERING_S)(library)
+
+
+def fragment(draw: Callable[Arguments, None], every_s: float | None = None) -> Callable[Arguments, None]:
+    """A part of a page that is drawn again by itself; why it cannot be is said in its place, in Lectern's words."""
+
+    @wraps(draw)
+    def drawn(*given: Arguments.args, **named: Arguments.kwargs) -> None:
+        try:
+            with stage("fragment"):
+                draw(*given, **named)
+        except LecternError as error:
+            failure(error)
+
+    return st.fragment(drawn, run_every=every_s)
+
+
+def _answers(library: Library) -> bool:
+    try:
+        library.intake()
+    except LecternError:
+        return False
+    return True
+
+
+def _drawn_anew(library: Library) -> None:
+    if _answers(library):
+        st.rerun()
 
 
 def watched(draw: Callable[[], None]) -> None:
@@ -19,7 +65,7 @@ def watched(draw: Callable[[], None]) -> None:
 
     It never asks for the whole page anew, which would undo a click on another page in that moment.
     """
-    st.fragment(draw, run_every=REFRESH_S)()
+    fragment(draw, REFRESH_S)()
 
 
 def refreshed(draw: Callable[[], None], changed: Callable[[], bool]) -> None:

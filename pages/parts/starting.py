@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import conversations, question_line, resources, samples, talk, words
+from pages.parts.refreshing import fragment
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
 
@@ -25,7 +26,7 @@ def suggestions(library: Library, documents: Sequence[Document], scope: Scope) -
         st.caption(f"Lectern reads {words.count(len(inside), 'document')} and shows the passage behind each sentence.")
         settled = question_line.intake(library)[1] == 0
         looking = settled and _answered(inside, scope) is None
-        st.fragment(_buttons, run_every=LOOK_AGAIN_S if looking else None)(inside, scope, settled, looking)
+        fragment(_buttons, LOOK_AGAIN_S if looking else None)(inside, scope, settled, looking)
 
 
 def nothing_to_ask(library: Library) -> None:
@@ -37,11 +38,19 @@ def nothing_to_ask(library: Library) -> None:
         else:
             st.markdown("## Nothing to read yet")
             st.markdown("Add a document, or the sample library, and ask away.")
+            unread(library)
         question_line.coming(library)
         st.button(
             "Go to the library", icon=":material/library_books:", type="primary", key="chat_to_library",
             on_click=st.switch_page, args=("pages/upload.py",),
         )  # fmt: skip
+
+
+def unread(library: Library) -> None:
+    """How many documents there are that cannot be asked, as they could not be read."""
+    failed = sum(document.state == "failed" for document in library.documents())
+    if failed:
+        st.caption(f"{words.count(failed, 'document')} could not be read: the library says why.")
 
 
 def _answered(documents: Sequence[Document], scope: Scope) -> list[str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.refreshing import failure
+from pages.parts.refreshing import failure, fragment
 from rag_core.domain import LibraryStatus
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -15,7 +15,7 @@ REFRESH_S = 3.0
 
 def facts(library: Library) -> None:
     """What the library is made of, one line each, and what is worth saying; looked at again every few seconds."""
-    st.fragment(_facts, run_every=REFRESH_S)(library)
+    fragment(_facts, REFRESH_S)(library)
 
 
 def _facts(library: Library) -> None:

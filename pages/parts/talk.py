@@ -13,6 +13,7 @@ import streamlit as st
 from pages.parts import conversations, exchange, passage, resources, searched, words
 from pages.parts.asking import Asking
 from pages.parts.components import component
+from pages.parts.refreshing import fragment
 from rag_core.domain import Citation, Document, Message, Trace
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -38,7 +39,7 @@ def exchanges(library: Library, conversation: str | None) -> str:
         last = None if asking is not None or not messages else messages[-1]
         under_way = asking is not None and not asking.finished
         # Always a fragment: the browser then keeps the very same element when the answer is whole.
-        st.fragment(_last, run_every=REFRESH_S if under_way else None)(conversation, len(kept), last, under_way)
+        fragment(_last, REFRESH_S if under_way else None)(conversation, len(kept), last, under_way)
     return asking.id if asking is not None else last.id if last is not None else ""
 
 

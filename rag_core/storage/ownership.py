@@ -58,8 +58,10 @@ class Ownership:
 
     def _help(self) -> str:
         served = serving.find(self._folder)
-        connect = f' From Python use it where it is: Library.connect("{served.url}").' if served else ""
-        return LibraryInUse.default_help + connect
+        if served is None:
+            return LibraryInUse.default_help
+        there = f'Its pages are at {served.url}; Python uses it there by Library.connect("{served.url}").'
+        return f"{there} {LibraryInUse.default_help}"
 
     def _holder(self) -> str:
         """Who has the lock, by a note of a process that lives; another's may be out of date and tells nothing."""

@@ -73,8 +73,37 @@ def test_a_store_that_does_not_answer_is_said(library: FakeLibrary, monkeypatch:
         raise StoreUnavailable("PostgreSQL does not answer.")
 
     monkeypatch.setattr(library, "documents", broken)
-    for page in ("upload", "chat"):
-        assert "PostgreSQL does not answer" in said(draw(page)).replace("\\", "")
+    for page in ("upload", "chat", "search", "evaluation", "insights"):
+        assert "PostgreSQL does not answer" in said(draw(page)).replace("\\", ""), page
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [("StoreUnavailable", "PostgreSQL does not answer"), ("ZeroDivisionError", "Something inside Lectern failed")],
+)
+def test_what_fails_in_a_part_that_draws_itself_again_is_said_in_its_place(fault: str, told: str) -> None:
+    def script(fault: str) -> None:
+        import streamlit as st
+
+        from pages.parts.refreshing import fragment
+        from rag_core import errors
+
+        def draw() -> None:
+            raise getattr(errors, fault, ZeroDivisionError)("PostgreSQL does not answer.")
+
+        fragment(draw, 1.0)()
+        st.markdown("The rest of the page")
+
+    test = AppTest.from_function(script, args=(fault,)).run()
+    assert not test.exception
+    assert told in said(test).replace("\\", "")
+    assert "The rest of the page" in said(test)
+
+
+def test_documents_that_could_not_be_read_are_told_of_where_there_are_no_others(library: FakeLibrary) -> None:
+    library.held = [a_document("torn.pdf", state="failed")]
+    for page in ("chat", "search"):
+        assert "1 document could not be read" in said(draw(page))
 
 
 def test_chat_without_documents_leads_to_the_library(library: FakeLibrary) -> None:

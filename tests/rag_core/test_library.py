@@ -214,6 +214,7 @@ def test_a_folder_has_one_owner(library: Library, settings: Settings) -> None:
     with pytest.raises(LibraryInUse, match="process") as refused, serving.told(library.folder, "http://[::1]:1", "key"):
         Library.open(settings)
     assert 'Library.connect("http://[::1]:1")' in refused.value.help
+    assert "Its pages are at http://[::1]:1;" in refused.value.help
 
 
 def test_a_database_has_one_owner(library: Library, settings: Settings, tmp_path: Path) -> None:

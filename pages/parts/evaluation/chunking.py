@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.refreshing import REFRESH_S, failure, refreshed, working
+from pages.parts.refreshing import REFRESH_S, failure, fragment, refreshed, working
 from rag_core.domain import Job
 from rag_core.library import Library
 
@@ -19,9 +19,7 @@ WHY = (
 def section(library: Library) -> None:
     """Nothing, unless documents have chunks of an earlier setting or default, or are being re-chunked."""
     busy = library.jobs.busy(KIND)
-    st.fragment(refreshed, run_every=REFRESH_S if busy else None)(
-        lambda: _draw(library), lambda: busy != library.jobs.busy(KIND)
-    )
+    fragment(refreshed, REFRESH_S if busy else None)(lambda: _draw(library), lambda: busy != library.jobs.busy(KIND))
 
 
 def begin() -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts import models, resources, words
 from pages.parts.evaluation import editing, places
 from pages.parts.evaluation.candidates import CandidateBoard
-from pages.parts.refreshing import REFRESH_S, failure, refreshed
+from pages.parts.refreshing import REFRESH_S, failure, fragment, refreshed
 from rag_core.domain import Question
 from rag_core.library import Library
 
@@ -59,7 +59,7 @@ def section(library: Library, set_id: str) -> None:
     """The drafting under way, and the candidate that is to be looked at."""
     board = resources.candidates()
     seen = (board.busy, bool(board.waiting(set_id)))
-    st.fragment(refreshed, run_every=REFRESH_S if board.busy else None)(
+    fragment(refreshed, REFRESH_S if board.busy else None)(
         lambda: _progress(board, set_id), lambda: seen != (board.busy, bool(board.waiting(set_id)))
     )
     waiting = board.waiting(set_id)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import models, resources, words
 from pages.parts.evaluation import address, configurations
-from pages.parts.refreshing import failure, refreshed
+from pages.parts.refreshing import failure, fragment, refreshed
 from rag_core.domain import Configuration, Job, ModelStatus, QuestionSet, Run
 from rag_core.errors import LecternError
 from rag_core.jobs import Request
@@ -65,7 +65,7 @@ def queued(library: Library) -> dict[str, Job]:
 def progress(library: Library) -> None:
     """The lines of what runs; they refresh by themselves, and the page with them when a run has ended."""
     seen = _seen(library)
-    st.fragment(refreshed, run_every=BUSY_S if library.jobs.busy(KIND) else IDLE_S)(
+    fragment(refreshed, BUSY_S if library.jobs.busy(KIND) else IDLE_S)(
         lambda: _lines(library), lambda: seen != _seen(library)
     )
 

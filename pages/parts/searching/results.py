@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.parts import resources, searched, words
 from pages.parts.components import component
+from pages.parts.refreshing import fragment
 from pages.parts.searching.line import Wanted, narrow
 from pages.parts.searching.snippets import plain, snippet
 from rag_core.domain import Document, Hit, Scope
@@ -106,7 +107,7 @@ def _list(hits: Sequence[Hit]) -> None:
     pictures = resources.thumbnails()
     wanted = [(hit.document.id, hit.page) for hit in hits[:PICTURES] if hit.document.has_page_images]
     pictures.ask(wanted)
-    st.fragment(_draw_list, run_every=REFRESH_S if pictures.missing(wanted) else None)(hits, wanted)
+    fragment(_draw_list, REFRESH_S if pictures.missing(wanted) else None)(hits, wanted)
 
 
 def _draw_list(hits: Sequence[Hit], wanted: Sequence[tuple[str, int]]) -> None:

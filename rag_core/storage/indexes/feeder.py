@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from rag_core.errors import LecternError
+from rag_core.storage.postgres.database import ConnectionLost
 from rag_core.unexpected import stage
 
 _log = logging.getLogger(__name__)
@@ -67,6 +68,8 @@ class Feeder:
         try:
             with stage("background"):
                 self._work()
+        except ConnectionLost as error:  # which everybody is told who asks for anything
+            _log.warning("%s later: %s", self._what, error)
         except LecternError as error:
             self.fault = f"{self._what} later: {error}"
             _log.warning("%s", self.fault)

@@ -360,8 +360,10 @@ def unavailable(error: Exception) -> StoreUnavailable:
     """PostgreSQL's complaint as one line without the password that an address may hold."""
     if isinstance(error, psycopg.errors.DiskFull):
         return StoreUnavailable("The disk of the database is full.", help="Make room there and try again.")
+    # That a pool had no connection to give says no more than that.
+    reason = "." if isinstance(error, PoolTimeout) else f": {_reason(error)}"
     return StoreUnavailable(
-        f"PostgreSQL does not answer: {_reason(error)}",
+        f"PostgreSQL does not answer{reason}",
         help="Check that the server of DATABASE_URL runs and lets you in; without DATABASE_URL, start Lectern again.",
     )
 
