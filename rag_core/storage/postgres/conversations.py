@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
-from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Searched, Sentence, Step, Trace
+from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Sentence, Step
 from rag_core.domain.serialiser import from_json, to_json
 from rag_core.storage.postgres.database import Database, literal, retried, storable
 from rag_core.storage.postgres.rows import clean
@@ -279,46 +278,19 @@ def _citation(row: TupleRow) -> Citation:
 
 def _pack(answer: Answer) -> dict[str, Any]:
     """What a message's row holds of an answer: all but hits and citations, which have a table of their own."""
-    return {
-        "question": storable(answer.question),
-        "text": storable(answer.text),
-        "sentences": [[storable(s.text), list(s.citations), s.supported] for s in answer.sentences],
-        "confidence": answer.confidence,
-        "abstained": answer.abstained,
-        "model": storable(answer.model),
-        "stopped": answer.stopped,
-        "trace": {
-            **asdict(replace(answer.trace, searched=None)),
-            "searched": clean(to_json(answer.trace.searched, whole=True)),
-            "query": storable(answer.trace.query),
-            "notes": [storable(note) for note in answer.trace.notes],
-            "steps": [[step.round, step.tool, storable(step.text)] for step in answer.trace.steps],
-        },
-    }
+    packed = to_json(answer, without={"hits", "citations", "conversation", "message_id"}, whole=True)
+    packed["sentences"] = [[*one.values()] for one in packed["sentences"]]
+    packed["trace"]["steps"] = [[*one.values()] for one in packed["trace"]["steps"]]
+    cleaned: dict[str, Any] = clean(packed)
+    return cleaned
 
 
 def _unpack(
     packed: Mapping[str, Any], message_id: str, conversation_id: str, citations: tuple[Citation, ...]
 ) -> Answer:
-    trace = packed["trace"]
-    return Answer(
-        question=packed["question"],
-        text=packed["text"],
-        sentences=tuple(Sentence(text, tuple(numbers), supported) for text, numbers, supported in packed["sentences"]),
-        citations=citations,
-        hits=(),
-        confidence=packed["confidence"],
-        abstained=packed["abstained"],
-        model=packed["model"],
-        conversation=conversation_id,
-        message_id=message_id,
-        stopped=packed["stopped"],
-        trace=Trace(
-            **{
-                **trace,
-                "notes": tuple(trace["notes"]),
-                "steps": tuple(Step(*step) for step in trace.get("steps", ())),
-                "searched": from_json(Searched, found) if (found := trace.get("searched")) else None,
-            }
-        ),
-    )
+    trace = packed["trace"]  # of answers of long ago it has no steps
+    return from_json(Answer, {
+        **packed, "hits": (), "citations": citations, "conversation": conversation_id, "message_id": message_id,
+        "sentences": [dict(zip(Sentence.__slots__, one, strict=True)) for one in packed["sentences"]],
+        "trace": {**trace, "steps": [dict(zip(Step.__slots__, one, strict=True)) for one in trace.get("steps", ())]},
+    })  # fmt: skip
