@@ -40,5 +40,7 @@ def test_what_an_earlier_release_made_opens(made: object, tmp_path: Path) -> Non
         assert library.search("fare from Aldhaven to Tolsund", k=1)[0].document.id == handbook.id
         assert "15.80" in library.ask("What does an adult pay from Aldhaven to Tolsund?").text
         assert [item.name for item in library.evaluation.sets()] == ["Kept"]
-        assert len(library.conversations()) == 2
+        asked = [message for one in library.conversations() for message in library.messages(one.id)]
+        assert len(asked) == 2
+        assert all(message.answer and message.answer.citations for message in asked)
         assert not library.maintenance.verify(deep=True).findings
