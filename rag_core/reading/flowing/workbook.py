@@ -28,9 +28,10 @@ from openpyxl.xml.constants import ARC_STYLE, SHARED_STRINGS
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive, number_format
 from rag_core.reading.flowing.blocks import Block, Flow, Row, comment
+from rag_core.reading.flowing.damage import spared
 from rag_core.reading.flowing.layout import is_figure
 from rag_core.reading.flowing.sheet_tables import tables
-from rag_core.reading.flowing.workbook_comments import comments_of
+from rag_core.reading.flowing.workbook_beside import boxes_of, comments_of
 
 _ESCAPED = re.compile(r"\\.|_.|\*.")  # signs of a format that are no letters of a date
 # What programs call a sheet that nobody named.
@@ -83,13 +84,8 @@ def _blocks(book: ExcelReader, file: BinaryIO, notes: list[str]) -> Iterator[Blo
                 yield Block("page")
             if not _DEFAULT_NAME.fullmatch(sheet.name):
                 yield Block("heading", sheet.name, level=2)
-            with book.archive.open(part) as stream:
-                merged = _merged(stream)
-            said = comments_of(part, book.archive)
-            cells.sheet, cells.commented = sheet.name, {one.place: one.place for one in said}
-            with book.archive.open(part) as stream:
-                yield from tables(_to_the_damage(cells.rows(stream, merged), f"The sheet “{sheet.name}”", notes))
-            yield from (comment(one.text, one.author, cells.commented[one.place]) for one in said)
+            cells.sheet = sheet.name
+            yield from spared(_sheet(book.archive, part, cells, notes), f"The sheet “{sheet.name}”", notes)
         if hidden := [sheet.name for sheet, _ in sheets if sheet.state != "visible"]:
             notes.append(f"Sheets that the workbook hides, and that were read: {', '.join(hidden)[:300]}.")
         if cells.unsaid:
@@ -98,6 +94,18 @@ def _blocks(book: ExcelReader, file: BinaryIO, notes: list[str]) -> Iterator[Blo
                 f"Formulas without a stored value, which were left out: {cells.unsaid:,}, in {places}. A spreadsheet"
                 " program that saves the file stores them."
             )
+
+
+def _sheet(parts: zipfile.ZipFile, part: str, cells: _Cells, notes: list[str]) -> Iterator[Block]:
+    """The tables of a sheet, what is said of their cells, and what is drawn beside them."""
+    with parts.open(part) as stream:
+        merged = _merged(stream)
+    said = comments_of(part, parts)
+    cells.commented = {one.place: one.place for one in said}
+    with parts.open(part) as stream:
+        yield from tables(_to_the_damage(cells.rows(stream, merged), f"The sheet “{cells.sheet}”", notes))
+    yield from (comment(one.text, one.author, cells.commented[one.place]) for one in said)
+    yield from (Block("paragraph", text) for text in boxes_of(part, parts))
 
 
 def _to_the_damage(found: Iterable[Any], what: str, notes: list[str]) -> Iterator[Any]:

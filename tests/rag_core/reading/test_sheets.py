@@ -194,7 +194,7 @@ def test_a_number_is_read_as_its_cell_shows_it(
     assert reader.read(tmp_path / "stored", "a.xlsx").pages[0].text == f"Name\t{shown}"
 
 
-def test_comments_on_cells_with_the_rows_that_they_stand_in(reader: Reader, tmp_path: Path) -> None:
+def test_comments_on_cells_with_their_rows_and_what_is_drawn_on_a_sheet(reader: Reader, tmp_path: Path) -> None:
     book = Workbook()
     for row in (("Cost", "Euros"), ("Hotel", 1380), ("Bus", 420)):
         book.active.append(row)
@@ -204,16 +204,20 @@ def test_comments_on_cells_with_the_rows_that_they_stand_in(reader: Reader, tmp_
     book.save(tmp_path / "whole")
     space = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
     thread = f'<l xmlns="{space}"><threadedComment ref="B3" personId="p"><text>Both ways?</text></threadedComment></l>'
-    link = '<Relationship Id="t" Type="http://x/threadedComment" Target="../threadedComments/t.xml"/></Relationships>'
+    kinds = {"threadedComment": "../threadedComments/t.xml", "drawing": "../drawings/d.xml"}
+    links = [f'<Relationship Id="{kind}" Type="http://x/{kind}" Target="{part}"/>' for kind, part in kinds.items()]
+    link = "".join([*links, "</Relationships>"])
+    box = "<txBody><p><r><t>Prices of </t></r><r><t>May</t></r></p><p/><p><r><t>In euros</t></r></p></txBody>"
     with zipfile.ZipFile(tmp_path / "whole") as old, zipfile.ZipFile(tmp_path / "stored", "w") as new:
         for name in old.namelist():
             data = old.read(name).decode()
             new.writestr(name, data.replace("</Relationships>", link) if "sheet1.xml.rels" in name else data)
         new.writestr("xl/threadedComments/t.xml", thread)
+        new.writestr("xl/drawings/d.xml", f'<l xmlns="http://x/drawing">{box}</l>')
         new.writestr("xl/persons/person.xml", f'<l xmlns="{space}"><person id="p" displayName="Bo"/></l>')
     assert reader.read(tmp_path / "stored", "a.xlsx").pages[0].text.split("\n\n") == [
         "Cost\tEuros\nHotel\t1380\nBus\t420", "Comment by Ms Aziz on “Hotel, 1380”: Price includes breakfast",
-        "Comment on “D9”: Ask again.", "Comment by Bo on “Bus, 420”: Both ways?",
+        "Comment on “D9”: Ask again.", "Comment by Bo on “Bus, 420”: Both ways?", "Prices of May", "In euros",
     ]  # fmt: skip
 
 

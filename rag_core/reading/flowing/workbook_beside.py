@@ -1,4 +1,4 @@
-"""Comments on the cells of a workbook: notes of the old kind, and threads of the new one with their answers."""
+"""What stands beside the cells of a workbook: comments on them, of the old kind and in threads, and text in boxes."""
 
 from __future__ import annotations
 
@@ -23,22 +23,30 @@ class CellComment(NamedTuple):
 
 def comments_of(sheet: str, parts: ZipFile) -> list[CellComment]:
     """The comments on the sheet in a part of a workbook, threads for the notes that stand for them in old programs."""
-    relations = posixpath.join(posixpath.dirname(sheet), "_rels", f"{posixpath.basename(sheet)}.rels")
-    targets = [
-        (relation.get("Type", "").rpartition("/")[2], relation.get("Target", ""))
-        for relation in _elements(parts, relations, "Relationship")
-    ]
-    found = [(kind, posixpath.normpath(posixpath.join("/", posixpath.dirname(sheet), name))) for kind, name in targets]
     persons = {one.get("id"): one.get("displayName", "") for one in _elements(parts, _PERSONS, "person")}
     threads = [
         CellComment(one.get("ref", ""), persons.get(one.get("personId"), ""), _text(one, "text"))
-        for kind, part in found
-        if kind == "threadedComment"
-        for one in _elements(parts, part[1:], "threadedComment")
+        for part in _related(sheet, "threadedComment", parts)
+        for one in _elements(parts, part, "threadedComment")
     ]
     threaded = {one.place for one in threads}
-    notes = (one for kind, part in found if kind == "comments" for one in _notes(parts, part[1:]))
+    notes = (one for part in _related(sheet, "comments", parts) for one in _notes(parts, part))
     return [*(one for one in notes if one.place not in threaded), *threads]
+
+
+def boxes_of(sheet: str, parts: ZipFile) -> Iterator[str]:
+    """The paragraphs in the boxes and shapes that are drawn on a sheet."""
+    for part in _related(sheet, "drawing", parts):
+        for body in _elements(parts, part, "txBody"):
+            yield from filter(None, (_text(paragraph, "t").strip() for paragraph in body.iter("{*}p")))
+
+
+def _related(sheet: str, kind: str, parts: ZipFile) -> Iterator[str]:
+    """The parts of a kind that belong to a sheet."""
+    folder, name = posixpath.split(sheet)
+    for relation in _elements(parts, posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship"):
+        if relation.get("Type", "").endswith(f"/{kind}"):
+            yield posixpath.normpath(posixpath.join("/", folder, relation.get("Target", "")))[1:]
 
 
 def _notes(parts: ZipFile, part: str) -> Iterator[CellComment]:
