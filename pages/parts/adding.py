@@ -97,21 +97,26 @@ def _lines(jobs: Jobs) -> None:
     with st.container(key="upload_jobs", gap="xsmall"):
         if told := resumed(files):
             st.caption(f":material/history: {told}")
-        ready = [job for job in files if job.state == "done" and not job.progress.note]
-        folded = ready if len(ready) > 1 else []  # a line for each would push the table away
-        lines = [job for job in files if job not in folded]
+        ready = sum(map(_is_plain, files))
+        folds = ready > 1  # a line for each would push the table away
+        lines = [job for job in files if not (folds and _is_plain(job))]
         for job in lines[:SHOWN]:
             _line(jobs, job)
         if len(lines) > SHOWN:
             st.caption(f"and {words.count(len(lines) - SHOWN, 'more file')}")
-        if folded:
-            _added(jobs, len(folded))
+        if folds:
+            _added(jobs, ready)
         with st.container(horizontal=True, gap="small"):
             if len(failed := [job.id for job in lines if _can_retry(jobs, job)]) > 1:
                 retry = partial(_retry, jobs, failed)
                 st.button("Retry failed", key="upload_retry_all", type="tertiary", on_click=retry)
             if sum(job.finished for job in lines) > 1:
                 st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
+
+
+def _is_plain(job: Job) -> bool:
+    """Whether a file is ready and there is nothing more to say of it."""
+    return job.state == "done" and not job.progress.note
 
 
 def _can_retry(jobs: Jobs, job: Job) -> bool:

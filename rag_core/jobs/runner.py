@@ -7,7 +7,8 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,13 +17,14 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, JobState, Progress
 from rag_core.errors import Cancelled, LecternError
 from rag_core.jobs.base import Kind, Request, Store
+from rag_core.jobs.keeping import Keeper
+from rag_core.jobs.lanes import Lanes
 from rag_core.jobs.remembering import forget_oldest, let_go_of_files
+from rag_core.jobs.versions import Versions
 from rag_core.unexpected import stage
 
 logger = logging.getLogger(__name__)
 
-# How often what changed is kept while work goes on: the truth about documents and runs is kept by themselves.
-_KEEP_S = 0.5
 _CLOSE_S = 10.0
 
 
@@ -34,14 +36,13 @@ class Jobs:
         self._store = store
         self._changed = threading.Condition(threading.RLock())
         self._jobs: dict[str, Job] = {}
+        self._lanes = Lanes()
+        self._versions = Versions()
         self._private: dict[str, Any] = {}
         self._runs: dict[str, _Run] = {}
         self._threads: dict[str, threading.Thread] = {}
-        self._dirty: set[str] = set()
-        self._keeping = threading.Lock()
-        self._kept_s = 0.0
+        self._keeper = Keeper(store, self._jobs, self._changed)
         self._ended: Counter[str] = Counter()
-        self._version = 0
         self._resumed = False
         self._closed = False
 
@@ -101,8 +102,14 @@ class Jobs:
     def wait(self, version: int = -1, timeout_s: float | None = None) -> int:
         """Wait until something changes after `version`; returns the version of now, the same after the time-out."""
         with self._changed:
-            self._changed.wait_for(lambda: self._version != version or self._closed, timeout_s)
-            return self._version
+            self._changed.wait_for(lambda: self._versions.now != version or self._closed, timeout_s)
+            return self._versions.now
+
+    def since(self, version: int) -> tuple[int, list[Job]]:
+        """The version of now, and the jobs that changed after `version`, the earliest change first."""
+        with self._changed:
+            changed = [self._jobs[job_id] for job_id in self._versions.since(version) if job_id in self._jobs]
+            return self._versions.now, changed
 
     def cancel(self, job_id: str) -> None:
         """Stop a job: at once while it waits, at its next step when it is under way."""
@@ -129,7 +136,7 @@ class Jobs:
                 self._private[job_id] = private
             if (again := self._again(job_id)) is not None:
                 self._jobs[job_id] = replace(again, created_at=_now())
-                self._touch(job_id)
+                self._line_up(job_id)
         self._start()
 
     def can_retry(self, job_id: str) -> bool:
@@ -188,7 +195,7 @@ class Jobs:
         self._jobs[job.id] = job
         if request.private is not None:
             self._private[job.id] = request.private
-        self._touch(job.id)
+        self._line_up(job.id)
         return job
 
     def _queued(self, request: Request) -> Job | None:
@@ -204,16 +211,19 @@ class Jobs:
     def _start(self) -> None:
         """Give each lane that has work a thread."""
         with self._changed:
-            for job in self._jobs.values() if not self._closed else ():
-                lane = self._kinds[job.kind].lane_of(job)
-                if job.state == "waiting" and lane not in self._threads and not self._taken(job.id):
+            for lane in self._lanes if not self._closed else ():
+                if lane not in self._threads:
                     name = f"lectern-{lane}"
-                    thread = threading.Thread(target=self._work, args=(lane,), name=name, daemon=True)
-                    self._threads[lane] = thread
-                    thread.start()
+                    self._threads[lane] = threading.Thread(target=self._work, args=(lane,), name=name, daemon=True)
+                    self._threads[lane].start()
 
-    def _taken(self, job_id: str) -> bool:
-        return any(job_id in run.ids for run in self._runs.values())
+    def _line_up(self, job_id: str) -> None:
+        """A job waits from now on, in the lane that is its own now."""
+        job = self._jobs[job_id]
+        for run in self._runs.values():
+            run.ids.discard(job_id)  # one that ended it and is not through yet
+        self._lanes.put(job_id, self._kinds[job.kind].lane_of(job))
+        self._touch(job_id)
 
     def _work(self, lane: str) -> None:
         while True:
@@ -230,20 +240,16 @@ class Jobs:
             self._start()
 
     def _next(self, lane: str) -> _Run | None:
-        waiting = [
-            job
-            for job in self._jobs.values()
-            if job.state == "waiting" and self._kinds[job.kind].lane_of(job) == lane and not self._taken(job.id)
-        ]
+        waiting = [self._jobs[job_id] for job_id in self._lanes.of(lane)]
         if not waiting:
             return None
         kind = self._kinds[waiting[0].kind]
         alike = [job for job in waiting if job.kind == kind.name]
-        try:
-            with stage("job batch"):
-                return _Run(self, kind, tuple(kind.batch(alike)))
-        except LecternError:  # whichever is at fault, it fails alone
-            return _Run(self, kind, (alike[0],))
+        batch: tuple[Job, ...] = (alike[0],)
+        with suppress(LecternError), stage("job batch"):  # or whichever is at fault fails alone
+            batch = tuple(kind.batch(alike))
+        self._lanes.take(*(job.id for job in batch))
+        return _Run(self, kind, batch)
 
     def _carry_out(self, run: _Run) -> None:
         error: LecternError | None = None
@@ -272,12 +278,14 @@ class Jobs:
 
     def _end(self, job_id: str, state: JobState, **changes: Any) -> None:
         self._ended[self._jobs[job_id].kind] += 1
+        self._lanes.take(job_id)
         self._update(job_id, state=state, ended_at=_now(), stopping=False, **changes)
-        let_go_of_files(self._jobs, self._private)
+        if job_id in self._private:
+            let_go_of_files(self._jobs, self._private)
 
     def _touch(self, job_id: str) -> None:
-        self._dirty.add(job_id)
-        self._version += 1
+        self._keeper.unkept.add(job_id)
+        self._versions.touch(job_id)
         self._changed.notify_all()
 
     def _forget(self, ids: Sequence[str]) -> None:
@@ -286,11 +294,11 @@ class Jobs:
             for job_id in gone:
                 del self._jobs[job_id]
                 self._private.pop(job_id, None)
-            self._dirty.difference_update(gone)
-            self._version += 1
+            self._keeper.unkept.difference_update(gone)
+            self._versions.touch()
             self._changed.notify_all()
         if gone:
-            self._told(lambda: self._store.remove(gone))
+            self._keeper.remove(gone)
 
     def _drop(self, job: Job) -> None:
         try:
@@ -303,29 +311,10 @@ class Jobs:
                     self._update(job.id, state="failed", error=error)
 
     def _keep(self, *, at_once: bool = False) -> None:
-        """Keep what changed; a store that fails holds up nothing. One thread after another, so that none finds nothing
-        to keep while another one is failing to."""
-        if not at_once and time.monotonic() - self._kept_s < _KEEP_S:
-            return
-        with self._keeping:
+        if self._keeper.keep(at_once=at_once):
             with self._changed:
-                self._kept_s = time.monotonic()
-                jobs = [self._jobs[job_id] for job_id in self._dirty if job_id in self._jobs]
-                self._dirty.clear()
-            is_kept = not jobs or self._told(lambda: self._store.put(jobs))
-            with self._changed:
-                if not is_kept:
-                    self._dirty.update(job.id for job in jobs)
-                forget_oldest(self._jobs, self._private, self._dirty)
-
-    def _told(self, write: Callable[[], None]) -> bool:
-        try:
-            with stage("job store"):
-                write()
-        except LecternError as error:
-            logger.warning("Jobs are not kept at present: %s", error)
-            return False
-        return True
+                forget_oldest(self._jobs, self._private, self._keeper.unkept)
+                self._versions.forget(self._jobs, len(self._jobs))
 
     def _resume(self) -> None:
         try:
@@ -351,7 +340,7 @@ class Jobs:
     def _revive(self, job: Job) -> None:
         self._jobs[job.id] = replace(job, state="waiting", resumed=True, stopping=False, progress=Progress("waiting"))
         if self._kinds[job.kind].can_resume(job):
-            self._touch(job.id)
+            self._line_up(job.id)
             return
         error = LecternError("Lectern ended before this did.", help="Start it again.")
         self._end(job.id, "failed", error=error)
@@ -389,8 +378,8 @@ class _Run:
             job = self._runner._jobs.get(job_id)
             if job is None or job.finished:
                 return job
-            self.ids.discard(job_id)
             job = self._runner._update(job_id, state="waiting", **changes)
+            self._runner._line_up(job_id)
         self._runner._start()
         return job
 

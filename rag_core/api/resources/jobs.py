@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field, model_validator
@@ -103,11 +103,8 @@ def dismiss(library: Opened, job_id: str) -> None:
 
 
 def _changes(library: Library, token: Cancellation) -> Iterator[Event]:
-    before: dict[str, Any] = {}
     version = -1
     while not token.is_set():
-        now = library.jobs.wait(version, _LOOK_S)
-        if now != version:
-            version, found = now, {job.id: job_to_json(job) for job in library.jobs.all()}
-            yield from (("job", job) for key, job in found.items() if before.get(key) != job)
-            before = found
+        library.jobs.wait(version, _LOOK_S)
+        version, changed = library.jobs.since(version)
+        yield from (("job", job_to_json(job)) for job in changed)

@@ -1,0 +1,59 @@
+"""Jobs written to the store as they change; a store that fails holds up nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from rag_core.domain import Job
+from rag_core.errors import LecternError
+from rag_core.jobs.base import Store
+from rag_core.unexpected import stage
+
+_log = logging.getLogger(__name__)
+# How often what changed is kept while work goes on: the truth about documents and runs is kept by themselves.
+_KEEP_S = 0.5
+
+
+class Keeper:
+    """Writes what changed. `jobs` are all there are, which whoever holds `turn` changes."""
+
+    def __init__(self, store: Store, jobs: Mapping[str, Job], turn: AbstractContextManager[object]) -> None:
+        self._store, self._jobs, self._turn = store, jobs, turn
+        self.unkept: set[str] = set()
+        """The jobs that the store does not have as they are; changed by whoever holds the turn."""
+        self._keeping = threading.Lock()
+        self._kept_s = 0.0
+
+    def keep(self, *, at_once: bool = False) -> bool:
+        """Write what changed, unless that was done a moment ago. Returns whether it was tried.
+
+        One thread after another, so that none finds nothing to keep while another one is failing to.
+        """
+        if not at_once and time.monotonic() - self._kept_s < _KEEP_S:
+            return False
+        with self._keeping:
+            with self._turn:
+                self._kept_s = time.monotonic()
+                jobs = [self._jobs[job_id] for job_id in self.unkept if job_id in self._jobs]
+                self.unkept.clear()
+            if jobs and not self._is_done(lambda: self._store.put(jobs)):
+                with self._turn:
+                    self.unkept.update(job.id for job in jobs)
+        return True
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Forget jobs in the store."""
+        self._is_done(lambda: self._store.remove(ids))
+
+    def _is_done(self, write: Callable[[], None]) -> bool:
+        try:
+            with stage("job store"):
+                write()
+        except LecternError as error:
+            _log.warning("Jobs are not kept at present: %s", error)
+            return False
+        return True
