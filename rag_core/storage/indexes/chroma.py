@@ -36,6 +36,8 @@ _log = logging.getLogger(__name__)
 _ADDED = 100
 _CALL_S = 120.0
 _LEFT = "left.sound"
+UNFINISHED = "it was not left in good order"
+"""The doubt about a folder whose Lectern was killed, or was of an earlier release: nothing is known to be wrong."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -109,7 +111,7 @@ class ChromaStore:
             else:
                 self.doubt = "its files are others than were left"
         except (OSError, ValueError):
-            self.doubt = "it was not left in good order"
+            self.doubt = UNFINISHED
 
     def clear(self, profile: Profile | None) -> None:
         """Begin anew, empty; on a server without the collections of a profile. Raises ChromaUnavailable, OSError."""

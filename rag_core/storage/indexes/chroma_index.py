@@ -14,7 +14,7 @@ from accelerator.faults import reach
 from rag_core.domain import Finding, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.storage.indexes.base import DerivedIndex, Surroundings
-from rag_core.storage.indexes.chroma import ChromaBatch, ChromaRows, ChromaStore, ChromaUnavailable
+from rag_core.storage.indexes.chroma import UNFINISHED, ChromaBatch, ChromaRows, ChromaStore, ChromaUnavailable
 from rag_core.storage.indexes.chroma_hierarchy import ChromaHierarchy
 from rag_core.storage.indexes.comparison import Comparison, first_cosine
 from rag_core.storage.originals.files import disk_failure
@@ -144,6 +144,9 @@ class ChromaIndex(DerivedIndex):
         own = not self.store.is_server
         try:
             with self.turn:
+                self.store.look()
+                if self.store.doubt == UNFINISHED:
+                    self.prepare()
                 yield from self._rows(comparison, own)
                 if self._hierarchy.is_damaged(comparison.profile):
                     yield comparison.finding(self.label, "", _HIERARCHY)

@@ -160,10 +160,12 @@ def test_whoever_stops_listening_finds_it_resumed(settings: Settings) -> None:
 
 
 def test_runs_side_by_side_bring_in_each_document_once(library: Library, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
     for upload in notes(40):
-        (tmp_path / upload.name).write_bytes(upload.data)
+        (folder / upload.name).write_bytes(upload.data)
     results: list[dict[str, AddEvent]] = []
-    threads = [threading.Thread(target=lambda: results.append(ends(library.add([tmp_path])))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: results.append(ends(library.add([folder])))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
