@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts import adding, clusters, document, places, recognising, resources, shelf, words
 from pages.parts.refreshing import recovering
+from pages.parts.state import LibraryState
 
 PURPOSE = (
     "Lectern answers questions from your own documents, on this machine, "
@@ -17,7 +18,7 @@ def main() -> None:
     """Draw the page."""
     library = resources.library()
     jobs = library.jobs
-    opened = st.query_params.get("d")
+    opened = LibraryState.parse().d
     with st.container(key="upload_open" if opened else "upload_page_body"), recovering(library):
         if opened:
             document.draw(library, opened)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import words
+from pages.parts.state import LibraryState
 from rag_core.domain import Chunk, ClusterTree, Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -128,6 +129,5 @@ def _back() -> None:
 
 def _open(document_id: str, page: int, index: int) -> None:
     """The document, at the page of a chunk, which is marked."""
-    st.query_params["d"] = document_id
-    st.query_params["p"] = str(page)
+    LibraryState.write(d=document_id, p=str(page))
     st.session_state["upload_marked"] = index

@@ -7,6 +7,7 @@ import uuid
 import streamlit as st
 
 from pages.parts import resources, words
+from pages.parts.state import ChatState
 from rag_core.domain import Conversation, Scope
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -17,12 +18,10 @@ TITLE_CHARS = 80
 
 def current() -> str | None:
     """The conversation in the address, or the one last shown in this tab; None is one not yet begun."""
-    asked = st.query_params.get("c")
-    if asked is None and "chat_current" in st.session_state and st.session_state["chat_current"]:
-        st.query_params["c"] = st.session_state["chat_current"]
-    chosen = st.query_params.get("c")
-    st.session_state["chat_current"] = chosen
-    return chosen
+    chosen = ChatState.parse().c or st.session_state.get("chat_current") or ""
+    ChatState.write(c=chosen)
+    st.session_state["chat_current"] = chosen or None
+    return chosen or None
 
 
 def begin() -> str:
@@ -38,10 +37,7 @@ def show(conversation: str | None) -> None:
     st.session_state.pop("chat_passage", None)
     st.session_state.pop("chat_scope", None)
     st.session_state.pop("chat_searched_for", None)
-    if conversation is None:
-        st.query_params.pop("c", None)
-    else:
-        st.query_params["c"] = conversation
+    ChatState.write(c=conversation or "")
 
 
 def scope(library: Library, conversation: str | None) -> Scope:

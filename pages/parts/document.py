@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts import chunk_list, naming, passage, reading, recognising, words
 from pages.parts.components import component
+from pages.parts.state import LibraryState
 from rag_core.domain import Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -96,8 +97,7 @@ def _view(document: Document) -> str:
 
 def _page_of(document: Document) -> int:
     """The page shown, from the address, within the document."""
-    asked = st.query_params.get("p", "1")
-    return min(max(int(asked), 1), max(document.page_count, 1)) if asked.isdigit() else 1
+    return min(LibraryState.parse().page, max(document.page_count, 1))
 
 
 def _sheet(library: Library, document: Document, page: int) -> None:
@@ -118,11 +118,10 @@ def _marked(library: Library, document: Document, page: int) -> tuple[int, int] 
 
 def _turn() -> None:
     step = {"next": 1, "previous": -1}.get(st.session_state["upload_page"]["act"], 0)
-    asked = st.query_params.get("p", "1")
-    st.query_params["p"] = str(max((int(asked) if asked.isdigit() else 1) + step, 1))
+    LibraryState.write(p=str(max(LibraryState.parse().page + step, 1)))
 
 
 def _close() -> None:
-    st.query_params.clear()
+    LibraryState.write(d="", p="1")
     for name in ("upload_marked", "upload_span", "upload_view"):
         st.session_state.pop(name, None)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import page_text, words
 from pages.parts.components import component
+from pages.parts.state import LibraryState
 from rag_core.domain import Document, HiddenText, Page, Table
 from rag_core.library import Library
 
@@ -124,5 +125,5 @@ def _mark(page: int) -> None:
 
 def _open(key: str) -> None:
     page, start, end = st.session_state[key]["open"]
-    st.query_params["p"] = str(page)
+    LibraryState.write(p=str(page))
     st.session_state["upload_span"] = (page, start, end) if start < end else None

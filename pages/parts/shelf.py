@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.parts import filtering, naming, resources, words
 from pages.parts.components import component
+from pages.parts.state import LibraryState
 from rag_core.domain import Document
 from rag_core.errors import LecternError
 from rag_core.jobs import Request
@@ -77,7 +78,7 @@ def _state(document: Document) -> str:
 
 
 def _open() -> None:
-    st.query_params["d"] = st.session_state["upload_shelf"]["open"]
+    LibraryState.write(d=st.session_state["upload_shelf"]["open"])
 
 
 def _ask() -> None:

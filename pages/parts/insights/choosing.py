@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import scoping
 from pages.parts.insights import looked_up
-from pages.parts.searching import address
+from pages.parts.state import InsightsState
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
 
@@ -31,7 +31,7 @@ def draw(library: Library, documents: Sequence[Document]) -> looked_up.Asked:
     """The choices and the export; returns what is asked for."""
     with st.container(key="insights_choices", horizontal=True, vertical_alignment="center", gap="small"):
         period = _choice("Period", PERIODS, _PERIOD, "30")
-        scope = address.scope(documents) or st.session_state.get(_SCOPE, Scope())
+        scope = InsightsState.parse().scope(documents) or st.session_state.get(_SCOPE, Scope())
         narrow(scope)
         scoping.choose(library, documents, "insights", scope, narrow, type="tertiary")
         asked = looked_up.now(None if period == "all" else int(period), scope)
@@ -47,7 +47,7 @@ def draw(library: Library, documents: Sequence[Document]) -> looked_up.Asked:
 def narrow(scope: Scope) -> None:
     """Count that and nothing else from now on."""
     st.session_state[_SCOPE] = scope
-    address.write_scope(scope)
+    InsightsState.narrow(scope)
 
 
 def view() -> str:
@@ -58,7 +58,7 @@ def view() -> str:
 def _choice(label: str, options: dict[str, str], name: str, first: str) -> str:
     """One of several values side by side: that of the address, or the one last chosen in this tab."""
     key = f"insights_{name}"
-    there = st.query_params.get(name, st.session_state.get(f"{key}_kept", first))
+    there = getattr(InsightsState.parse(), name) or st.session_state.get(f"{key}_kept")
     st.session_state[key] = there if there in options else first
     chosen = st.segmented_control(
         label, list(options), format_func=options.__getitem__, key=key, required=True, label_visibility="collapsed",
@@ -73,7 +73,8 @@ def _chose(name: str) -> None:
 
 
 def _keep(name: str, chosen: str) -> None:
-    st.session_state[f"insights_{name}_kept"] = st.query_params[name] = chosen
+    st.session_state[f"insights_{name}_kept"] = chosen
+    InsightsState.write(**{name: chosen})
 
 
 def _whole(library: Library, asked: looked_up.Asked) -> bytes:

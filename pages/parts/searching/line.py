@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import scoping
 from pages.parts.components import component
-from pages.parts.searching import address
+from pages.parts.state import SearchState
 from rag_core.domain import Document, Scope, SearchMode
 from rag_core.library import Library
 
@@ -54,7 +54,8 @@ def draw(library: Library, documents: Sequence[Document]) -> Wanted:
     component("keys")(key="search_keys", data={"selector": ".st-key-search_question input"})
     for name in _KEPT:
         st.session_state[f"{name}_kept"] = st.session_state[name]
-    address.write(question or "", mode, scope)
+    SearchState.write(q=question or "", by=mode)
+    SearchState.narrow(scope)
     return Wanted((question or "").strip(), scope, mode, compare, sort, k)
 
 
@@ -80,11 +81,11 @@ def _how_words() -> str:
 
 def _begin(documents: Sequence[Document]) -> None:
     """Begin with what the address says, or with the search last shown in this tab."""
-    state = st.session_state
-    if "search_scope" not in state or address.question() not in ("", state.get("search_question_kept", "")):
-        state["search_question_kept"] = address.question()
-        state["search_mode_kept"] = mode if (mode := address.mode()) in MODES else "auto"
-        state["search_scope"] = address.scope(documents)
+    state, there = st.session_state, SearchState.parse()
+    if "search_scope" not in state or there.q not in ("", state.get("search_question_kept", "")):
+        state["search_question_kept"] = there.q
+        state["search_mode_kept"] = there.by if there.by in MODES else "auto"
+        state["search_scope"] = there.scope(documents)
     for name, first in _KEPT.items():
         if name not in state:
             state[name] = state.get(f"{name}_kept", first)
