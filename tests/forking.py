@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -28,10 +27,9 @@ from typing import NoReturn
 
 import pytest
 
-from rag_core.reading import child as reading
-from rag_core.reading import worker
-from rag_core.reading.ocr import worker as recognising
-from rag_core.runtime import low_priority
+from rag_core.reading import worker  # noqa: F401  what reads, imported before it is forked
+from rag_core.reading.ocr import worker as recognising  # noqa: F401
+from rag_core.runtime import child, child_main
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Where the server listens; processes that a test starts find it here.
@@ -47,15 +45,12 @@ def wanted() -> bool:
 
 def install(patch: pytest.MonkeyPatch) -> None:
     """Have the libraries of this process start theirs by way of the server."""
-    stand_in = SimpleNamespace(**{**vars(subprocess), "Popen": Forked})
-    for module in (reading, low_priority):
-        patch.setattr(module, "subprocess", stand_in)
+    patch.setattr(child, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": Forked}))
 
 
 def uninstall(patch: pytest.MonkeyPatch) -> None:
     """Have them start fresh interpreters, as users have them."""
-    for module in (reading, low_priority):
-        patch.setattr(module, "subprocess", subprocess)
+    patch.setattr(child, "subprocess", subprocess)
 
 
 @functools.cache
@@ -90,18 +85,17 @@ class Forked:
         start_new_session: bool, bufsize: int = -1,
     ) -> None:  # fmt: skip
         assert start_new_session
-        _, _, module, *rest = self.args = args
+        *_, limits = self.args = args
         self.returncode: int | None = None
-        self._output = bytearray()
         self._lock = threading.Lock()
         theirs, ours = zip(
             *(_ends(number, wanted) for number, wanted in enumerate((stdin, stdout, stderr))), strict=True
         )
         self.stdin = None if ours[0] is None else os.fdopen(ours[0], "wb", bufsize)
-        self.stdout = None if ours[1] is None else os.fdopen(ours[1], "rb", bufsize)
+        self.stdout, self.stderr = (None if end is None else os.fdopen(end, "rb", bufsize) for end in ours[1:])
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._server.connect(start())
-        request = {"module": module, "arguments": rest, "environment": dict(env), "folder": str(Path.cwd())}
+        request = {"limits": limits, "environment": dict(env), "folder": str(Path.cwd())}
         socket.send_fds(self._server, [json.dumps(request).encode()], theirs)
         for end in theirs:
             os.close(end)
@@ -120,25 +114,6 @@ class Forked:
         if self.returncode is None:  # its number is kept until its end was heard of
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-
-    def communicate(self, timeout: float | None = None) -> tuple[bytes, None]:
-        """What it wrote, once it has ended. Raises TimeoutExpired, after which more may be waited for."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        assert self.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            if not self.stdout.closed:
-                selector.register(self.stdout, selectors.EVENT_READ)
-            while selector.get_map():
-                left = None if deadline is None else max(0.0, deadline - time.monotonic())
-                if not selector.select(left):
-                    raise subprocess.TimeoutExpired(self.args, timeout or 0)
-                piece = os.read(self.stdout.fileno(), _PIECE_BYTES)
-                self._output += piece
-                if not piece:
-                    selector.unregister(self.stdout)
-                    self.stdout.close()
-        self.wait()
-        return bytes(self._output), None
 
     def _ended(self, timeout_s: float | None) -> int | None:
         with self._lock:
@@ -213,13 +188,8 @@ def _become(request: dict[str, object], ends: Sequence[int]) -> NoReturn:
         os.chdir(str(request["folder"]))
         os.environ.clear()
         os.environ.update(request["environment"])  # type: ignore[call-overload]
-        arguments = list(request["arguments"])  # type: ignore[call-overload]
-        if request["module"] in (worker.__name__, recognising.__name__):
-            sys.argv = ["worker", *arguments]
-            (worker if request["module"] == worker.__name__ else recognising).main()
-        else:
-            assert request["module"] == low_priority.__name__
-            low_priority.main()
+        sys.argv = ["child", str(request["limits"])]
+        child_main.main()
     except BaseException:  # noqa: BLE001  the last that this process does
         traceback.print_exc()
         code = 1

@@ -1,6 +1,6 @@
-"""Export a sentence-transformers model to OpenVINO: `python -m rag_core.embedding.export FOLDER TARGET PRECISION`.
+"""Export a sentence-transformers model to OpenVINO, in a process of its own.
 
-A program of its own. The whole model, pooling included, becomes one graph from token numbers and mask to the texts'
+The whole model, pooling included, becomes one graph from token numbers and mask to the texts'
 vectors and those of their tokens. What comes out is compared with PyTorch, on padded batches too, before it is
 published: a padding mask frozen by tracing would give wrong vectors for padded rows alone.
 """
@@ -8,7 +8,6 @@ published: a padding mask frozen by tracing would give wrong vectors for padded 
 from __future__ import annotations
 
 import shutil
-import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,22 +23,20 @@ from rag_core.embedding.openvino_runtime import MODEL_FILE
 from rag_core.embedding.quiet import keep_quiet
 from rag_core.embedding.source import ModelSource, find_source
 from rag_core.embedding.tokens import TokenCounter, pad
+from rag_core.errors import ModelUnavailable
 
 # Least cosine with PyTorch's vectors that is taken for the same model.
 _LEAST_COSINE = {"float32": 0.9999, "int8": 0.97}
 
 
-def main(arguments: list[str]) -> int:
-    """Exit code 0 when `TARGET` holds the model, whoever exported it; 1 with the reason on standard error."""
-    folder, target, precision = arguments
+def export_quietly(folder: str, target: Path, precision: str) -> None:
+    """`export` of a model's folder, as another process calls it. Raises ModelUnavailable, whatever went wrong."""
     keep_quiet()
     warnings.simplefilter("ignore")
     try:
-        export(find_source(folder), Path(target), precision)
-    except Exception as error:  # noqa: BLE001 - the parent reads the reason from the last line
-        sys.stderr.write(f"\n{type(error).__name__}: {' '.join(str(error).split())}\n")
-        return 1
-    return 0
+        export(find_source(folder), target, precision)
+    except Exception as error:
+        raise ModelUnavailable(f"{type(error).__name__}: {' '.join(str(error).split())}") from error
 
 
 def export(source: ModelSource, target: Path, precision: str) -> None:
@@ -121,7 +118,3 @@ def _compare(compiled: Any, reference: Any, source: ModelSource, precision: str)
 def _cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
     cosines: NDArray[np.float32] = (left * right).sum(axis=1) / np.linalg.norm(right, axis=1)
     return cosines
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -10,8 +10,6 @@ import contextlib
 import json
 import logging
 import shutil
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +17,7 @@ from pathlib import Path
 from accelerator.atomic import WORK_SUFFIX, publish_folder, work_path, write_atomically
 from rag_core.embedding.source import ModelSource
 from rag_core.errors import ModelUnavailable
-from rag_core.runtime.environment import bare
+from rag_core.runtime.low_priority import ProcessEnded, call_once
 
 MANIFEST = "manifest.json"
 EXPORT_TIMEOUT_S = 900.0
@@ -68,30 +66,12 @@ def publish(work: Path, target: Path) -> bool:
     return publish_folder(work, target)
 
 
-def in_child(program: str, *arguments: str, timeout_s: float = EXPORT_TIMEOUT_S) -> str:
-    """What a program of ours writes in a process of its own. Raises ModelUnavailable with its last words."""
-    try:
-        result = subprocess.run(
-            [sys.executable, "-m", program, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env=bare(),
-            timeout=timeout_s,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ModelUnavailable(str(error)) from error
-    if result.returncode:
-        raise ModelUnavailable((result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1])
-    return result.stdout
-
-
 def _export(source: ModelSource, precision: str, target: Path) -> None:
+    from rag_core.embedding.export import export_quietly
+
     try:
-        in_child("rag_core.embedding.export", str(source.folder), str(target), precision)
-    except ModelUnavailable as error:
+        call_once(export_quietly, str(source.folder), target, precision, timeout_s=EXPORT_TIMEOUT_S)
+    except (ModelUnavailable, ProcessEnded) as error:
         raise ModelUnavailable(f"The embedding model could not be exported to OpenVINO: {error}") from error
 
 

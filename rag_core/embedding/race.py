@@ -9,7 +9,6 @@ instructions, not by maker; half as much there is the mark of a busy machine.
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -20,12 +19,12 @@ from typing import Any
 from accelerator.atomic import write_atomically
 from rag_core.embedding.base import Embedder
 from rag_core.embedding.calibration import calibration_texts
-from rag_core.embedding.exported import in_child
 from rag_core.embedding.openvino_runtime import OpenVinoEmbedder, Way, machine
 from rag_core.embedding.processor import usable_cores
 from rag_core.embedding.quiet import keep_quiet
 from rag_core.embedding.source import ModelSource, find_source
-from rag_core.errors import ModelUnavailable
+from rag_core.errors import LecternError
+from rag_core.runtime.low_priority import call_once
 
 _FILE = "race.json"
 # What is worth leaving the usual way for; times of a busy machine differ by that much by themselves.
@@ -47,9 +46,8 @@ def fastest(source: ModelSource, precision: str, exported: Path) -> tuple[Way, s
     with suppress(KeyError, TypeError, ValueError):
         return _read(outcomes[here])
     try:
-        arguments = (str(source.folder), precision, str(exported))
-        outcome = json.loads(in_child(__name__, *arguments, timeout_s=_TIMEOUT_S))
-    except (ModelUnavailable, ValueError) as error:
+        outcome = call_once(race, str(source.folder), precision, exported, timeout_s=_TIMEOUT_S)
+    except (LecternError, RuntimeError, OSError, ValueError) as error:
         outcome = {"way": asdict(Way.usual()), "words": f"the usual way, as the trial failed: {error}"}
     with suppress(OSError):  # it is raced again then
         write_atomically(path, [json.dumps({**outcomes, here: outcome}, indent=1).encode()])
@@ -73,13 +71,12 @@ def winner(raced: Sequence[Way], rounds: Sequence[Sequence[float]]) -> tuple[Way
     return (raced[best], gains[best]) if gains[best] >= _WORTH else (raced[0], 1.0)
 
 
-def main(arguments: list[str]) -> int:
-    """Race an exported model: `FOLDER PRECISION EXPORTED` to the outcome, as JSON on standard output."""
-    folder, precision, exported = arguments
+def race(folder: str, precision: str, exported: Path) -> dict[str, Any]:
+    """Race an exported model: the outcome as it is kept."""
     keep_quiet()
     source, raced = find_source(folder), ways(usable_cores())
     with ExitStack() as opened:
-        models = [OpenVinoEmbedder(source, precision, Path(exported), way) for way in raced]
+        models = [OpenVinoEmbedder(source, precision, exported, way) for way in raced]
         embedders = [opened.enter_context(model) for model in models]
         texts = _texts(_TEXTS_A_STREAM * raced[0].streams)
         for embedder in embedders:
@@ -88,9 +85,7 @@ def main(arguments: list[str]) -> int:
     way, gain = winner(raced, rounds)
     speed = len(texts) / min(times[raced.index(way)] for times in rounds)
     beaten = f"{gain:.1f} times as fast as the usual way" if gain > 1 else "no other way is a tenth faster"
-    words = f"{beaten}: {speed:.0f} texts/s on trial"
-    sys.stdout.write(json.dumps({"way": asdict(way), "words": words}))
-    return 0
+    return {"way": asdict(way), "words": f"{beaten}: {speed:.0f} texts/s on trial"}
 
 
 def _texts(count: int) -> list[str]:
@@ -116,7 +111,3 @@ def _kept(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return kept if isinstance(kept, dict) else {}
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

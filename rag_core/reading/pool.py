@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rag_core.errors import UnreadableDocument
-from rag_core.reading.child import Child
+from rag_core.runtime.child import Child, Program
+
+SERVICE = "rag_core.reading.worker:read_service"
 
 
 class Pool:
     """Some processes. Thread-safe; whoever asks first is served first, so that a long read starves nobody."""
 
     def __init__(self, memory_bytes: int, size: int) -> None:
-        self.children = tuple(Child(memory_bytes) for _ in range(size))
+        program = Program(SERVICE, memory_bytes=memory_bytes, confined=True)
+        self.children = tuple(Child(program) for _ in range(size))
         # The one that was used last stands last; each with the file that it has open.
         self._idle: list[tuple[Child, str]] = [(child, "") for child in self.children]
         self._waiting: deque[object] = deque()

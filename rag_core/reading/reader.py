@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag_core.domain import Page, PageImage, ParsedDocument
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
 from rag_core.reading import wire
 from rag_core.reading.assemble import assemble, require_text
 from rag_core.reading.base import Details, RawPage
-from rag_core.reading.child import ChildDied, Watch
 from rag_core.reading.detect import detect
 from rag_core.reading.ocr.merging import with_recognised
 from rag_core.reading.pool import Pool, usable_cores
+from rag_core.runtime.child import ChildDied, Watch
 
 if TYPE_CHECKING:
     from rag_core.settings import ReadingSettings
@@ -28,6 +29,7 @@ MAX_DEADLY_PAGES = 3
 BUNDLE_PAGES = 500
 _MOST_PROCESSES = 4
 
+Made = TypeVar("Made")
 Progress = Callable[[int, int], None]
 Begun = Callable[[int, Callable[[], ParsedDocument]], None]
 
@@ -126,7 +128,8 @@ class Reader:
         """
         task = _Task(path, media_type, password)
         values = {"page": page, "width_px": width_px, "span": span, "text": text, "turned": turned}
-        return wire.page_image_in(self._ask_again(task, "page_image", values)["page_image"])
+        image = self._ask_again(task, "page_image", values)["page_image"]
+        return _revived(PageImage, {**image, "png": base64.b64decode(image["png"])})
 
     def close(self) -> None:
         """End the processes. Requests under way end with an error."""
@@ -211,7 +214,7 @@ class Reader:
     def _read_details(self, task: _Task) -> Details:
         timeout_s = min(DETAILS_TIMEOUT_S, self._settings.page_timeout_s)
         try:
-            return wire.details_in(self._ask(task, "details", silence_s=timeout_s)["details"])
+            return _revived(Details, self._ask(task, "details", silence_s=timeout_s)["details"])
         except Cancelled:
             raise
         except LecternError:  # the pages are there: they are not given up for it
@@ -243,11 +246,17 @@ class Reader:
         with pool.child(request.get("path", "")) as child:
             began = time.monotonic()
             try:
-                return child.ask(request, watch)
+                return wire.ask(child, request, watch)
             finally:
                 if task is not None:
                     task.spent_s += time.monotonic() - began
                 child.slim()
+
+
+def _revived(kind: type[Made], values: Any) -> Made:
+    from rag_core.domain.serialiser import from_json  # pydantic, which no reading process waits for
+
+    return from_json(kind, values)
 
 
 def _whole(media_type: str, name: str, answer: wire.Message) -> ParsedDocument | None:
@@ -257,7 +266,7 @@ def _whole(media_type: str, name: str, answer: wire.Message) -> ParsedDocument |
     raw = [wire.page_in(page) for page in answer["pages"]]
     if not any(item.page.text.strip() for item in raw):
         return None
-    return assemble(media_type, name, raw, wire.details_in(answer["details"]))
+    return assemble(media_type, name, raw, _revived(Details, answer["details"]))
 
 
 @dataclass(slots=True)

@@ -1,39 +1,87 @@
-"""What goes over the pipes to a reading process and back: one JSON object on each line.
+"""What goes over the pipes to a reading process and back: JSON, as such a process is trusted with nothing.
 
 A request has "op" ("open", "pages", "details", "page_image", "whole"), "path", "media_type", "password" and what the op
 needs; or its op is "many" and it has "requests", whose responses come back as "answers". A response has "error", or the
-values that these functions turn into dataclasses.
+values that these functions, or `serialiser.from_json`, turn into dataclasses.
 """
 
 from __future__ import annotations
 
-import base64
 import json
+import logging
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from rag_core import errors
-from rag_core.domain import Box, HiddenText, Line, Page, PageImage
-from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument
-from rag_core.reading.base import Details, Face, Heading, RawPage
-from rag_core.unexpected import translate
+from rag_core.domain import Box, HiddenText, Line, Page
+from rag_core.errors import (
+    EncryptedDocument,
+    LecternError,
+    LimitExceeded,
+    UnexpectedFailure,
+    UnreadableDocument,
+    error_of,
+)
+from rag_core.reading.base import Face, RawPage
+from rag_core.runtime.child import Child, ChildDied, Watch
+from rag_core.unexpected import is_failure, translate
 
 Message = Mapping[str, Any]
+_log = logging.getLogger(__name__)
 
 
-def dump(message: Message) -> bytes:
-    """Return one line of JSON; line breaks within texts are escaped."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+def ask(child: Child, request: Message, watch: Watch) -> dict[str, Any]:
+    """Ask a process for its response to a request.
+
+    Raises ChildDied when it was killed at a limit, died, made no sense or failed at something that nobody foresaw,
+    Cancelled when the user stopped it, and the document's own error (a LecternError) as the process reported it.
+    """
+    response = _loaded(child.ask(_dump(request), watch))
+    if response is None:
+        raise child.confused()
+    if "error" in response:
+        error = error_in(response["error"])
+        if not isinstance(error, UnexpectedFailure):
+            raise error
+        _log.error("%s\n%s", error, response["error"].get("traceback", ""))
+        child.kill()  # it may not be fit for the next request
+        raise ChildDied(error)
+    return response
 
 
-def load(line: bytes) -> dict[str, Any]:
-    """Return the object of one line. Raises ValueError when it is none."""
-    message = json.loads(line)
-    if not isinstance(message, dict):
-        raise ValueError("not an object")
-    return message
+def answering(answer: Callable[[Message], Message]) -> Callable[[bytes], bytes]:
+    """The other side of `ask`: the same of bytes."""
+    return lambda request: _dump(answer(json.loads(request)))
+
+
+def answer_or_error(answer: Callable[[], Message], work: str, stage: str) -> Message:
+    """A response, or what went wrong as one. work: as a message names it, "Reading the document"."""
+    try:
+        return answer()
+    except LecternError as error:
+        return {"error": error_out(error)}
+    except MemoryError:
+        return {"error": error_out(LimitExceeded(f"{work} takes more memory than it may."))}
+    except OSError as error:
+        return {"error": error_out(UnreadableDocument(f"The file cannot be read: {error.strerror or error}."))}
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        traced = "".join(traceback.format_exception(error))
+        return {"error": {**error_out(translate(error, stage)), "traceback": traced}}
+
+
+def _dump(message: Message) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode("ascii")
+
+
+def _loaded(answer: bytes) -> dict[str, Any] | None:
+    with suppress(ValueError):
+        message = json.loads(answer)
+        return message if isinstance(message, dict) else None
+    return None
 
 
 def page_out(raw: RawPage) -> Message:
@@ -75,61 +123,15 @@ def page_in(message: Message) -> RawPage:
     return RawPage(page, tuple(Face(*row) for row in message["faces"]), message["pictures"])
 
 
-def details_out(details: Details) -> Message:
-    """Turn details into plain values."""
-    return {
-        "title": details.title,
-        "authors": details.authors,
-        "year": details.year,
-        "language": details.language,
-        "headings": [(item.title, item.level, item.page, item.start, item.top) for item in details.headings],
-        "labels": list(details.labels.items()),
-        "notes": details.notes,
-    }
-
-
-def details_in(message: Message) -> Details:
-    """Turn plain values back into details."""
-    return Details(
-        title=message["title"],
-        authors=message["authors"],
-        year=message["year"],
-        language=message["language"],
-        headings=tuple(Heading(*row) for row in message["headings"]),
-        labels={number: label for number, label in message["labels"]},
-        notes=tuple(message["notes"]),
-    )
-
-
-def page_image_out(image: PageImage) -> Message:
-    """Turn a page image into plain values, its bytes in base64."""
-    boxes = [(box.left, box.top, box.right, box.bottom) for box in image.boxes]
-    png = base64.b64encode(image.png).decode("ascii")
-    return {"png": png, "size": [image.width_px, image.height_px], "boxes": boxes}
-
-
-def page_image_in(message: Message) -> PageImage:
-    """Turn plain values back into a page image."""
-    width, height = message["size"]
-    return PageImage(base64.b64decode(message["png"]), width, height, tuple(Box(*box) for box in message["boxes"]))
-
-
 def error_out(error: LecternError) -> Message:
     """Turn an error into plain values."""
-    wrong = isinstance(error, EncryptedDocument) and error.wrong_password
+    wrong = getattr(error, "wrong_password", False)
     return {"kind": type(error).__name__, "message": str(error), "help": error.help, "wrong_password": wrong}
-
-
-def unexpected_out(error: BaseException, name: str) -> Message:
-    """Turn what nobody foresaw in a stage into plain values, with the traceback for the parent's log."""
-    told = "".join(traceback.format_exception(error))
-    return {**error_out(translate(error, name)), "traceback": told}
 
 
 def error_in(message: Message) -> LecternError:
     """Turn plain values back into an error of the same kind."""
-    if message["kind"] == EncryptedDocument.__name__:
-        return EncryptedDocument(message["message"], help=message["help"], wrong_password=message["wrong_password"])
-    kind = getattr(errors, message["kind"], UnreadableDocument)
-    made: LecternError = kind(message["message"], help=message["help"])
-    return made
+    error = error_of(message["kind"], message["message"], message["help"])
+    if isinstance(error, EncryptedDocument):
+        error.wrong_password = message["wrong_password"]
+    return error

@@ -1,22 +1,20 @@
-"""A reading process: takes requests on standard input, answers on standard output, one at a time.
+"""A reading process from within: answers requests about documents, one at a time.
 
-Started by `rag_core.reading.child` as `python -m rag_core.reading.worker MEMORY_BYTES`. Whatever a hostile file does
-happens here: the process may be killed at any time and holds nothing that is not on disk.
+Whatever a hostile file does happens here: the process may be killed at any time and holds nothing that is not on disk.
 """
 
 from __future__ import annotations
 
-import os
-import resource
-import sys
+import base64
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument
+from rag_core.errors import LecternError
 from rag_core.reading import base, wire
 from rag_core.reading.base import OpenDocument, Opener
 from rag_core.reading.flowing import FlowDocument
@@ -24,8 +22,7 @@ from rag_core.reading.image import ImageDocument, turned
 from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.text import TextDocument
-from rag_core.runtime.confinement import confine
-from rag_core.unexpected import is_failure, reach
+from rag_core.unexpected import reach
 
 # Their libraries take up to half a second to import: a module is imported when the first of its files comes.
 FLOWING = {
@@ -66,25 +63,19 @@ class Worker:
 
     def answer(self, request: wire.Message) -> wire.Message:
         """Return the response to one request; what goes wrong with the document becomes its "error"."""
+        if request["op"] == "many":
+            return {"answers": [self.answer(item) for item in request["requests"]]}
+        return wire.answer_or_error(partial(self._answer, request), "Reading the document", "reading")
+
+    def _answer(self, request: wire.Message) -> wire.Message:
         try:
-            if request["op"] == "many":
-                return {"answers": [self.answer(item) for item in request["requests"]]}
             reach("reading process", Path(request["path"]).name)
             return self._operations[request["op"]](self._opened(request), request)
-        except LecternError as error:
-            return {"error": wire.error_out(error)}
-        except MemoryError:
+        except LecternError:
+            raise
+        except BaseException:
             self._close()
-            return {"error": wire.error_out(LimitExceeded("Reading the document takes more memory than it may."))}
-        except OSError as error:
-            self._close()
-            reason = UnreadableDocument(f"The file cannot be read: {error.strerror or error}.")
-            return {"error": wire.error_out(reason)}
-        except BaseException as error:
-            if not is_failure(error):
-                raise
-            self._close()
-            return {"error": wire.unexpected_out(error, "reading")}
+            raise
 
     def _open(self, document: OpenDocument, request: wire.Message) -> wire.Message:
         return {"page_count": document.page_count}
@@ -104,7 +95,7 @@ class Worker:
         return {"pages": pages}
 
     def _details(self, document: OpenDocument, request: wire.Message) -> wire.Message:
-        return {"details": wire.details_out(document.details())}
+        return {"details": asdict(document.details())}
 
     def _whole(self, document: OpenDocument, request: wire.Message) -> wire.Message:
         """All that a small document holds; of one that is not small, as many pages as `_pages` gives."""
@@ -116,7 +107,8 @@ class Worker:
         span = request["span"]
         place = (span[0], span[1]) if span else None
         image = document.page_image(request["page"], request["width_px"], place, request["text"])
-        return {"page_image": wire.page_image_out(turned(image, request["turned"]))}
+        image = turned(image, request["turned"])
+        return {"page_image": {**asdict(image), "png": base64.b64encode(image.png).decode("ascii")}}
 
     def _opened(self, request: wire.Message) -> OpenDocument:
         path = Path(request["path"])
@@ -141,45 +133,6 @@ def import_all() -> None:
         import_module(f"rag_core.reading.flowing.{name}")
 
 
-def limit_memory(memory_bytes: int) -> None:
-    """Let this process take `memory_bytes` more than it has, where the system can hold it to that.
-
-    Elsewhere (macOS) the parent's watch alone holds the limit.
-    """
-    if sys.platform != "linux":
-        return
-    pages_held = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    wanted = memory_bytes + pages_held * resource.getpagesize()
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-
-
-def serve(requests: BinaryIO, responses: BinaryIO) -> None:
-    """Answer requests until the parent closes its end."""
-
-    def alive() -> None:  # a blank before the answer means nothing in JSON
-        responses.write(b" ")
-        responses.flush()
-
-    worker = Worker(alive)
-    for line in requests:
-        responses.write(wire.dump(worker.answer(wire.load(line))))
-        responses.flush()
-
-
-def main() -> None:
-    """Serve on standard input and output; what libraries print goes to standard error instead."""
-    confine()
-    limit_memory(int(sys.argv[1]))
-    responses = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    try:
-        serve(sys.stdin.buffer, responses)
-    except (BrokenPipeError, KeyboardInterrupt):
-        # The parent is gone or going; nobody is left to be told.
-        os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
+def read_service(alive: Callable[[], None]) -> Callable[[bytes], bytes]:
+    """What a reading process runs."""
+    return wire.answering(Worker(alive).answer)

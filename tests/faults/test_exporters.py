@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.embedding import exported
 from rag_core.embedding.exported import MANIFEST, is_whole
 from rag_core.embedding.source import PACKAGED, ModelSource, find_source
+from tests.conftest import PROJECT
 from tests.faults.conftest import ALL
 from tests.faults.summary import Tally
 
@@ -21,8 +21,11 @@ pytestmark = pytest.mark.slow
 
 
 def exporter(source: ModelSource, target: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "rag_core.embedding.export", str(source.folder), str(target), "float32"]
-    return subprocess.Popen(command, cwd=exported.PROJECT_DIR, stderr=subprocess.PIPE, text=True)
+    export = "import sys; from pathlib import Path; from rag_core.embedding.export import export_quietly; "
+    export += "export_quietly(sys.argv[1], Path(sys.argv[2]), 'float32')"
+    return subprocess.Popen(
+        [sys.executable, "-c", export, source.folder, target], cwd=PROJECT, stderr=subprocess.PIPE, text=True
+    )
 
 
 @pytest.mark.skipif(not ALL, reason="exports the model twice: set ALL_FAULTS=1")

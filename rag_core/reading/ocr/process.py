@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_core.errors import Cancelled, LecternError
+from rag_core.errors import Cancelled
 from rag_core.reading import wire
 from rag_core.reading.base import RawPage
-from rag_core.reading.child import Child, ChildDied, Watch
 from rag_core.reading.pool import usable_cores
+from rag_core.runtime.child import Child, ChildDied, Program, Watch
 
 if TYPE_CHECKING:
     from rag_core.settings import OcrSettings
 
-_WORKER = "rag_core.reading.ocr.worker"
+# Everything else that the machine does comes first. Models reserve more than they use; what is used is watched.
+_PROGRAM = Program(
+    "rag_core.reading.ocr.worker:recognise_service", "Recognising", reserves=2, niceness=10, confined=True
+)  # fmt: skip
 
 
 class PageRecogniser:
@@ -64,14 +68,10 @@ class PageRecogniser:
             if self._closed:
                 break
             if self._child is None:
-                self._child = Child(settings.memory_bytes, _WORKER)
+                self._child = Child(replace(_PROGRAM, memory_bytes=settings.memory_bytes))
             try:
-                return self._child.ask(request, Watch(settings.page_timeout_s, lambda: self._closed))
+                return wire.ask(self._child, request, Watch(settings.page_timeout_s, lambda: self._closed))
             except ChildDied as died:
                 if not self._closed and (attempt == 2 or died.at_limit):
-                    raise _of_recognition(died.cause) from died
+                    raise died.cause from died
         raise Cancelled("Text recognition was stopped.")
-
-
-def _of_recognition(error: LecternError) -> LecternError:
-    return type(error)(str(error).replace("Reading", "Recognising").replace("reading", "recognising"), help=error.help)

@@ -11,14 +11,14 @@ import pytest
 from rag_core.embedding import open_embedder, race
 from rag_core.embedding.exported import exported_model
 from rag_core.embedding.openvino_runtime import Way
-from rag_core.embedding.race import fastest, main, ways, winner
+from rag_core.embedding.race import fastest, ways, winner
 from rag_core.embedding.source import ModelSource
 from rag_core.errors import ModelUnavailable
 from rag_core.settings import EmbeddingSettings
 from tests.rag_core.embedding.conftest import MODELS
 
 ONE, TWO, THREE = Way(8, 2, 2), Way(4, 2, 2), Way(8, 1, 2)
-WON = json.dumps({"way": asdict(TWO), "words": "1.5 times as fast"})
+WON = {"way": asdict(TWO), "words": "1.5 times as fast"}
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def raced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The race replaced by one that is won by the second way: the precisions that were raced."""
     asked: list[str] = []
 
-    def child(_program: str, _folder: str, precision: str, *_: str, timeout_s: float) -> str:
+    def child(_race: object, _folder: str, precision: str, _exported: Path, *, timeout_s: float) -> object:
         asked.append(precision)
         return WON
 
-    monkeypatch.setattr(race, "in_child", child)
+    monkeypatch.setattr(race, "call_once", child)
     monkeypatch.setattr(race, "machine", lambda: "this one")
     return asked
 
@@ -93,20 +93,19 @@ def test_what_is_kept_and_makes_no_sense_is_raced_anew(
 def test_where_nothing_can_be_raced_or_kept_the_usual_way_is_taken(
     source: ModelSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: str, timeout_s: float) -> str:
+    def fail(*_: object, timeout_s: float) -> str:
         raise ModelUnavailable("no reason")
 
-    monkeypatch.setattr(race, "in_child", fail)
+    monkeypatch.setattr(race, "call_once", fail)
     assert fastest(source, "int8", tmp_path / "none" / "model") == (
         Way.usual(), "the usual way, as the trial failed: no reason"
     )  # fmt: skip
 
 
-def test_a_race(source: ModelSource, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_race(source: ModelSource, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(race, "_TEXTS_A_STREAM", 1)
     monkeypatch.setattr(race, "ways", lambda cores: [Way.usual(cores)])
-    assert main([str(source.folder), "float32", str(exported_model(source, "float32", MODELS))]) == 0
-    outcome = json.loads(capsys.readouterr().out)
+    outcome = race.race(str(source.folder), "float32", exported_model(source, "float32", MODELS))
     assert Way(**outcome["way"]) == Way.usual()
     assert outcome["words"].endswith("texts/s on trial")
 

@@ -9,8 +9,8 @@ import pytest
 
 from rag_core.domain import ParsedDocument
 from rag_core.errors import Cancelled, LecternError
-from rag_core.reading import Reader, wire
-from rag_core.reading.child import Child, ChildDied, Watch
+from rag_core.reading import Reader
+from rag_core.runtime.child import Child, ChildDied, Watch
 from rag_core.settings import ReadingSettings
 
 CONTENTS = {
@@ -73,11 +73,11 @@ def test_sound_files_take_one_request(
 def test_a_file_that_ends_the_process_does_so_alone(
     reader: Reader, files: list[tuple[Path, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deadly = str(files[3][0])
+    deadly = f'"{files[3][0]}"'.encode()
     ask = Child.ask
 
-    def dying(child: Child, request: wire.Message, watch: Watch) -> wire.Message:
-        if any(item["path"] == deadly for item in request.get("requests", [request])):
+    def dying(child: Child, request: bytes, watch: Watch) -> bytes:
+        if deadly in request:
             child.kill()
             raise ChildDied(LecternError("It died."))
         return ask(child, request, watch)

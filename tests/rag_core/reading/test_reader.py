@@ -16,53 +16,18 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
-from rag_core.reading import Reader, child
+from rag_core.reading import Reader, pool
 from rag_core.reading.assemble import title_from
 from rag_core.settings import ReadingSettings
-
-# Stands in for the reading process: answers as told by the document's path, so that time can be tested.
-SLOW_WORKER = """
-import json, os, sys, time
-for line in sys.stdin:
-    request = json.loads(line)
-    answer = {"page_count": 4}
-    if request["op"] == "open" and "alive" in request["path"]:
-        for _ in range(8):
-            print(" ", end="", flush=True)
-            time.sleep(0.2)
-    if request["op"] == "pages":
-        first = request["first"]
-        if "silent" in request["path"] and first == 2:
-            time.sleep(60)
-        if "dies" in request["path"] and first in (2, 3):
-            os._exit(7)
-        if "babbles" in request["path"]:
-            print("no JSON", flush=True)
-            continue
-        time.sleep(0.05)
-        page = {"number": first, "text": "words", "size": [1, 1], "lines": [], "error": None}
-        answer = {"pages": [{**page, "faces": [], "pictures": False}]}
-    if request["op"] == "details":
-        if "aimless" in request["path"]:
-            time.sleep(60)
-        answer = {"details": {"title": "", "authors": "", "year": None, "language": ""}}
-        answer["details"].update(headings=[], labels=[], notes=[])
-    print(json.dumps(answer), flush=True)
-"""
 
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[Reader, Path]]:
     """Make a reader whose process is the stand-in, and a file that tells it what to do."""
-    real = child.subprocess.Popen
-
-    def popen(command: list[str], **options: Any) -> Any:
-        return real([sys.executable, "-c", SLOW_WORKER], **options)
-
+    monkeypatch.setattr(pool, "SERVICE", "tests.rag_core.reading.slow_worker:service")
     readers = []
 
     def make(behaviour: str, **settings: Any) -> tuple[Reader, Path]:
-        monkeypatch.setattr(child.subprocess, "Popen", popen)
         path = tmp_path / behaviour
         path.write_text("words")
         readers.append(Reader(ReadingSettings(**settings)))
@@ -94,17 +59,17 @@ def pids(reader: Reader) -> list[int]:
 
 
 def test_silence_beyond_the_limit_loses_the_page_alone(stub: Callable[..., tuple[Reader, Path]]) -> None:
-    reader, path = stub("silent", page_timeout_s=0.3)
+    reader, path = stub("silent", page_timeout_s=2.5)
     parsed = reader.read(path, "a.txt")
     assert [bool(page.error) for page in parsed.pages] == [False, True, False, False]
-    assert "0.3 seconds" in (parsed.pages[1].error or "")
+    assert "2.5 seconds" in (parsed.pages[1].error or "")
     assert parsed.notes[0] == "Page 2 could not be read and was left out."
 
 
 def test_a_process_that_is_alive_is_waited_for_until_the_time_of_the_document_is_up(
     stub: Callable[..., tuple[Reader, Path]],
 ) -> None:
-    reader, path = stub("alive", page_timeout_s=1)
+    reader, path = stub("alive", page_timeout_s=2.5)
     assert len(reader.read(path, "a.txt").pages) == 4
     reader, path = stub("alive", timeout_s=0.5)
     with pytest.raises(LimitExceeded, match=r"longer than 0\.5 seconds\."):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -14,9 +15,10 @@ import pytest
 
 from rag_core import Library
 from rag_core.errors import LecternError
-from rag_core.reading import wire
-from rag_core.reading.child import Child, ChildDied, Watch
+from rag_core.reading import Reader
+from rag_core.reading.ocr import PageRecogniser
 from rag_core.runtime.environment import bare
+from rag_core.settings import OcrSettings, ReadingSettings
 from tests.conftest import PROJECT, add_text
 
 SECRETS = ("GOOGLE_API_KEY", "DATABASE_URL", "LECTERN_SERVER__KEY", "AWS_SECRET_ACCESS_KEY", "CHROMA_URL")
@@ -78,24 +80,39 @@ def test_what_a_confined_process_can_do_no_longer(with_secrets: None) -> None:
     assert lines[1:] == ["[13, 13, 13]", "[-1, -1, -1]", "[13, 13, 13, 13]", "13 13", "kept True 2", "13"]
 
 
-@linux
-@pytest.mark.parametrize("module", ["rag_core.reading.worker", "rag_core.reading.ocr.worker"])
-def test_the_processes_that_read_files_are_confined_and_know_no_secret(module: str, with_secrets: None) -> None:
-    child = Child(2**30, module)
-    request: wire.Message = {
-        "op": "open", "path": "/nowhere/at/all.pdf", "media_type": "application/pdf", "password": None, "page": 1,
-        "engine": "rapidocr", "languages": "eng", "threads": 1,
-    }  # fmt: skip
+def read(path: Path) -> None:
+    with Reader(ReadingSettings()) as reader:
+        reader.read(path, path.name)
+        check_confined()
+
+
+def recognise(path: Path) -> None:
+    recogniser = PageRecogniser()
     try:
-        with pytest.raises((LecternError, ChildDied)):
-            child.ask(request, Watch(60))
-        assert child.pid is not None
-        status = Path(f"/proc/{child.pid}/status").read_text()
-        assert "NoNewPrivs:\t1" in status
-        assert "Seccomp:\t2" in status
-        assert "a secret" not in Path(f"/proc/{child.pid}/environ").read_text()
+        with pytest.raises(LecternError):
+            recogniser.recognise(OcrSettings(), path, "image/png", 1)
+        check_confined()
     finally:
-        child.kill()
+        recogniser.close()
+
+
+def check_confined() -> None:
+    """Look at the process that was started last."""
+    child = max(psutil.Process().children(), key=lambda process: process.create_time())
+    status = Path(f"/proc/{child.pid}/status").read_text()
+    assert "NoNewPrivs:\t1" in status
+    assert "Seccomp:\t2" in status
+    assert "a secret" not in Path(f"/proc/{child.pid}/environ").read_text()
+
+
+@linux
+@pytest.mark.parametrize("use", [read, recognise])
+def test_the_processes_that_read_files_are_confined_and_know_no_secret(
+    use: Callable[[Path], None], tmp_path: Path, with_secrets: None
+) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("Some words.")
+    use(path)
 
 
 @linux

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
+from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded, call_once
 
 
 @pytest.mark.usefixtures("fresh_processes")
@@ -41,3 +41,12 @@ def test_a_call_beyond_its_limit_of_time_ends_the_process() -> None:
         process(time.sleep, 60)
     assert process(os.nice, 0) >= 0
     process.close()
+
+
+@pytest.mark.usefixtures("fresh_processes")
+def test_one_call_has_a_process_of_usual_priority() -> None:
+    assert call_once(os.nice, 0, timeout_s=60) == os.nice(0)
+    with pytest.raises(ZeroDivisionError):
+        call_once(operator.truediv, 1, 0, timeout_s=60)
+    with pytest.raises(ProcessEnded, match="last words"):
+        call_once(os.system, "echo 'last words' >&2; kill -9 $PPID", timeout_s=60)
