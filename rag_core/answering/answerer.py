@@ -1,81 +1,59 @@
-"""A question to an answer: search, quote or write, cite, check; streamed, and stoppable at any moment."""
+"""The road of a question to its answer: plan, find, write, check; streamed, and stoppable at any moment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import cache
 
 from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import wordings
-from rag_core.answering.courtesy import Courtesy
-from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encode, Encoder
-from rag_core.answering.questions import check_question
-from rag_core.answering.strategies.base import Stop, Strategy
-from rag_core.answering.strategies.extractive import Extractive, extract
-from rag_core.answering.strategies.summary import Summarist
-from rag_core.answering.strategies.written import Written
-from rag_core.answering.streaming import Worker
-from rag_core.answering.summaries.subject import is_request
-from rag_core.domain import COURTESY, Answer, Hit, Message, Sentence, Step, StreamEvent
+from rag_core.answering.question import Question, Search, check_question
+from rag_core.answering.strategies.base import PassageStrategy, Strategy
+from rag_core.answering.strategies.courtesy import Courtesy
+from rag_core.answering.strategies.quoted import Quoted
+from rag_core.answering.strategies.summary import Summary
+from rag_core.answering.strategies.written import WrittenByModel
+from rag_core.answering.streaming import Progress, Worker
+from rag_core.answering.written import Written, abstain, answer_of
+from rag_core.domain import Answer, Message, Retrieval, Step, StreamEvent, Trace
 from rag_core.errors import Cancelled
 from rag_core.models.base import ChatModel
 from rag_core.models.opened import OpenModels
 from rag_core.models.registry import EXTRACTIVE
-from rag_core.retrieval import Retrieval
 from rag_core.retrieval.contents import Contents
 from rag_core.settings import Settings
-from rag_core.text.terms import coverage, terms
 
-if TYPE_CHECKING:  # LangChain takes a second to import, which the first page should not wait for
-    from langchain_core.retrievers import BaseRetriever
-
-Event = str | tuple[Hit, ...] | Step
-"""What the chain's thread hands over: an agent's steps, then the hits, once more where the prompt widened them, and
-text."""
-
-Search = Callable[[Draft, Callable[[Step], None], Stop], None]
+Stop = Callable[[], bool]
+Event = StreamEvent | Written | str
 
 
 class Answerer:
-    """Answers questions through one chain for every model. Thread-safe.
+    """Answers questions by one road for every model. Thread-safe.
 
-    `make_retriever()` gives a fresh LangChain retriever whose documents carry `metadata["hit"]`; `encode` turns texts
-    into vectors of unit length, float32 (n, d), `encoder` looks at passages.
+    `encode` turns texts into vectors of unit length, float32 (n, d), `encoder` looks at passages.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        make_retriever: Callable[..., BaseRetriever],
-        encode: Encode,
-        encoder: Encoder,
-    ) -> None:
+    def __init__(self, settings: Settings, encode: Encode, encoder: Encoder) -> None:
         self._settings = settings
-        self._make_retriever = make_retriever
         self._encode = encode
         self._encoder = encoder
+        self.models = OpenModels()
         self._courtesy = Courtesy(encode)
-        self._models = OpenModels()
-        self._written = Written(encoder, self._models)
-        self._strategies: Mapping[str, Strategy] = {EXTRACTIVE: Extractive(encoder)}  # any other model writes
-        self._summarist = Summarist(encoder.tokens, self._models.get)
+        self._summary = Summary(encoder.tokens, self._open_model)
+        self._quoted = Quoted(encoder)
+        self._written = WrittenByModel(encoder, self._open_model)
 
     def warm(self) -> None:
         """Import what the first answer needs, so that it comes quickly; call it from a background thread."""
-        import rag_core.answering.chain  # noqa: F401
+        import rag_core.answering.langchain  # noqa: F401
 
         self._courtesy.reply("warm")
 
     def model(self, model_id: str, settings: Settings | None = None) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
-        return self._models.get(model_id, settings or self._settings)
-
-    @property
-    def models(self) -> OpenModels:
-        """The language models that are open."""
-        return self._models
+        return self.models.get(model_id, settings or self._settings)
 
     def forget_dialogues(self) -> None:
         """Forget what models were told: documents are gone."""
@@ -83,182 +61,124 @@ class Answerer:
 
     def close(self) -> None:
         """Free the language models that were opened; waits for the request in progress."""
-        self._models.close()
+        self.models.close()
 
-    def stream(
+    def understand(
         self,
         question: str,
         *,
         history: Sequence[Message] = (),
         model: str | None = None,
-        cancelled: Stop | None = None,
         settings: Settings | None = None,
-        retriever: BaseRetriever | None = None,
-        message_id: Callable[[], str] | None = None,
-        goes_on: bool = True,
         contents: Contents | None = None,
         agent: bool | None = None,
-    ) -> Iterator[StreamEvent]:
-        """Answer a question: events with `stage` ("searching", "answering"), events with text, last the whole answer.
+    ) -> Question:
+        """A question with the ways in which it can be searched for.
 
-        The texts joined are the answer's text, save for citations that were found afterwards. `history` is the
-        conversation so far, oldest first; `retriever` takes the place of a fresh one. `message_id` says what the answer
-        is kept under: then a follow-up that `goes_on` tells the model only what is new. Of `contents` whole documents
-        are summarised where the question asks for that. With an `agent`, None for what the settings say, several
-        searches are planned, and events with a `step` tell of them. When `cancelled` says so, the last event's answer
-        is what was written until then, with `stopped`. Raises InvalidQuestion at once, and while it is read
-        ModelUnavailable and whatever the retriever raises.
+        `history` is the conversation so far, oldest first. Of `contents` whole documents are summarised where the
+        question asks for that. With an `agent`, None for what the settings say, several searches are planned. Raises
+        InvalidQuestion.
         """
         settings = settings or self._settings
-        asked = check_question(question, settings.answering.max_question_chars)
-        if reply := self._courtesy.reply(asked):
-            return iter(_said(asked, reply))
-        history = self._courtesy.asked(history)
-        queries = wordings(asked, history, self._encode)
-        draft = Draft(asked, queries[0], model or settings.generation.model, settings, history)
-        draft.retriever = retriever or self._make_retriever()
-        draft.wordings, draft.message_id, draft.goes_on = queries, message_id, goes_on
-        stop = cancelled or (lambda: False)
-        wanted = settings.answering.agent if agent is None else agent
-        search = self._agent(contents) if wanted else None
+        text = check_question(question, settings.answering.max_question_chars)
+        asked = self._courtesy.asked(history)
+        return Question(
+            text, wordings(text, asked, self._encode), model or settings.generation.model, settings, asked, contents,
+            agent=settings.answering.agent if agent is None else agent,
+        )  # fmt: skip
 
-        def answered() -> Iterator[StreamEvent]:
-            return self._stream(draft, stop, search)
+    def plan(self, question: Question) -> list[Strategy]:
+        """The strategies for a question, in the order in which they are tried."""
+        writer: PassageStrategy = self._quoted if question.model == EXTRACTIVE else self._written
+        return [self._courtesy, self._summary, self._agentic(writer) if question.agent else writer]
 
-        if contents is not None and is_request(asked):
-            return self._summarist.stream(draft, contents, stop, instead=answered)
-        return answered()
+    def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:
+        """Answer a question from what `search` finds.
 
-    def _stream(self, draft: Draft, cancelled: Stop, search: Search | None) -> Iterator[StreamEvent]:
-        yield StreamEvent(stage="searching")
-        writer: CitationWriter | None = None
-        shown, stopped = "", False
-        strategy = self._strategy(draft)
-        worker: Worker[Event] = Worker(lambda emit, stopping: self._answer(draft, search, emit, stopping))
-        with worker:
-            try:
-                for event in worker.events(cancelled):
-                    if isinstance(event, Step):
-                        yield StreamEvent(stage=event.text, step=event)
-                    elif not isinstance(event, str):
-                        if writer is None:
-                            yield StreamEvent(stage="answering")
-                        writer = CitationWriter(Passages(event))
-                    elif text := event if strategy.cites or writer is None else writer.feed(event):
-                        shown += text
-                        yield StreamEvent(text=text)
-            except Cancelled:
-                stopped = True
-        if writer is not None and (rest := writer.finish()):
-            shown += rest
-            yield StreamEvent(text=rest)
-        stopped = stopped or cancelled()
-        if writer is not None and draft.hits:
-            answer = strategy.answer(draft, writer, stopped)
-        else:
-            answer = draft.abstention(0.0, stopped=stopped)
-        if answer.text.startswith(shown) and (rest := answer.text[len(shown) :]):
-            yield StreamEvent(text=rest)
-        yield StreamEvent(answer=answer)
-
-    def _strategy(self, draft: Draft) -> Strategy:
-        return self._strategies.get(draft.model, self._written)
-
-    def _answer(self, draft: Draft, search: Search | None, emit: Callable[[Event], None], stopping: Stop) -> None:
-        """Run the chain, in the worker's thread; what is worth keeping goes to the draft."""
-        from rag_core.answering import chain as chains
-
-        since = draft.began
-
-        def on_hits(hits: tuple[Hit, ...]) -> None:
-            nonlocal since
-            draft.hits = hits
-            since = draft.lap("search", since)
-            hand_over(hits)
-
-        def on_text(text: str) -> None:
-            if "first_text" not in draft.latency_ms:
-                draft.lap("first_text", draft.began)
-            hand_over(text)
-
-        def hand_over(event: Event) -> None:
-            if stopping():
-                raise Cancelled("The answer was stopped.")
-            emit(event)
-
-        draft.query = self._better_query(draft, stopping)
-        if search is not None:
-            search(draft, hand_over, stopping)
-            since = draft.lap("agent", since)
-        elif len(questions := draft.questions) > 1:
-            draft.retriever = self._each(draft, questions, stopping)
-        strategy = self._strategy(draft)
-        chain = strategy.chain(draft, stopping, hand_over)
-        draft.combine = chain.combine_documents_chain
-        since = draft.lap("prepare", draft.began)
-        text = chains.run(chain, draft.query, chains.Listener(on_hits, on_text))
-        draft.lap("generate", since)
-        strategy.keep(draft, text)
-
-    def _better_query(self, draft: Draft, stopping: Stop) -> str:
-        """Of the wordings of a question, the one whose passages answer it the most surely.
-
-        What was just answered is no answer to another question, where there is any, unless the phrase that was put into
-        the question stands there.
+        Gives events with `stage` ("searching", "answering", an agent's steps), events with text, last the whole answer.
+        The texts joined are the answer's text, save for citations that were found afterwards. When `cancelled` says so,
+        the last event's answer is what was written until then, with `stopped`. Raises ModelUnavailable and whatever the
+        search raises.
         """
-        if len(draft.wordings) < 2:
-            return draft.query
-        before = draft.history[-1].answer if draft.history else None
-        sure: dict[str, tuple[bool, bool, bool, float]] = {}
-        for query in draft.wordings:
-            if stopping():
-                raise Cancelled("The answer was stopped.")
-            hits = [document.metadata["hit"] for document in draft.retriever.invoke(query)]
-            found = extract(query, hits, self._encoder, aim=draft.aim, max_sentences=1)
-            says = found.lead or next((quote.text for quote in found.quotes), "")
-            swapped = not query.endswith(draft.question)
-            news = before is None or says not in before.text
-            news = news or (swapped and coverage(terms(draft.question), terms(says)) == 1)
-            sure[query] = (not found.abstained, news, swapped, found.confidence)
-            if all(sure[query][:3]):
-                break
-        return max(sure, key=lambda query: sure[query])
+        search = cache(search)  # a wording that several stops look at is searched for once
+        for strategy in self.plan(question):
+            answer = yield from _try(strategy, question, search, cancelled)
+            if answer is not None:
+                yield StreamEvent(answer=answer)
+                return
 
-    def _each(self, draft: Draft, questions: Sequence[str], stopping: Stop) -> BaseRetriever:
-        """A retriever that searches for each part of a question by itself, and lets the draft know what each found."""
-        from rag_core.answering.planning.notebook import Notebook
-        from rag_core.retrieval.langchain import LecternRetriever
+    def _open_model(self, question: Question) -> ChatModel:
+        return self.models.get(question.model, question.settings)
 
-        notebook = Notebook(draft.retriever, self._encoder)
+    def _agentic(self, writer: PassageStrategy) -> Strategy:
+        from rag_core.answering.strategies.agent import Agentic
 
-        def find(text: str) -> Retrieval:
-            for question in questions:
-                if stopping():
-                    raise Cancelled("The answer was stopped.")
-                notebook.search(question)
-            handed = notebook.each()
-            keys = {hit.chunk_id for hit in handed}
-            for question in questions:
-                found = notebook.found(question)
-                kept = tuple(hit for hit in found.hits if hit.chunk_id in keys)
-                draft.parts[question] = replace(found, hits=kept)
-            return Retrieval(handed, notebook.trace)
-
-        return LecternRetriever(find=find)
-
-    def _agent(self, contents: Contents | None) -> Search:
-        """A search of several rounds; see `rag_core.answering.strategies.agent`."""
-
-        def search(draft: Draft, on_step: Callable[[Step], None], stopping: Stop) -> None:
-            from rag_core.answering.strategies.agent import Agent
-
-            model = None if draft.model == EXTRACTIVE else self._models.get(draft.model, draft.settings)
-            Agent(draft, self._encoder, model, contents, on_step, stopping).run()
-
-        return search
+        return Agentic(writer, self._encoder, self._open_model)
 
 
-def _said(question: str, reply: str) -> list[StreamEvent]:
-    """The events of an answer that needs no document."""
-    answer = Answer(question, reply, (Sentence(reply),), (), (), 1.0, False, COURTESY)
-    return [StreamEvent(text=reply), StreamEvent(answer=answer)]
+def _try(
+    strategy: Strategy, question: Question, search: Search, cancelled: Stop
+) -> Generator[StreamEvent, None, Answer | None]:
+    """The events of what a strategy writes, in a thread of its own; None where the question is not for it."""
+    progress = _Shown(question)
+    worker: Worker[Event, Written | None] = Worker(
+        lambda emit, stopping: strategy.write(question, search, Progress(emit, stopping, progress.latency_ms))
+    )
+    stopped = False
+    with worker:
+        try:
+            for event in worker.events(cancelled):
+                yield from progress.take(event)
+        except Cancelled:
+            stopped = True
+    stopped = stopped or cancelled()
+    written = worker.result or progress.written
+    if written is None:
+        if not stopped:
+            return None
+        written = Written(Retrieval((), Trace(query=question.wordings[0], steps=tuple(progress.steps))))
+    yield from progress.take(progress.writer.finish() if progress.writer else "")
+    answer = progress.answer(strategy, written, stopped=stopped)
+    if answer.text.startswith(progress.text) and (rest := answer.text[len(progress.text) :]):
+        yield StreamEvent(text=rest)
+    return answer
+
+
+class _Shown:
+    """What whoever reads an answer has seen of it so far."""
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self.latency_ms: dict[str, float] = {}
+        self.steps: list[Step] = []
+        self.text = ""
+        self.written: Written | None = None
+        self.writer: CitationWriter | None = None
+
+    def take(self, event: Event) -> Iterator[StreamEvent]:
+        """What is shown of an event; a model's numbers become those of citations."""
+        if isinstance(event, StreamEvent):
+            self.steps += [event.step] if event.step else []
+            yield event
+        elif isinstance(event, Written):
+            yield StreamEvent(stage="answering")
+            self.written, self.writer = event, None if event.cited else CitationWriter(Passages(event.hits))
+        elif text := self.writer.feed(event) if self.writer else event:
+            if not self.text:
+                self._note("first_text", self._question.began)
+            self.text += text
+            yield StreamEvent(text=text)
+
+    def answer(self, strategy: Strategy, written: Written, *, stopped: bool) -> Answer:
+        """The whole answer, or what there is of it."""
+        since = time.perf_counter()
+        if self.writer is not None and not written.cited:
+            written = strategy.check(self._question, written, self.writer, stopped=stopped)
+        elif written.abstained and stopped:
+            written = abstain(written, written.confidence, stopped=True)
+        self._note("cite", since)
+        self._note("total", self._question.began)
+        return answer_of(self._question, written, self.latency_ms, stopped=stopped)
+
+    def _note(self, stage: str, since: float) -> None:
+        self.latency_ms[stage] = round((time.perf_counter() - since) * 1000, 2)

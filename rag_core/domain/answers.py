@@ -115,10 +115,16 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The hits for a question, best first or in the order of MMR's picks, and how they were found."""
+    """The hits for a question, best first or in the order of MMR's picks, and how they were found.
+
+    `parts` are the questions that it consists of, each with what was found for it, where there are several; `sums` what
+    an agent worked out.
+    """
 
     hits: tuple[Hit, ...]
     trace: Trace
+    parts: Mapping[str, Retrieval] = field(default_factory=dict)
+    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rag_core.answering import Answerer
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.instructing import Instructions
-from rag_core.answering.questions import check_question
+from rag_core.answering.question import Question, check_question
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Answer, Message, Scope, StreamEvent
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
@@ -115,14 +115,16 @@ class Asking:
         """Answer as a stream of events; see `Library.stream`."""
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
-        model = model or self._preferences.model
         # Before the question is kept: one that cannot be answered at all is refused here.
-        events = self._events(asked, question, model, cancellation, agent, message_id=lambda: message)
+        understood = self._understood(asked, model, agent)
         conversation, message = self._storage.conversations.ask(
             conversation, question, asked.changed, replaces, begun_by
         )
+        # Of another scope, what the model was told before may be outside of it.
+        understood = replace(understood, message_id=message, goes_on=asked.changed is None)
+        events = self._answered(asked, understood, question, cancellation)
         with PRECEDENCE.question():
-            yield from self._kept(events, _unfinished(question, "", conversation, message, model))
+            yield from self._kept(events, _unfinished(question, "", conversation, message, understood.model))
 
     def reply(
         self,
@@ -137,15 +139,14 @@ class Asking:
     ) -> Iterator[StreamEvent]:
         """Answer as a stream of events and keep nothing; see `Library.reply`."""
         question = self._checked(question)
-        model = model or self._preferences.model
         now = datetime.now(UTC)
-        past = [Message("", said, now, _unfinished(said, answer, "", "", model)) for said, answer in history]
+        past = [Message("", said, now, _unfinished(said, answer, "", "", model or "")) for said, answer in history]
         asked = Scoped(question, scope or Scope(), None, ())
         if conversation:
             asked = scoped(self._storage, question, conversation, scope)
         asked = replace(asked, history=(*asked.history, *past))
         with PRECEDENCE.question():
-            yield from self._events(asked, question, model, cancellation, agent)
+            yield from self._answered(asked, self._understood(asked, model, agent), question, cancellation)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
@@ -166,12 +167,8 @@ class Asking:
         self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]
     ) -> Answer:
         """An answer from what `find` finds, kept nowhere. Raises ModelUnavailable, StoreUnavailable, Cancelled."""
-        from rag_core.retrieval.langchain import LecternRetriever
-
-        events = self._answers().stream(
-            self._checked(question), model=settings.generation.model, cancelled=stopped, settings=settings,
-            retriever=LecternRetriever(find=find),
-        )  # fmt: skip
+        answerer = self._answers()
+        events = answerer.stream(answerer.understand(question, settings=settings), find, stopped)
         answers = [event.answer for event in events if event.answer is not None]
         if not answers:
             raise ModelUnavailable("The model gave no answer.")
@@ -186,27 +183,21 @@ class Asking:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
 
-    def _events(
-        self,
-        asked: Scoped,
-        question: str,
-        model: str,
-        cancellation: Cancellation | None,
-        agent: bool | None,
-        message_id: Callable[[], str] | None = None,
-    ) -> Iterator[StreamEvent]:
-        """The events of the answer to `question`, as it was written; `message_id` says what it is kept under, if so."""
-        from rag_core.retrieval.langchain import LecternRetriever
-
-        events = self._answers().stream(
-            self.library.understood(asked.text, asked.scope), history=asked.history, model=model,
-            cancelled=(cancellation or Cancellation()).is_set, settings=self._preferences.effective,
-            retriever=LecternRetriever(find=lambda text: self.passages(text, asked.scope)), message_id=message_id,
-            # Of another scope, what the model was told before may be outside of it.
-            goes_on=message_id is not None and asked.changed is None,
+    def _understood(self, asked: Scoped, model: str | None, agent: bool | None) -> Question:
+        """The question put right by the documents' own words, with the ways in which it can be searched for."""
+        return self._answers().understand(
+            self.library.understood(asked.text, asked.scope), history=asked.history,
+            model=model or self._preferences.model, settings=self._preferences.effective,
             contents=self.library.contents(asked.scope), agent=agent,
         )  # fmt: skip
-        return (self._told(event, asked, question) for event in events)
+
+    def _answered(
+        self, asked: Scoped, understood: Question, question: str, cancellation: Cancellation | None
+    ) -> Iterator[StreamEvent]:
+        """The events of the answer to `question`, as it was written."""
+        stopped = (cancellation or Cancellation()).is_set
+        for event in self._answers().stream(understood, lambda text: self.passages(text, asked.scope), stopped):
+            yield self._told(event, asked, question)
 
     def _told(self, event: StreamEvent, asked: Scoped, question: str) -> StreamEvent:
         """An event; the answer with what is worth knowing of its scope, its query, and passages that instruct."""
@@ -244,13 +235,10 @@ class Asking:
         return self.library.search([question], settings, scope or Scope())[0]
 
     def _answers(self) -> Answerer:
-        from rag_core.retrieval.langchain import LecternRetriever
-
         with self._lock:
             if self._answerer is None:
                 self._answerer = Answerer(
                     self._preferences.settings,
-                    make_retriever=lambda: LecternRetriever(find=self.passages),
                     encode=lambda texts: self._embedding.get().encode_queries(texts),
                     encoder=Encoder(
                         tokens=lambda texts: self._embedding.get().encode_tokens(texts),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encoder
+from rag_core.answering.question import Search
 from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.composing import scored
 from rag_core.answering.strategies.extractive import believed
@@ -27,10 +27,10 @@ _TAKEN = "passage"  # what became of a candidate that was handed on
 
 
 class Notebook:
-    """Passages of several searches by one retriever. Thread-safe."""
+    """Passages of several searches. Thread-safe."""
 
-    def __init__(self, retriever: Any, encoder: Encoder) -> None:
-        self._retriever = retriever
+    def __init__(self, search: Search, encoder: Encoder) -> None:
+        self._search = search
         self._encode_tokens = encoder.tokens
         self._encoder = Encoder(self._encode, encoder.read)
         self._encoded: dict[str, TokenVectors] = {}
@@ -60,15 +60,13 @@ class Notebook:
         return replace(traces[0], notes=notes, searched=told)
 
     def search(self, query: str) -> tuple[tuple[Hit, ...], int]:
-        """The hits for a query, and how many of them are new. Raises whatever the retriever raises."""
+        """The hits for a query, and how many of them are new. Raises whatever the search raises."""
         with self._lock:
-            hits = tuple(document.metadata["hit"] for document in self._retriever.invoke(query))
-            trace: Trace = getattr(self._retriever, "trace", None) or Trace()
-            if trace.searched is not None:
-                for key, surely in trace.searched.understood.documents.items():
+            found = self._found[query] = self._search(query)
+            if found.trace.searched is not None:
+                for key, surely in found.trace.searched.understood.documents.items():
                     self._meant[key] = max(surely, self._meant.get(key, 0.0))
-            self._found[query] = Retrieval(hits, trace)
-            return hits, self.add(hits)
+            return found.hits, self.add(found.hits)
 
     def add(self, hits: Sequence[Hit]) -> int:
         """Keep passages; returns how many are new."""
@@ -94,7 +92,7 @@ class Notebook:
 
     def answers(self, question: str) -> bool:
         """Whether the passages answer a question surely enough."""
-        return believed(question, self.of(question), self._encoder, Aim.of(self.trace.searched)).enough
+        return believed(question, self.of(question), self._encoder, Aim.of(Retrieval((), self.trace))).enough
 
     def best(self, questions: Sequence[str]) -> tuple[Hit, ...]:
         """The passages that go into an answer: all of them ranked anew for each question, the best of each in turn.
@@ -112,6 +110,15 @@ class Notebook:
         """What every search found, the first of each, then the second of each, and so on."""
         most = _MORE_EACH * max((len(found.hits) for found in self._found.values()), default=0)
         return _in_turn([found.hits for found in self._found.values()])[:most]
+
+    def handed(self, query: str, hits: tuple[Hit, ...], parts: Mapping[str, Sequence[Hit]]) -> Retrieval:
+        """Passages that answer a query, and those among them that were found for each part of it."""
+        ids = {hit.chunk_id for hit in hits}
+        found = {
+            part: replace(self.found(part), hits=tuple(hit for hit in some if hit.chunk_id in ids))
+            for part, some in parts.items()
+        }
+        return Retrieval(hits, replace(self.trace, query=query), found)
 
     def _ranked(self, question: str) -> list[Hit]:
         """All passages by the best that any sentence or row of them says to a question."""

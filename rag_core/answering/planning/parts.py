@@ -50,6 +50,12 @@ def questions_of(question: str) -> tuple[str, ...]:
     return tuple(f"{part}?" for part in said)
 
 
+def parts_of(query: str, question: str) -> tuple[str, ...]:
+    """The questions that a question's wording consists of. One joined with the question before it is one still."""
+    joined = query != question and query.endswith(question)
+    return (query,) if joined else questions_of(query)
+
+
 def searches_of(parts: Sequence[str]) -> tuple[str, ...]:
     """What to search for: each question that one consists of, and those of several names or years one by one."""
     found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""An agent: plans searches, reads, says what is missing, searches again, and hands the best of it all to the chain.
+"""An agent: plans searches, reads, says what is missing, searches again, and has the best of it all written from.
 
 LangChain's agent on LangGraph runs the rounds and the tools. What it takes for its chat model is a `Planner`, which
 asks a language model for the next calls, in JSON, or goes by rules: where there is no model, and where one's reply has
@@ -23,21 +23,24 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langsmith.run_helpers import tracing_context
 from pydantic import BaseModel, ValidationError
 
-from rag_core.answering.draft import Draft
+from rag_core.answering.citations import CitationWriter
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.planning.calculating import calculate
 from rag_core.answering.planning.notebook import Notebook
-from rag_core.answering.planning.parts import keywords, searches_of
+from rag_core.answering.planning.parts import keywords, parts_of, searches_of
+from rag_core.answering.question import Question, Search
+from rag_core.answering.strategies.base import PassageStrategy, Strategy, best_wording
+from rag_core.answering.strategies.written import OpenModel
+from rag_core.answering.streaming import Progress
 from rag_core.answering.tables.saying import said
 from rag_core.answering.tables.tables import cells_of
-from rag_core.domain import Hit, Step
+from rag_core.answering.written import Written
+from rag_core.domain import Hit, Retrieval, Step
 from rag_core.errors import Cancelled
 from rag_core.models import ChatModel, prompts
 from rag_core.models.messages import prompted
-from rag_core.retrieval import Retrieval
-from rag_core.retrieval.contents import Contents
-from rag_core.retrieval.langchain import LecternRetriever
+from rag_core.models.registry import EXTRACTIVE
 
 ROUNDS = 3
 CALLS = 3
@@ -92,55 +95,70 @@ class Planner(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=calls))])
 
 
+class Agentic(Strategy):
+    """Searches in rounds, then has another strategy write."""
+
+    def __init__(self, writer: PassageStrategy, encoder: Encoder, open_model: OpenModel) -> None:
+        self._writer = writer
+        self._encoder = encoder
+        self._open_model = open_model
+
+    def write(self, question: Question, search: Search, progress: Progress) -> Written:
+        """Write from the best of all that was found."""
+        model = None if question.model == EXTRACTIVE else self._open_model(question)
+        agent = Agent(question, search, self._encoder, model, progress)
+        return self._writer.write_from(question, agent.run, progress)
+
+    def check(self, question: Question, written: Written, writer: CitationWriter, *, stopped: bool) -> Written:
+        """By whoever wrote it."""
+        return self._writer.check(question, written, writer, stopped=stopped)
+
+
 class Agent:
-    """Finds the passages for one draft. `model` is None where there is none; `contents` where pages cannot be read."""
+    """Finds the passages for one question. `model` is None where there is none."""
 
     def __init__(
-        self,
-        draft: Draft,
-        encoder: Encoder,
-        model: ChatModel | None,
-        contents: Contents | None,
-        on_step: Callable[[Step], None],
-        stopping: Callable[[], bool],
+        self, question: Question, search: Search, encoder: Encoder, model: ChatModel | None, progress: Progress
     ) -> None:
-        self._draft = draft
+        self._question = question
+        self._query = ""
+        self._search = search
+        self._encoder = encoder
         self._model = model
-        self._contents = contents
-        self._on_step = on_step
-        self._stopping = stopping
-        self._notebook = Notebook(draft.retriever, encoder)
-        self._questions = draft.questions
-        self._searches = searches_of(self._questions)
-        self._until = time.monotonic() + draft.settings.answering.agent_s
+        self._progress = progress
+        self._notebook = Notebook(search, encoder)
+        self._questions: tuple[str, ...] = ()
+        self._until = time.monotonic() + question.settings.answering.agent_s
         self._round = 0
         self._made: set[tuple[str, str]] = set()
+        self._steps: list[Step] = []
+        self._sums: list[str] = []
 
-    def run(self) -> None:
-        """Search in rounds; the draft's retriever then gives the best of all that was found.
+    def run(self) -> Retrieval:
+        """Search in rounds; the best of all that was found.
 
         Raises Cancelled, ModelUnavailable, and whatever the search raises.
         """
+        self._query = best_wording(self._question, self._search, self._encoder, self._progress)
+        self._questions = parts_of(self._query, self._question.text)
         graph = create_agent(Planner(plan=self._plan), self._tools())
         with tracing_context(enabled=False):  # nothing leaves the machine
-            graph.invoke({"messages": [HumanMessage(self._draft.query)]}, RunnableConfig(max_concurrency=1))
+            graph.invoke({"messages": [HumanMessage(self._query)]}, RunnableConfig(max_concurrency=1))
         if not self._notebook.searches:
-            self._notebook.search(self._draft.query)
+            self._notebook.search(self._query)
         newest = reversed(self._notebook.searches)
         rankings = [*dict.fromkeys((*self._questions, *newest))][:_MOST_RANKINGS]
-        best = self._notebook.best(rankings)
-        handed = Retrieval(best, self._notebook.trace)
-        self._draft.retriever = LecternRetriever(find=lambda text: handed)
-        ids = {hit.chunk_id for hit in best}
-        for question in self._questions if len(self._questions) > 1 else ():
-            hits = tuple(hit for hit in self._notebook.of(question) if hit.chunk_id in ids)
-            self._draft.parts[question] = replace(self._notebook.found(question), hits=hits)
+        parts = self._questions if len(self._questions) > 1 else ()
+        found = self._notebook.handed(
+            self._query, self._notebook.best(rankings), {part: self._notebook.of(part) for part in parts}
+        )
+        self._progress.lap("agent")
+        return replace(found, trace=replace(found.trace, steps=tuple(self._steps)), sums=tuple(self._sums))
 
     def _plan(self, messages: Sequence[BaseMessage]) -> list[Call]:
         """The calls of the next round, none where nothing is missing or the time is over. Raises Cancelled."""
         self._round += 1
-        if self._stopping():
-            raise Cancelled("The agent was stopped.")
+        self._progress.check()
         if self._round > ROUNDS:
             return []
         calls = self._new(self._by_model(messages) if self._model is not None else self._by_rules())
@@ -175,13 +193,13 @@ class Agent:
     def _by_rules(self) -> list[Call]:
         """The question's parts; then, for those not answered surely, their content words and the best pages."""
         searched = set(self._notebook.searches)
-        if todo := [text for text in self._searches if text not in searched]:
+        if todo := [text for text in searches_of(self._questions) if text not in searched]:
             return [Call(tool="search", input=text) for text in todo]
         unsure = [question for question in self._questions if not self._notebook.answers(question)]
         if unsure:
             self._tell("plan", f"Not answered yet: {' '.join(unsure)}")
         again = [Call(tool="search", input=keywords(one)) for one in unsure if keywords(one) not in searched]
-        pages = [hits[0] for one in unsure if (hits := self._notebook.of(one))] if self._contents else []
+        pages = [hits[0] for one in unsure if (hits := self._notebook.of(one))] if self._question.contents else []
         return again or [Call(tool="read_page", input=str(self._notebook.number(hit))) for hit in pages]
 
     def _asked(self, found: str) -> str:
@@ -195,25 +213,25 @@ class Agent:
             found = found[: max(0, len(found) * left // tokens - 1)]
         asked = model.stream(
             prompted(self._prompt(found)), max_tokens=most, json_schema=Plan.model_json_schema(),
-            cancelled=lambda: self._stopping() or self._late(),
+            cancelled=lambda: self._progress.stopping() or self._late(),
         )  # fmt: skip
         try:
             with closing(asked) as deltas:
                 return "".join(delta.text for delta in deltas)
         except Cancelled:
-            if self._stopping():
+            if self._progress.stopping():
                 raise
             return ""  # the time is over
 
     def _prompt(self, found: str) -> str:
         return prompts.PLAN.fill(
-            question=self._draft.query, found=found, round=str(self._round), rounds=str(ROUNDS)
+            question=self._query, found=found, round=str(self._round), rounds=str(ROUNDS)
         )  # fmt: skip
 
     def _found(self, messages: Sequence[BaseMessage]) -> str:
         """What the tools gave, the newest first, so that it is the oldest that gives way."""
         results = [str(message.content) for message in messages if isinstance(message, ToolMessage)]
-        marked = [prompts.MARKED.fill(mark=self._draft.mark)] if results else []
+        marked = [prompts.MARKED.fill(mark=self._question.mark)] if results else []
         return "\n\n".join((*marked, *reversed(results)))
 
     def _tools(self) -> list[BaseTool]:
@@ -232,9 +250,10 @@ class Agent:
     def read_page(self, input: str) -> str:
         """Show the rest of a passage's page."""
         hit = self._passage(input)
-        if hit is None or self._contents is None:
+        contents = self._question.contents
+        if hit is None or contents is None:
             return f"There is no page of passage {input}."
-        page = self._contents.page_of(hit)
+        page = contents.page_of(hit)
         self._notebook.add(page)
         self._tell("read_page", f"Read page {hit.page_label or hit.page} of {hit.document.title}")
         return f"read_page {input}:\n{self._shown(page)}"
@@ -249,7 +268,7 @@ class Agent:
         lines = list(filter(None, cells))[:_MOST_CELLS]
         self._tell("read_table", f"Read {len(lines)} figures in the tables of {hit.document.title}, p. {hit.page}")
         number = self._notebook.number(hit)
-        shown = prompts.passage(number, hit.document.title, "\n".join(lines), self._draft.mark)
+        shown = prompts.passage(number, hit.document.title, "\n".join(lines), self._question.mark)
         return f"read_table {input}:\n{shown}"
 
     def calculate(self, input: str) -> str:
@@ -258,7 +277,7 @@ class Agent:
             worked = f"{input} = {calculate(input):.10g}"
         except ValueError as error:
             return str(error)
-        self._draft.worked += (worked,)
+        self._sums.append(worked)
         self._tell("calculate", f"Worked out {worked}")
         return worked
 
@@ -271,7 +290,7 @@ class Agent:
         return "\n".join(
             prompts.passage(
                 self._notebook.number(hit), f"{hit.document.title}, page {hit.page_label or hit.page}",
-                hit.text[:_PASSAGE_CHARS], self._draft.mark,
+                hit.text[:_PASSAGE_CHARS], self._question.mark,
             )
             for hit in hits
         )  # fmt: skip
@@ -281,5 +300,5 @@ class Agent:
 
     def _tell(self, tool: str, text: str) -> None:
         step = Step(self._round, tool, text)
-        self._draft.steps += (step,)
-        self._on_step(step)
+        self._steps.append(step)
+        self._progress.tell_stage(text, step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rag_core.domain import Searched
+from rag_core.domain import Retrieval
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,9 @@ class Aim:
     narrowed: bool = False
 
     @classmethod
-    def of(cls, searched: Searched | None) -> Aim:
+    def of(cls, retrieval: Retrieval) -> Aim:
         """By what a search tells of itself."""
+        searched = retrieval.trace.searched
         if searched is None:
             return cls()
         return cls(searched.understood.documents, bool(searched.scope) and searched.documents == 1)

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
-from rag_core.answering.citations import CitationWriter
-from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
-from rag_core.answering.quoted import quoted
 from rag_core.answering.strategies.aim import Aim
-from rag_core.answering.strategies.base import OnHits, Stop, Strategy
 from rag_core.answering.strategies.comparing import asked_of_each, asks_nothing_else, difference
 from rag_core.answering.strategies.composing import (
     MOST_WORDS,
@@ -36,7 +31,7 @@ from rag_core.answering.strategies.rows import cell_said, row_said
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.tables.tables import Cell
-from rag_core.domain import Answer, Hit
+from rag_core.domain import Hit
 from rag_core.retrieval import Retrieval
 from rag_core.retrieval.understanding import topic_of
 
@@ -178,10 +173,7 @@ def extract_parts(
     None instead of an extraction where no part is answered. The confidence is the least of the answers'.
     """
     most = max(1, max_sentences // max(len(parts), 1))
-    found = {
-        part: extract(part, one.hits, encoder, aim=Aim.of(one.trace.searched), max_sentences=most)
-        for part, one in parts.items()
-    }
+    found = {part: extract(part, one.hits, encoder, aim=Aim.of(one), max_sentences=most) for part, one in parts.items()}
     missing = tuple(part for part, one in found.items() if one.abstained)
     answers = [one for one in found.values() if not one.abstained]
     if not answers:
@@ -194,38 +186,3 @@ def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim = NO
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
     read = _read(question, hits, encoder, aim, 1)
     return Trust(0.0, 0.0, False, False) if read is None else read.trust
-
-
-class Extractive(Strategy):
-    """Quotes. What its answers are made of is the chain's `extraction`."""
-
-    cites = True
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-
-    def chain(self, draft: Draft, stopping: Stop, on_widened: OnHits) -> Any:
-        """RetrievalQA that quotes."""
-        from rag_core.answering import chain as chains
-
-        most = draft.settings.answering.max_sentences
-        return chains.extractive_chain(draft.retriever, self._encoder, most, lambda: draft.aim, lambda: draft.parts)
-
-    def answer(self, draft: Draft, writer: CitationWriter, stopped: bool) -> Answer:
-        """What was quoted, each sentence with its citation."""
-        extraction: Extraction = getattr(draft.combine, "extraction", NOTHING_EXTRACTED)
-        if stopped and extraction.abstained:
-            return draft.abstention(extraction.confidence, stopped=True)
-        text, sentences, citations = quoted(extraction, getattr(draft.combine, "missing", ()))
-        return Answer(
-            question=draft.question,
-            text=text,
-            sentences=sentences,
-            citations=citations,
-            hits=draft.hits,
-            confidence=extraction.confidence,
-            abstained=extraction.abstained,
-            model=draft.model,
-            stopped=stopped,
-            trace=draft.trace(citations=citations, told=extraction.told),
-        )

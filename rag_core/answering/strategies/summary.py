@@ -7,27 +7,24 @@ fit together, and become the summary, which is checked like any written answer.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from rag_core.answering.citations import CitationWriter, Register
-from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Quote, merge_hits, quotes
-from rag_core.answering.strategies.written import checked
-from rag_core.answering.streaming import Worker
+from rag_core.answering.question import Question, Search
+from rag_core.answering.strategies.base import Strategy
+from rag_core.answering.strategies.written import OpenModel, check_claims
+from rag_core.answering.streaming import Progress
 from rag_core.answering.summaries.condensing import Condensing
-from rag_core.answering.summaries.subject import Subject, extent_of, is_brief, narrowed, subject_of
+from rag_core.answering.summaries.subject import Subject, extent_of, is_brief, is_request, narrowed, subject_of
 from rag_core.answering.summaries.telling import EVERYWHERE, telling
 from rag_core.answering.summaries.wording import of_itself
-from rag_core.domain import Answer, Document, Sentence, StreamEvent
-from rag_core.errors import Cancelled
-from rag_core.models.base import ChatModel
+from rag_core.answering.written import Written
+from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Content, Contents
-from rag_core.settings import Settings
 from rag_core.text.terms import coverage, terms
 
 MOST_WORDS = 120
@@ -39,9 +36,6 @@ _LEAST_HELD = 0.3  # share of a lead's terms that the line it cites holds
 # A choice of sentences says what a document is; whether they are those that were looked for is half a guess.
 _CONFIDENCE = 0.6
 
-Stop = Callable[[], bool]
-OpenModel = Callable[[str, Settings], ChatModel]
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -51,83 +45,49 @@ class Told:
     quote: Quote
 
 
-class Summarist:
-    """Answers requests for summaries of whole documents. Thread-safe."""
+class Summary(Strategy):
+    """Answers requests for summaries of whole documents."""
 
-    def __init__(self, encode_tokens: EncodeTokens, model: OpenModel) -> None:
+    def __init__(self, encode_tokens: EncodeTokens, open_model: OpenModel) -> None:
         self._encode_tokens = encode_tokens
-        self._model = model
+        self._open_model = open_model
 
-    def stream(
-        self, draft: Draft, contents: Contents, cancelled: Stop, instead: Callable[[], Iterator[StreamEvent]]
-    ) -> Iterator[StreamEvent]:
-        """The pieces of a summary, stages among them, last the whole answer; those of `instead` for a mere topic.
-
-        Raises ModelUnavailable, StoreUnavailable.
-        """
-        yield StreamEvent(stage="searching")
-        subject = subject_of(draft.question, contents, draft.history, lambda: _found(draft))
+    def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
+        """The summary; None for a question that asks for none, or for a mere topic. Raises StoreUnavailable."""
+        if question.contents is None or not is_request(question.text):
+            return None
+        progress.tell_stage("searching")
+        query = question.wordings[0]
+        subject = subject_of(question.text, question.contents, question.history, lambda: _documents(search(query).hits))
         if not subject.documents:
-            yield from instead()
-            return
-        read = yield from _read(subject, contents, cancelled)
-        draft.lap("search", draft.began)
-        if draft.model == EXTRACTIVE or not read:
-            answer = _extracted(draft, subject, read, cancelled())
-            if answer.abstained:  # it holds no sentence that stands alone
-                yield from instead()
-                return
-            yield StreamEvent(text=answer.text)
-            yield StreamEvent(answer=answer)
-            return
-        yield from self._written(draft, subject, read, cancelled)
+            return None
+        read = _read(subject, question.contents, progress)
+        progress.lap("search")
+        written = None
+        if question.model != EXTRACTIVE and read:
+            condensing = Condensing(question, self._open_model(question), self._encode_tokens, progress)
+            written = condensing.run(read, _notes(subject))
+        if written is None or not written.text.strip():
+            written = _extracted(question, subject, read)
+        progress.lap("generate")
+        return written and replace(written, retrieval=Retrieval((), Trace(query=query)))
 
-    def _written(
-        self, draft: Draft, subject: Subject, read: Sequence[Content], cancelled: Stop
-    ) -> Iterator[StreamEvent]:
-        """Map and reduce, in a thread of its own, so that a stop need not wait for the model."""
-        condensing = Condensing(draft, self._model(draft.model, draft.settings), self._encode_tokens)
-        stopped = False
-        worker: Worker[StreamEvent | CitationWriter] = Worker(
-            lambda emit, stopping: condensing.run(read, emit, stopping)
-        )
-        writer: CitationWriter | None = None
-        with worker:
-            try:
-                for event in worker.events(cancelled):
-                    if isinstance(event, CitationWriter):
-                        writer = event
-                    else:
-                        yield event
-            except Cancelled:
-                stopped = True
-        stopped = stopped or cancelled()
-        if writer is not None and (rest := writer.finish()):
-            yield StreamEvent(text=rest)
-        if writer is None or not (stopped or writer.text.strip()):
-            yield StreamEvent(
-                answer=draft.abstention(0.0, stopped=True) if stopped else _extracted(draft, subject, read, False)
-            )
-            return
-        draft.hits = writer.passages.hits
-        notes = [*_notes(subject), *condensing.notes]
-        yield StreamEvent(answer=checked(draft, writer, self._encode_tokens, 1.0, stopped, notes))
+    def check(self, question: Question, written: Written, writer: CitationWriter, *, stopped: bool) -> Written:
+        """What a model made of the documents, checked like any text of one."""
+        return check_claims(written, writer, self._encode_tokens, 1.0, stopped=stopped)
 
 
-def _found(draft: Draft) -> list[Document]:
-    """The documents of the passages that a search finds, best first. What it left out the summary may still have."""
-    hits = [found.metadata["hit"] for found in copy(draft.retriever).invoke(draft.query)]
+def _documents(hits: Sequence[Hit]) -> list[Document]:
+    """The documents of passages, best first."""
     return list({hit.document.id: hit.document for hit in hits}.values())
 
 
-def _read(subject: Subject, contents: Contents, cancelled: Stop) -> Generator[StreamEvent, None, list[Content]]:
+def _read(subject: Subject, contents: Contents, progress: Progress) -> list[Content]:
     """Read what is to be summarised of each document, and tell which one is read."""
     found = []
     for number, document in enumerate(subject.documents, start=1):
-        if cancelled():
-            break
         place = f"document {number} of {len(subject.documents)}: " if len(subject.documents) > 1 else ""
-        yield StreamEvent(stage=f"Reading {place}{document.title}")
+        progress.tell_stage(f"Reading {place}{document.title}")
         content = contents.read(document)
         if content is not None and subject.section is not None:
             content = narrowed(content, subject.section)
@@ -136,14 +96,15 @@ def _read(subject: Subject, contents: Contents, cancelled: Stop) -> Generator[St
     return found
 
 
-def _extracted(draft: Draft, subject: Subject, read: Sequence[Content], stopped: bool) -> Answer:
-    """The answer without a model: one paragraph for one document, an item for each of several."""
-    since = time.perf_counter()
-    every = [(content, _told(content, subject, len(read), is_brief(draft.question))) for content in read]
+def _extracted(question: Question, subject: Subject, read: Sequence[Content]) -> Written | None:
+    """The summary without a model: one paragraph for one document, an item for each of several.
+
+    None where no document holds a sentence that stands alone.
+    """
+    every = [(content, _told(content, subject, len(read), is_brief(question.text))) for content in read]
     groups = [(content, told) for content, told in every if told]
-    draft.lap("generate", since)
-    if not groups or stopped:
-        return draft.abstention(0.0, stopped=stopped)
+    if not groups:
+        return None
     register = Register()
     sentences: list[Sentence] = []
     lines = []
@@ -153,11 +114,10 @@ def _extracted(draft: Draft, subject: Subject, read: Sequence[Content], stopped:
         lines.append(f"- {content.document.title}: {marked}" if len(groups) > 1 else marked)
         sentences += made
     cited = {citation.chunk_id for citation in register.citations}
-    draft.hits = tuple(hit for content, _ in groups for hit in content.hits if hit.chunk_id in cited)
-    return Answer(
-        question=draft.question, text="\n".join(lines), sentences=tuple(sentences),
-        citations=tuple(register.citations), hits=draft.hits, confidence=_CONFIDENCE, abstained=False,
-        model=draft.model, trace=draft.trace(_notes(subject, len(groups))),
+    return Written(
+        hits=tuple(hit for content, _ in groups for hit in content.hits if hit.chunk_id in cited),
+        text="\n".join(lines), sentences=tuple(sentences), citations=tuple(register.citations),
+        confidence=_CONFIDENCE, notes=tuple(_notes(subject, len(groups))),
     )  # fmt: skip
 
 

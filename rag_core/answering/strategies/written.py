@@ -2,110 +2,123 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
-from typing import Any
 
 from rag_core.answering import confidence
 from rag_core.answering.citations import CitationWriter, is_not_found, renumbered, sentences_of
 from rag_core.answering.conversation import earlier_turns
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
-from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import Encoder, EncodeTokens
 from rag_core.answering.grounding import Grounding
-from rag_core.answering.quoted import quoted
-from rag_core.answering.strategies.base import OnHits, Stop, Strategy
+from rag_core.answering.passage_prompt import PromptFrame
+from rag_core.answering.question import Question
+from rag_core.answering.quotations import quoted
+from rag_core.answering.strategies.aim import Aim
+from rag_core.answering.strategies.base import PassageStrategy
 from rag_core.answering.strategies.extractive import Extraction, believed, extract
 from rag_core.answering.strategies.units import stands_alone
-from rag_core.domain import Answer
+from rag_core.answering.streaming import Progress
+from rag_core.answering.written import Written, abstain
+from rag_core.domain import Retrieval
 from rag_core.models.base import ChatModel
-from rag_core.models.opened import OpenModels
+from rag_core.models.messages import Usage
 from rag_core.models.prompts import WORKED
 
 _EARLIER_SHARE = 32  # of the context, for turns before the last two: each word of them delays the answer's first
 
+OpenModel = Callable[[Question], ChatModel]
+"""The language model that a question is for, opened where it is not yet. Raises ModelUnavailable."""
 
-class Written(Strategy):
-    """Lets any of the language models write."""
 
-    def __init__(self, encoder: Encoder, models: OpenModels) -> None:
-        self._encoder = encoder
-        self._models = models
+class WrittenByModel(PassageStrategy):
+    """Lets any of the language models write. What they were told and said is kept for the next question."""
+
+    def __init__(self, encoder: Encoder, open_model: OpenModel) -> None:
+        super().__init__(encoder)
+        self._open_model = open_model
         self.dialogues = Dialogues()
 
-    def chain(self, draft: Draft, stopping: Stop, on_widened: OnHits) -> Any:
-        """RetrievalQA around the model that was asked for."""
-        from rag_core.answering import chain as chains
+    def prepare(self, question: Question) -> None:
+        """Open the model that was asked for."""
+        self._open_model(question)
 
-        settings = draft.settings
-        model = self._models.get(draft.model, settings)
+    def compose(self, question: Question, retrieval: Retrieval, progress: Progress) -> Written:
+        """Ask the model about the passages that fit into its context; without passages it is not asked at all."""
+        if not retrieval.hits:
+            written = Written(retrieval)
+            progress.tell(written)
+            return abstain(written, 0.0)
+        model, settings = self._open_model(question), question.settings
         # An answer may take at most half of the context, or there is no room for passages.
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
-        draft.earlier = earlier_turns(draft.history, model.count_tokens, model.context_tokens // _EARLIER_SHARE)
-        history = draft.earlier.text
-        if draft.worked:
-            history += WORKED.fill(sums="; ".join(draft.worked))
-        return chains.model_chain(draft.retriever, model, max_tokens=longest, history=history, cancelled=stopping,
-            template=settings.answering.prompt, on_widened=on_widened, before=self._before(draft, model),
-            follows=draft.query != draft.question, mark=draft.mark,
+        earlier = earlier_turns(question.history, model.count_tokens, model.context_tokens // _EARLIER_SHARE)
+        sums = WORKED.fill(sums="; ".join(retrieval.sums)) if retrieval.sums else ""
+        query = retrieval.trace.query
+        frame = PromptFrame(model, query, longest, question.mark, earlier.text + sums, settings.answering.prompt)
+        prompt = frame.filled(retrieval.hits, self._before(question, model), follows=query != question.text)
+        # A dialogue that goes on has its turns as they were, and a prompt of the user's own may want none.
+        says = bool(earlier.note) and earlier.text in prompt.dialogue.messages[-1].text
+        written = Written(
+            retrieval, prompt.hits, cited=False, left_out=prompt.left_out, notes=(earlier.note,) if says else (),
+            prompt=prompt.dialogue.messages,
         )  # fmt: skip
+        progress.tell(written)
+        text, usage = _generated(model, prompt.dialogue, longest, progress)
+        if question.message_id and not settings.answering.prompt:
+            self.dialogues.keep(question.model, question.message_id, prompt.dialogue.said(text))
+        return replace(written, text=text, usage=usage)
 
-    def _before(self, draft: Draft, model: ChatModel) -> Dialogue:
-        """What the model was told and said last in this conversation, where it keeps what it read."""
-        last = draft.history[-1].id if draft.history and draft.goes_on else ""
-        return self.dialogues.after(draft.model, last) if last and model.keeps_prefix else NOTHING_SAID
-
-    def keep(self, draft: Draft, text: str) -> None:
-        """Keep what the model was told and said."""
-        told: Dialogue = getattr(draft.combine, "told", NOTHING_SAID)
-        if draft.message_id is not None and told.messages and not draft.settings.answering.prompt:
-            self.dialogues.keep(draft.model, draft.message_id(), told.said(text))
-
-    def answer(self, draft: Draft, writer: CitationWriter, stopped: bool) -> Answer:
+    def check(self, question: Question, written: Written, writer: CitationWriter, *, stopped: bool) -> Written:
         """The checked answer; where the model found none, with what the passages offer instead."""
-        found = believed(draft.query, draft.hits, self._encoder, draft.aim).answerable
-        answer = checked(draft, writer, self._encoder.tokens, found, stopped)
-        return self._with_closest(answer, draft) if answer.abstained else answer
+        query, aim = written.retrieval.trace.query, Aim.of(written.retrieval)
+        found = believed(query, written.hits, self._encoder, aim).answerable
+        tokens = self._tokens(question, written, writer)
+        checked = check_claims(replace(written, tokens=tokens), writer, self._encoder.tokens, found, stopped=stopped)
+        if not checked.abstained:
+            return checked
+        near = extract(query, written.hits, self._encoder, aim=aim).quotes
+        offered = Extraction(tuple(filter(stands_alone, near)), checked.confidence, True)
+        text, sentences, citations = quoted(offered)
+        return replace(checked, text=text, sentences=sentences, citations=citations)
 
-    def _with_closest(self, answer: Answer, draft: Draft) -> Answer:
-        """A model's abstention with what the extractive one would offer from the same passages."""
-        near = extract(draft.query, draft.hits, self._encoder, aim=draft.aim).quotes
-        offered = tuple(filter(stands_alone, near))
-        text, sentences, citations = quoted(Extraction(offered, answer.confidence, True))
-        return replace(answer, text=text, sentences=sentences, citations=citations)
+    def _before(self, question: Question, model: ChatModel) -> Dialogue:
+        """What the model was told and said last in this conversation, where it keeps what it read."""
+        last = question.history[-1].id if question.history and question.goes_on else ""
+        return self.dialogues.after(question.model, last) if last and model.keeps_prefix else NOTHING_SAID
+
+    def _tokens(self, question: Question, written: Written, writer: CitationWriter) -> dict[str, int]:
+        """Those of the prompt and the answer, counted where the answer did not come to its end."""
+        model = self._open_model(question)
+        usage = written.usage or Usage(model.prompt_tokens(written.prompt), 0)
+        return {"prompt": usage.prompt_tokens, "answer": usage.answer_tokens or model.count_tokens(writer.text)}
 
 
-def checked(
-    draft: Draft,
-    writer: CitationWriter,
-    encode_tokens: EncodeTokens,
-    found: float,
-    stopped: bool,
-    notes: Sequence[str] = (),
-) -> Answer:
-    """What a language model wrote as an answer, its sentences checked against the passages.
+def check_claims(
+    written: Written, writer: CitationWriter, encode_tokens: EncodeTokens, found: float, *, stopped: bool
+) -> Written:
+    """What a language model wrote, its sentences checked against the passages.
 
-    `found` is the probability that the passages hold an answer.
+    `writer` has read its text. `found` is the probability that the passages hold an answer.
     """
-    since = time.perf_counter()
+    written = replace(written, cited=True, removed=writer.removed)
     if is_not_found(writer.text) or not writer.text.strip():
-        draft.lap("cite", since)
-        return draft.abstention(found, stopped=stopped and not is_not_found(writer.text), writer=writer)
-    written = sentences_of(writer.text)
-    grounded = Grounding(writer.passages, encode_tokens).check(written, writer.register)
-    text, sentences, citations = renumbered(writer.text, written, grounded, writer.register)
+        return abstain(written, found, stopped=stopped and not is_not_found(writer.text))
+    said = sentences_of(writer.text)
+    grounded = Grounding(writer.passages, encode_tokens).check(said, writer.register)
+    text, sentences, citations = renumbered(writer.text, said, grounded, writer.register)
     sure, told = confidence.written(found, sentences)
-    draft.lap("cite", since)
-    return Answer(
-        question=draft.question,
-        text=text,
-        sentences=sentences,
-        citations=citations,
-        hits=draft.hits,
-        confidence=sure,
-        abstained=False,
-        model=draft.model,
-        stopped=stopped,
-        trace=draft.trace([*notes, *draft.notes(writer)], writer, citations, told),
-    )
+    return replace(written, text=text, sentences=sentences, citations=citations, confidence=sure, told=told)
+
+
+def _generated(model: ChatModel, dialogue: Dialogue, longest: int, progress: Progress) -> tuple[str, Usage | None]:
+    """The model's text, told as it comes, and the tokens."""
+    texts, usage = [], None
+    with closing(model.stream(dialogue.messages, max_tokens=longest, cancelled=progress.stopping)) as deltas:
+        for delta in deltas:
+            usage = delta.usage or usage
+            if delta.text:
+                texts.append(delta.text)
+                progress.tell(delta.text)
+    return "".join(texts), usage

@@ -6,17 +6,18 @@ the chunk which it came from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_core.answering.citations import CitationWriter, Passages, sentences_of
-from rag_core.answering.draft import Draft
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
+from rag_core.answering.question import Question
+from rag_core.answering.streaming import Progress
 from rag_core.answering.summaries.telling import telling
-from rag_core.domain import Hit, StreamEvent
-from rag_core.errors import Cancelled
+from rag_core.answering.written import Written
+from rag_core.domain import Hit
 from rag_core.models import prompts
 from rag_core.models.base import ChatModel
 from rag_core.models.messages import prompted
@@ -26,10 +27,6 @@ from rag_core.retrieval.hierarchy.summaries import in_turn
 _NOTE_TOKENS = 300
 _MOST_ROUNDS = 4
 _SEPARATOR_TOKENS = 2
-
-Event = StreamEvent | CitationWriter
-Emit = Callable[[Event], None]
-Stop = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +43,31 @@ class Source:
 
 
 class Condensing:
-    """One summary by one model. notes: what of the text it was not made from."""
+    """One summary by one model."""
 
-    def __init__(self, draft: Draft, model: ChatModel, encode_tokens: EncodeTokens) -> None:
-        self._draft = draft
+    def __init__(self, question: Question, model: ChatModel, encode_tokens: EncodeTokens, progress: Progress) -> None:
+        self._question = question
         self._model = model
         self._encode_tokens = encode_tokens
-        self._most = min(draft.settings.generation.max_tokens, model.context_tokens // 2)
+        self._progress = progress
+        self._most = min(question.settings.generation.max_tokens, model.context_tokens // 2)
         self._note = min(_NOTE_TOKENS, self._most)
-        self.notes: list[str] = []
+        self._notes: list[str] = []
 
-    def run(self, read: Sequence[Content], emit: Emit, stopping: Stop) -> None:
-        """Summarise; emits stages, the summary's writer before its text, and its text as it comes.
+    def run(self, read: Sequence[Content], notes: Sequence[str] = ()) -> Written:
+        """Summarise. `notes` stand before those of what was not read.
 
         Of several documents each gives one part: its chunks nearest to the centroids. Raises Cancelled and
         ModelUnavailable.
         """
+        self._notes = list(notes)
         title = read[0].document.title if len(read) == 1 else "several documents"
         sources = [[Source(hit.text, hit) for hit in content.hits] for content in read]
         if len(read) > 1:
             sources = [self._nearest(content) for content in read]
             used, every = sum(map(len, sources)), sum(len(content.hits) for content in read)
             if used < every:
-                self.notes.append(
+                self._notes.append(
                     f"{used} of {every} passages were read, those nearest to what each document is about."
                 )
         flat = [source for some in sources for source in some]
@@ -77,23 +76,22 @@ class Condensing:
             if len(self._parts(flat, self._room(title, self._most))) <= 1:
                 break
             parts = [part for some in sources for part in self._parts(some, self._room(title, self._note))]
-            flat = self._noted(parts, read, title, doing, emit, stopping)
+            flat = self._noted(parts, read, title, doing)
             sources, doing = [flat], "Condensing"
-        self._summary(flat, title, emit, stopping)
+        return self._summary(flat, title)
 
     def _noted(
-        self, parts: Sequence[Sequence[Source]], read: Sequence[Content], title: str, doing: str, emit: Emit,
-        stopping: Stop,
-    ) -> list[Source]:  # fmt: skip
+        self, parts: Sequence[Sequence[Source]], read: Sequence[Content], title: str, doing: str
+    ) -> list[Source]:
         """Notes on each part, in order."""
         found: list[Source] = []
         for number, part in enumerate(parts, start=1):
             titles = {source.hit.document.title for source in part}
             about = titles.pop() if len(titles) == 1 else title
-            emit(StreamEvent(stage=f"{doing} part {number} of {len(parts)}: {about}"))
+            self._progress.tell_stage(f"{doing} part {number} of {len(parts)}: {about}")
             prompt = prompts.PART.fill(title=prompts.plain(title), context=self._context(part))
             writer = CitationWriter(Passages([source.hit for source in part]))
-            for text in self._generated(prompt, self._note, stopping):
+            for text in self._generated(prompt, self._note):
                 writer.feed(text)
             writer.finish()
             found += self._cited(writer) or _quoted(part, read)
@@ -111,32 +109,36 @@ class Condensing:
             if one.supported and one.citations and one.citations[0] in known
         ]
 
-    def _summary(self, sources: Sequence[Source], title: str, emit: Emit, stopping: Stop) -> None:
-        emit(StreamEvent(stage="answering"))
+    def _summary(self, sources: Sequence[Source], title: str) -> Written:
         fitting = next(iter(self._parts(sources, self._room(title, self._most))), [])
         if len(fitting) < len(sources):
             left_out = len(sources) - len(fitting)
-            self.notes.append(f"The notes on the documents were too long: the last {left_out} sentences were left out.")
-        writer = CitationWriter(Passages([source.hit for source in fitting]))
-        emit(writer)
+            self._notes.append(
+                f"The notes on the documents were too long: the last {left_out} sentences were left out."
+            )
+        written = Written(hits=tuple(source.hit for source in fitting), cited=False, notes=tuple(self._notes))
+        self._progress.tell(written)
         prompt = prompts.WHOLE.fill(
-            title=prompts.plain(title), context=self._context(fitting), question=self._draft.question
+            title=prompts.plain(title), context=self._context(fitting), question=self._question.text
         )
-        for text in self._generated(prompt, self._most, stopping):
-            if shown := writer.feed(text):
-                emit(StreamEvent(text=shown))
+        texts = []
+        for text in self._generated(prompt, self._most):
+            texts.append(text)
+            self._progress.tell(text)
+        return replace(written, text="".join(texts))
 
-    def _generated(self, prompt: str, most: int, stopping: Stop) -> Iterator[str]:
+    def _generated(self, prompt: str, most: int) -> Iterator[str]:
+        stopping = self._progress.stopping
         with closing(self._model.stream(prompted(prompt), max_tokens=most, cancelled=stopping)) as deltas:
             for delta in deltas:
-                if stopping():
-                    raise Cancelled("The summary was stopped.")
-                yield delta.text
+                self._progress.check()
+                if delta.text:
+                    yield delta.text
 
     def _room(self, title: str, answer: int) -> int:
         """Tokens that passages may have in a prompt."""
         frame = prompts.WHOLE.fill(
-            title=prompts.plain(title), context=self._context([]), question=self._draft.question
+            title=prompts.plain(title), context=self._context([]), question=self._question.text
         )  # fmt: skip
         return self._model.context_tokens - answer - self._model.prompt_tokens(prompted(frame))
 
@@ -145,7 +147,7 @@ class Condensing:
         parts: list[list[Source]] = []
         left = 0
         for source in sources:
-            tokens = self._model.count_tokens(prompts.passage(1, source.place, source.text, self._draft.mark))
+            tokens = self._model.count_tokens(prompts.passage(1, source.place, source.text, self._question.mark))
             tokens += _SEPARATOR_TOKENS
             if tokens > room:
                 source = Source(source.text[: max(1, len(source.text) * room // tokens)], source.hit)
@@ -159,7 +161,7 @@ class Condensing:
 
     def _context(self, sources: Sequence[Source]) -> str:
         """Numbered passages."""
-        return prompts.passages(((one.place, one.text) for one in sources), self._draft.mark)
+        return prompts.passages(((one.place, one.text) for one in sources), self._question.mark)
 
     def _nearest(self, content: Content) -> list[Source]:
         """The chunks nearest to the centroids that fit into one part, in order."""

@@ -1,22 +1,20 @@
-"""Hits, a retriever and an encoder made by hand."""
+"""Hits, a search and an encoder made by hand."""
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document as LangChainDocument
-from langchain_core.retrievers import BaseRetriever
 from numpy.typing import NDArray
-from pydantic import Field
 
+from rag_core.answering import Answerer
 from rag_core.answering.encoding import Encoder
-from rag_core.domain import Box, Document, Hit, Trace
+from rag_core.answering.question import Search
+from rag_core.domain import Box, Document, Hit, Retrieval, StreamEvent, Trace
 from rag_core.text.terms import terms
 
 
@@ -73,29 +71,33 @@ def line_boxes(count: int) -> tuple[Box, ...]:
     return tuple(Box(0.1, 0.1 * line, 0.9, 0.1 * line + 0.08) for line in range(count))
 
 
-class ListRetriever(BaseRetriever):
-    """Returns the same hits for every question, scored by `encode`, and says that it did."""
+@dataclass
+class ListSearch:
+    """Finds the same hits for every question, scored by `encode`, and says that it did."""
 
     hits: tuple[Hit, ...] = ()
-    failure: Any = None
-    before: Callable[[], None] | None = None
-    asked: list[str] = Field(default_factory=list)
+    failure: Exception | None = None
+    before: Callable[[], None] = lambda: None
+    asked: list[str] = field(default_factory=list)
 
-    @property
-    def trace(self) -> Trace:
-        return Trace(engine="list", latency_ms={"embed": 1.0}, notes=("from a list",))
-
-    def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
-    ) -> list[LangChainDocument]:
+    def __call__(self, query: str) -> Retrieval:
         self.asked.append(query)
-        if self.before is not None:
-            self.before()
+        self.before()
         if self.failure is not None:
             raise self.failure
         scored = [replace(one, score=float((encode([one.text]) @ encode([query])[0])[0])) for one in self.hits]
         scored.sort(key=lambda one: -one.score)
-        return [LangChainDocument(page_content=one.text, metadata={"hit": one}) for one in scored]
+        return Retrieval(tuple(scored), Trace(engine="list", latency_ms={"embed": 1.0}, notes=("from a list",)))
+
+    __hash__ = object.__hash__
+
+
+def stream(
+    answerer: Answerer, question: str, search: Search, *, cancelled: Callable[[], bool] = lambda: False, **known: Any
+) -> Iterator[StreamEvent]:
+    """The events of an answer; `known` is what `Answerer.understand` or a `Question` takes."""
+    kept = {name: known.pop(name) for name in ("message_id", "goes_on") if name in known}
+    return answerer.stream(replace(answerer.understand(question, **known), **kept), search, cancelled)
 
 
 SALES = hit(

@@ -8,12 +8,11 @@ from dataclasses import replace
 import pytest
 
 from rag_core.answering import Answerer
-from rag_core.answering import chain as chains
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.settings import GenerationSettings, Settings
-from tests.rag_core.answering.parts import ENCODER, TEA, ListRetriever, encode, hit
-from tests.rag_core.answering.test_chain import Parrot, model_chain
+from tests.rag_core.answering.parts import ENCODER, TEA, ListSearch, encode, hit, stream
+from tests.rag_core.answering.test_passage_prompt import Parrot, frame_of
 from tests.rag_core.models.gemini_server import Script, gemini_server
 
 PAGE = "The board met in May. Anna Berger leads the board. She was chosen in 2017. Her deputy is Karl Ott. He is new."
@@ -64,26 +63,23 @@ def test_a_chunk_stands_in_one_passage_alone() -> None:
 
 
 def test_the_prompt_is_widened_within_the_model_s_context() -> None:
-    told: list[tuple[Hit, ...]] = []
-    wide, narrow = Parrot(context_tokens=10_000), Parrot(context_tokens=10_000)
-    chain = model_chain(wide, (WIDE, TEA), on_widened=told.append)
-    chains.run(chain, "Who leads the board?", chains.Listener(lambda _: None, lambda _: None))
-    assert text_of(WIDE) in wide.prompts[0]
-    assert [len(one.around) for one in told[0]] == [3, 0]
-    narrow.context_tokens = chain.combine_documents_chain.usage.prompt_tokens - 2 + 100
-    chain = model_chain(narrow, (WIDE, TEA), on_widened=told.append)
-    chains.run(chain, "Who leads the board?", chains.Listener(lambda _: None, lambda _: None))
-    assert chain.combine_documents_chain.left_out == ()
-    assert chain.combine_documents_chain.usage.prompt_tokens + 100 <= narrow.context_tokens
-    assert 0 < len(told[1][0].around) < 3
+    wide = Parrot(context_tokens=10_000)
+    prompt = frame_of(wide).filled((WIDE, TEA))
+    assert text_of(WIDE) in prompt.dialogue.messages[-1].text
+    assert [len(one.around) for one in prompt.hits] == [3, 0]
+    narrow = Parrot(context_tokens=wide.prompt_tokens(prompt.dialogue.messages) - 2 + 100)
+    prompt = frame_of(narrow).filled((WIDE, TEA))
+    assert prompt.left_out == ()
+    assert narrow.prompt_tokens(prompt.dialogue.messages) + 100 <= narrow.context_tokens
+    assert 0 < len(prompt.hits[0].around) < 3
 
 
 def test_a_sentence_of_a_neighbour_is_cited_where_it_stands(script: Script) -> None:
     script.texts = ("The deputy is Karl Ott [1]. The board met in May [1].",)
     generation = GenerationSettings(model="gemini", gemini_endpoint=script.url, timeout_s=5)
     settings = Settings(generation=generation, google_api_key="key", allow_remote=True)
-    answerer = Answerer(settings, lambda: ListRetriever(hits=(WIDE, TEA)), encode, ENCODER)
-    events = list(answerer.stream("Who leads the board, and who is the deputy?"))
+    answerer = Answerer(settings, encode, ENCODER)
+    events = list(stream(answerer, "Who leads the board, and who is the deputy?", ListSearch((WIDE, TEA))))
     answer = events[-1].answer
     assert [event.stage for event in events if event.stage] == ["searching", "answering"]
     assert answer is not None
@@ -95,7 +91,9 @@ def test_a_sentence_of_a_neighbour_is_cited_where_it_stands(script: Script) -> N
 
 
 def test_quotes_are_of_the_passages_alone() -> None:
-    answerer = Answerer(Settings(), lambda: ListRetriever(hits=(WIDE, TEA)), encode, ENCODER)
-    answer = list(answerer.stream("Who is the deputy of Anna Berger, who leads the board?"))[-1].answer
+    answerer = Answerer(Settings(), encode, ENCODER)
+    answer = list(stream(answerer, "Who is the deputy of Anna Berger, who leads the board?", ListSearch((WIDE, TEA))))[
+        -1
+    ].answer
     assert answer is not None
     assert {citation.chunk_id for citation in answer.citations} <= {MIDDLE.chunk_id, TEA.chunk_id}

@@ -7,8 +7,8 @@ import pytest
 
 from accelerator.dump import write_dump
 from rag_core import Hit, Library, Settings, Upload
+from rag_core.answering.langchain import LecternRetriever
 from rag_core.retrieval import LibraryIndexes, Pipeline
-from rag_core.retrieval.langchain import LecternRetriever
 from rag_core.services.corpora import LibraryCorpus
 from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text
@@ -189,5 +189,5 @@ def test_the_langchain_retriever_gives_hits_and_a_trace(library: Library) -> Non
     documents = retriever.invoke("rye bread")
     assert [d.metadata["hit"] for d in documents] == library.search("rye bread")
     assert documents[0].page_content == documents[0].metadata["hit"].text
-    assert retriever.trace.engine == "dumps"
-    assert set(retriever.trace.latency_ms) == {"embed", "search"}
+    assert retriever.retrieval.trace.engine == "dumps"
+    assert set(retriever.retrieval.trace.latency_ms) == {"embed", "search"}

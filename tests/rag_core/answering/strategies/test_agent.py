@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ from rag_core.answering import Answerer
 from rag_core.answering.planning.calculating import calculate
 from rag_core.answering.planning.notebook import Notebook
 from rag_core.answering.planning.parts import keywords, questions_of, searches_of
-from rag_core.domain import Answer, Hit, StreamEvent
+from rag_core.domain import Answer, Hit, Retrieval, StreamEvent
 from rag_core.errors import StoreUnavailable
 from rag_core.models import ChatModel
 from rag_core.models.messages import Request, Usage
 from rag_core.settings import GenerationSettings
 from tests.conftest import PROJECT
-from tests.rag_core.answering.parts import ENCODER, HITS, SALES, ListRetriever, encode, hit
+from tests.rag_core.answering.parts import ENCODER, HITS, SALES, ListSearch, encode, hit, stream
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 BOTH = "When was Lake Ormen put in use and what is the adult fare to Tolsund?"
@@ -56,15 +57,14 @@ def reply(draft: str, missing: str, *calls: tuple[str, str]) -> str:
 
 def asked(
     model: ChatModel | None, question: str, hits: tuple[Hit, ...] = HITS, **answering: Any
-) -> tuple[list[StreamEvent], Answer, ListRetriever]:
-    retriever = ListRetriever(hits=hits, asked=[])
-    settings = Settings(_env_file=None).changed("answering", **answering)
-    answerer = Answerer(settings, lambda: retriever, encode, ENCODER)
+) -> tuple[list[StreamEvent], Answer, ListSearch]:
+    search = ListSearch(hits)
+    answerer = Answerer(Settings(_env_file=None).changed("answering", **answering), encode, ENCODER)
     if model is not None:
         answerer.models.get = lambda *_: model  # type: ignore[method-assign]
-    events = list(answerer.stream(question, model="extractive" if model is None else model.id, agent=True))
+    events = list(stream(answerer, question, search, model="extractive" if model is None else model.id, agent=True))
     assert events[-1].answer is not None
-    return events, events[-1].answer, retriever
+    return events, events[-1].answer, search
 
 
 @pytest.fixture
@@ -104,9 +104,11 @@ def test_a_tiny_model_that_talks_nonsense_still_searches_and_ends(
     write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE)
     generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=2048, max_tokens=16)
     settings = Settings(_env_file=None, models_dir=tmp_path, generation=generation)
-    answerer = Answerer(settings, lambda: ListRetriever(hits=HITS, asked=[]), encode, ENCODER)
+    answerer = Answerer(settings, encode, ENCODER)
     try:
-        answer = list(answerer.stream("Who leads the board and what did sales do?", agent=True))[-1].answer
+        answer = list(stream(answerer, "Who leads the board and what did sales do?", ListSearch(HITS), agent=True))[
+            -1
+        ].answer
     finally:
         answerer.close()
     assert answer is not None
@@ -122,11 +124,11 @@ def test_a_model_plans_reads_reflects_and_searches_again() -> None:
         reply("All is known.", ""),
         "Sales rose by 12 percent [1]. An adult pays 15.80 [2].",
     )
-    events, answer, retriever = asked(model, "What did sales do, and by how much did the fare rise?", (*HITS, FARES))
+    events, answer, search = asked(model, "What did sales do, and by how much did the fare rise?", (*HITS, FARES))
     tools = [step.tool for step in answer.trace.steps]
     assert tools == ["plan", "search", "search", "plan", "read_table", "calculate", "plan"]
     assert [step.round for step in answer.trace.steps] == [1, 1, 1, 2, 2, 2, 3]
-    assert retriever.asked == ["sales 2018", "adult fare"]
+    assert search.asked == ["sales 2018", "adult fare"]
     assert events[1].stage == "Planned: sales 2018; adult fare"
     second, third, last = (request.messages[-1].text for request in model.requests[1:])
     assert model.requests[0].json_schema is not None
@@ -141,8 +143,8 @@ def test_a_model_plans_reads_reflects_and_searches_again() -> None:
 
 def test_a_reply_of_another_form_gives_way_to_the_rules() -> None:
     model = Scripted("I would search for it.", '{"calls": 3}', "Anna Berger leads the board [1].")
-    _, answer, retriever = asked(model, "Who leads the board and what did sales do?")
-    assert retriever.asked[:2] == ["Who leads the board?", "what did sales do?"]
+    _, answer, search = asked(model, "Who leads the board and what did sales do?")
+    assert search.asked[:2] == ["Who leads the board?", "what did sales do?"]
     assert answer.text == "Anna Berger leads the board [1]."
 
 
@@ -150,44 +152,40 @@ def test_three_rounds_at_most_and_no_call_twice() -> None:
     again = reply("", "all", ("search", "board"))
     once = reply("", "all", ("search", "sales"))
     model = Scripted(again, once, again, "Anna Berger leads the board [1].")
-    _, answer, retriever = asked(model, "Who leads the board?")
-    assert retriever.asked == ["board", "sales"]
+    _, answer, search = asked(model, "Who leads the board?")
+    assert search.asked == ["board", "sales"]
     assert max(step.round for step in answer.trace.steps) == 3
 
 
 def test_the_time_for_searching_ends() -> None:
     model = Scripted("Anna Berger leads the board [1].")
-    _, answer, retriever = asked(model, "Who leads the board?", agent_s=1e-9)
-    assert retriever.asked == ["Who leads the board?"]
+    _, answer, search = asked(model, "Who leads the board?", agent_s=1e-9)
+    assert search.asked == ["Who leads the board?"]
     assert [step.text for step in answer.trace.steps] == ["The time for searching was over."]
     assert answer.text == "Anna Berger leads the board [1]."
 
 
 def test_a_stop_and_a_failing_search_come_through() -> None:
-    answerer = Answerer(Settings(_env_file=None), lambda: ListRetriever(hits=HITS, asked=[]), encode, ENCODER)
+    answerer = Answerer(Settings(_env_file=None), encode, ENCODER)
     seen: list[StreamEvent] = []
-    for event in answerer.stream(BOTH, agent=True, cancelled=lambda: any(one.step for one in seen)):
+    for event in stream(answerer, BOTH, ListSearch(HITS), agent=True, cancelled=lambda: any(one.step for one in seen)):
         seen.append(event)
     assert seen[-1].answer is not None
     assert seen[-1].answer.stopped
     with pytest.raises(StoreUnavailable):
-        list(
-            answerer.stream(
-                BOTH, agent=True, retriever=ListRetriever(hits=HITS, asked=[], failure=StoreUnavailable("gone"))
-            )
-        )
+        list(stream(answerer, BOTH, ListSearch(HITS, StoreUnavailable("gone")), agent=True))
 
 
 def test_new_evidence_takes_the_place_of_old() -> None:
-    class Turned(ListRetriever):
+    class Turned(ListSearch):
         """Finds what does not matter first."""
 
-        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Any]:
-            found = super()._get_relevant_documents(query, run_manager=run_manager)
-            return found[:2] if len(self.asked) > 1 else found[-2:]
+        def __call__(self, query: str) -> Retrieval:
+            found = super().__call__(query)
+            return replace(found, hits=found.hits[:2] if len(self.asked) > 1 else found.hits[-2:])
 
     noise = tuple(hit(f"Tea of kind {number} is grown on hills.", document=f"tea{number}") for number in range(8))
-    notebook = Notebook(Turned(hits=(*noise, SALES), asked=[]), ENCODER)
+    notebook = Notebook(Turned((*noise, SALES)), ENCODER)
     question = "By how many percent did sales rise in 2018?"
     notebook.search(question)
     assert SALES.chunk_id not in {one.chunk_id for one in notebook.of(question)}

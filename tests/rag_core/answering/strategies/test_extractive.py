@@ -18,7 +18,7 @@ from rag_core.answering.strategies.extractive import believed, extract
 from rag_core.answering.strategies.gathering import gather
 from rag_core.answering.strategies.trust import SIGNS
 from rag_core.answering.strategies.weights import reader
-from rag_core.domain import Scope, Searched
+from rag_core.domain import Retrieval, Scope, Searched, Trace
 from tests.rag_core.answering.parts import ENCODER, HITS, SALES, hit
 
 PAGE = (
@@ -177,10 +177,9 @@ def test_one_chosen_document_is_believed_more(real_encoder: Encoder) -> None:
     assert chosen.answerable == anywhere.answerable
     assert reader().narrowed_from < reader().answer_from
     searched = Searched("hybrid", Scope(documents=("a",)), documents=1)
-    assert Aim.of(searched).narrowed
-    assert not Aim.of(replace(searched, scope=Scope())).narrowed
-    assert not Aim.of(replace(searched, documents=2)).narrowed
-    assert not Aim.of(None).narrowed
+    others = (replace(searched, scope=Scope()), replace(searched, documents=2), None)
+    assert Aim.of(Retrieval((), Trace(searched=searched))).narrowed
+    assert not any(Aim.of(Retrieval((), Trace(searched=other))).narrowed for other in others)
 
 
 def test_nothing_to_quote_from(real_encoder: Encoder) -> None:

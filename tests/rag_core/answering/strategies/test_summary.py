@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from rag_core import Answer, Cancellation, Library, Settings
-from rag_core.answering.citations import without_markers
-from rag_core.answering.draft import Draft
-from rag_core.answering.strategies.summary import Summarist
-from rag_core.answering.strategies.written import checked
+from rag_core.answering.citations import CitationWriter, Passages, without_markers
+from rag_core.answering.question import Question
+from rag_core.answering.strategies.summary import Summary
+from rag_core.answering.strategies.written import check_claims
+from rag_core.answering.streaming import Progress
 from rag_core.answering.summaries.condensing import Condensing
 from rag_core.answering.summaries.subject import is_request, subject_of
 from rag_core.domain import Scope, StreamEvent
@@ -223,31 +224,39 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     assert guide is not None
     model = Copying()
     events: list[Any] = []
-    draft = Draft("Summarise the guide", "", "copying", Settings(generation=GenerationSettings(max_tokens=200)))
-    Condensing(draft, model, encode_tokens).run([guide], events.append, lambda: False)
-    stages = [event.stage for event in events if isinstance(event, StreamEvent) and event.stage]
-    parts = len(stages) - 1
+    question = question_of("Summarise the guide")
+    progress = Progress(events.append, lambda: False, {})
+    written = Condensing(question, model, encode_tokens, progress).run([guide])
+    stages = [event.stage for event in events if isinstance(event, StreamEvent)]
+    parts = len(stages)
     assert parts > 2
     assert stages[:2] == [f"Reading part {number} of {parts}: {guide.document.title}" for number in (1, 2)]
     asked = " ".join(model.prompts[:parts])
     assert all(" ".join(hit.text.split())[:60] in " ".join(asked.split()) for hit in guide.hits)
-    writer = next(event for event in events if not isinstance(event, StreamEvent))
+    assert all(f"\n</passage-{question.mark}>" in prompt for prompt in model.prompts)
+    assert written.text == "".join(event for event in events if isinstance(event, str))
+    writer = CitationWriter(Passages(written.hits))
+    writer.feed(written.text)
+    writer.finish()
     assert len(writer.register.citations) >= 3
     assert writer.removed == 0
-    assert all(f"\n</passage-{draft.mark}>" in prompt for prompt in model.prompts)
-    answer = checked(draft, writer, encode_tokens, 1.0, False)
-    assert all(sentence.supported for sentence in answer.sentences)
+    checked = check_claims(written, writer, encode_tokens, 1.0, stopped=False)
+    assert all(sentence.supported for sentence in checked.sentences)
+
+
+def question_of(text: str, contents: Contents | None = None) -> Question:
+    settings = Settings(generation=GenerationSettings(max_tokens=200))
+    return Question(text, (text,), "copying", settings, contents=contents)
 
 
 def test_what_was_not_read_is_said(filled: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(generation=GenerationSettings(max_tokens=200))
-    summarist = Summarist(encode_tokens, lambda model, settings: Copying())
+    strategy = Summary(encode_tokens, lambda question: Copying())
 
-    def notes(question: str) -> str:
-        draft = Draft(question, question, "copying", settings)
-        *_, last = summarist.stream(draft, contents_of(filled), lambda: False, lambda: iter(()))
-        assert last.answer is not None
-        return " ".join(last.answer.trace.notes)
+    def notes(text: str) -> str:
+        question = question_of(text, contents_of(filled))
+        written = strategy.write(question, filled.asking.passages, Progress(lambda _: None, lambda: False, {}))
+        assert written is not None
+        return " ".join(written.notes)
 
     assert "passages were read, those nearest" in notes("Summarise all my documents")
     assert "left out" not in notes("Summarise the storm report")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rag_core.answering.courtesy import Courtesy
+from rag_core.answering.strategies.courtesy import Courtesy
 from rag_core.domain import COURTESY, Answer, Message
 from rag_core.embedding import Embedder
 from tests.rag_core.answering.test_conversation import message

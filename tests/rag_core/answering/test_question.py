@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_core.answering.questions import check_question
+from rag_core.answering.question import check_question
 from rag_core.errors import InvalidQuestion
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rag_core.answering.passages import merge_hits, quotes
-from rag_core.answering.quoted import quoted
+from rag_core.answering.quotations import quoted
 from rag_core.answering.strategies.composing import Row
 from rag_core.answering.strategies.extractive import Extraction
 from tests.rag_core.answering.parts import STAFF, hit

@@ -16,7 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encode
-from rag_core.domain import COURTESY, Message
+from rag_core.answering.question import Question, Search
+from rag_core.answering.strategies.base import Strategy
+from rag_core.answering.streaming import Progress
+from rag_core.answering.written import Written
+from rag_core.domain import COURTESY, Message, Sentence
 
 _PATH = Path(__file__).with_name("courtesy.json")
 _NEAR = 0.72
@@ -26,7 +30,7 @@ _SAME = 0.99
 _LONGEST_WORDS = 12
 
 
-class Courtesy:
+class Courtesy(Strategy):
     """Knows what asks nothing of the documents. Thread-safe: what it keeps is replaced as a whole."""
 
     def __init__(self, encode: Encode) -> None:
@@ -36,6 +40,12 @@ class Courtesy:
         self._replies = [reply for _, reply in pairs]
         self._encode = encode
         self._vectors: NDArray[np.float32] | None = None
+
+    def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
+        """The line for what asks nothing of the documents."""
+        if not (text := self.reply(question.text)):
+            return None
+        return Written(text=text, sentences=(Sentence(text),), confidence=1.0, model=COURTESY)
 
     def reply(self, said: str) -> str:
         """The line for what was said; "" for a question of the documents."""
