@@ -187,7 +187,8 @@ def test_chroma_that_lags_is_not_asked(library: Library, monkeypatch: pytest.Mon
 def test_the_langchain_retriever_gives_hits_and_a_trace(library: Library) -> None:
     retriever = LecternRetriever(find=library.asking.find)
     documents = retriever.invoke("rye bread")
-    assert [d.metadata["hit"] for d in documents] == library.search("rye bread")
+    assert tuple(d.metadata["hit"] for d in documents) == retriever.retrieval.hits
+    assert [d.id for d in documents] == [hit.chunk_id for hit in library.search("rye bread")]
     assert documents[0].page_content == documents[0].metadata["hit"].text
     assert retriever.retrieval.trace.engine == "dumps"
     assert set(retriever.retrieval.trace.latency_ms) == {"embed", "search"}
