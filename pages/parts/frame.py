@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.opening import Opening
+from pages.parts.page_itself import PLACES
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import Page
@@ -31,12 +32,10 @@ def navigation() -> Page:
     return st.navigation(
         [
             st.Page(PAGES / "upload.py", title="Library", icon=":material/library_books:", default=True),
-            st.Page(PAGES / "chat.py", title="Chat", icon=":material/forum:", url_path="chat"),
-            st.Page(PAGES / "search.py", title="Search", icon=":material/search:", url_path="search"),
-            st.Page(PAGES / "evaluation.py", title="Evaluation", icon=":material/monitoring:", url_path="evaluation"),
-            st.Page(PAGES / "insights.py", title="Insights", icon=":material/insights:", url_path="insights"),
-            st.Page(PAGES / "models.py", title="Models", icon=":material/deployed_code:", url_path="models"),
-            st.Page(PAGES / "system.py", title="System", icon=":material/health_and_safety:", url_path="system"),
+            *(
+                st.Page(PAGES / f"{place}.py", title=title, icon=f":material/{icon}:", url_path=place)
+                for place, title, icon in PLACES
+            ),
         ]
     )
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
 import logging
-import re
 import signal
 import sys
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from streamlit import config, file_util
+from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from pages.parts import resources, signing_in
+from pages.parts import page_itself, resources, signing_in
 from pages.parts.opening import settle
 from rag_core import logs, serving
 from rag_core.api import heads
@@ -56,7 +52,7 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     """Open the library and tell where its server is; close everything in the end."""
     address = str(config.get_option("server.address") or "0.0.0.0")  # noqa: S104
     doors.bind(address)
-    doors.page_policy = page_policy(_own_scripts())
+    doors.page_policy = page_policy(page_itself.script_hashes())
     doors.sign_in = signing_in.COOKIES if signing_in.configured() else None
     opening = resources.opening()
     doors.library = lambda: opening.library
@@ -73,13 +69,6 @@ async def lifespan(app: App) -> AsyncIterator[None]:
             doors.closing.set()
             told.close()
             await asyncio.to_thread(resources.close)
-
-
-def _own_scripts() -> list[str]:
-    """The hashes of the scripts that stand in Streamlit's page itself (Content Security Policy, 8.3)."""
-    page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
-    found = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    return [f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}" for script in found]
 
 
 @contextmanager

@@ -1,0 +1,50 @@
+"""Streamlit's page itself, the HTML that its scripts are loaded by, told where the server of a page is.
+
+Streamlit's script asks for the server below the page's own address first, /chat/_stcore/health, and is answered 404,
+which browsers put into the console as an error each time that a page is opened by its address.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+from streamlit import file_util
+
+PLACES = (
+    ("chat", "Chat", "forum"), ("search", "Search", "search"), ("evaluation", "Evaluation", "monitoring"),
+    ("insights", "Insights", "insights"), ("models", "Models", "deployed_code"),
+    ("system", "System", "health_and_safety"),
+)  # fmt: skip
+"""The pages besides the first: the last part of the address, which is the file's name too, title and icon."""
+_SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+# By the same rule as the page's own scripts, whose addresses are relative, are found.
+_SERVER = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
+
+
+@cache
+def html() -> str:
+    """The page."""
+    page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
+    return page.replace("<script", f"{_SERVER}<script", 1)
+
+
+def script_hashes() -> list[str]:
+    """The hashes of the scripts that stand in the page itself (Content Security Policy, 8.3)."""
+    digests = (hashlib.sha256(script.encode()).digest() for script in _SCRIPTS.findall(html()))
+    return [f"sha256-{base64.b64encode(digest).decode()}" for digest in digests]
+
+
+async def _page(request: Request) -> HTMLResponse:
+    return HTMLResponse(html(), headers={"Cache-Control": "no-cache"})
+
+
+def routes() -> list[Route]:
+    """The addresses of the pages besides the first, which has nothing below it to ask for."""
+    return [Route(f"/{place}", _page) for place, _, _ in PLACES]
