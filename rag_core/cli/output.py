@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _UNITS = {"fetching": "address ", "reading": "page ", "embedding": "chunk "}
 _WIDE = 10_000
-# Documents may hold what a terminal would obey.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Documents and names may hold what a terminal would obey, or what turns around how a line looks.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def emit(values: Any) -> None:
@@ -144,7 +144,7 @@ def adding(as_json: bool) -> Iterator[Callable[[AddEvent], None]]:
         def show(event: AddEvent) -> None:
             if event.stage in ("ready", "failed", "cancelled"):
                 draw(event.source, 0, -1, "")
-                say(_ended(event))
+                say(" ".join(_ended(event).splitlines()))  # a name may have lines of its own
             else:
                 what = event.note or event.stage
                 unit = _UNITS.get(event.stage, "") if event.total else ""

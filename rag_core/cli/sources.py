@@ -21,7 +21,7 @@ _FOLLOW_S = 1.0
 
 
 @command("add", help="Add files, folders and web addresses, and finish what was left pending.")
-@click.argument("sources", nargs=-1, metavar="SOURCE...", type=click.Path())
+@click.argument("sources", nargs=-1, metavar="SOURCE...", type=click.Path(readable=False))
 @click.option("--depth", type=int, default=0, help="follow the links of a page so far, within its path (0)")
 @click.option("--pages", type=int, default=50, help="most addresses fetched for each that is named (50)")
 @click.option("--delay", type=float, default=0.5, help="seconds between two requests (0.5)")

@@ -25,7 +25,6 @@ from rag_core.sources import (
     Listing,
     folder_items,
     is_folder,
-    leads_out,
     list_folder,
     location,
     location_of,
@@ -41,7 +40,7 @@ _NOTED_S = 60.0
 # The share of time that looking at folders may take.
 _SHARE = 0.05
 _LONGEST = 2000
-_NAMED = 3  # links out of a folder that are told by name
+_NAMED = 3  # of each kind that is passed over
 Stats = Mapping[str, tuple[int, int]]
 
 
@@ -216,7 +215,7 @@ class FollowedSources:
             path = Path(folder.location)
             listing = list_folder(path, SUFFIXES, within=path)
             problem, device = _problem(folder, path, listing)
-            yield from (AddEvent(name, "failed", error=leads_out(name)) for name in listing.outside)
+            yield from (AddEvent(one.name, "failed", error=one.error) for one in listing.refused())
             if not problem:
                 settled = self._settled(folder.location, listing.files) if patient else listing.files
                 yield from self._follow(folder, listing, settled, cancellation)
@@ -305,11 +304,16 @@ def _problem(folder: FollowedSource, path: Path, listing: Listing) -> tuple[str,
 
 
 def _passed_over(listing: Listing) -> str:
-    """The links that are not followed, the first of them by name, and the files that are of no kind to be taken."""
-    outside = sorted(listing.outside)
-    more = f" and {len(outside) - _NAMED} more" if len(outside) > _NAMED else ""
-    links = f"Links that lead out of the folder are passed over: {', '.join(outside[:_NAMED])}{more}."
-    return " ".join([*([links] if outside else []), *([listing.passed_over("").note] if listing.others else [])])
+    """What is passed over, the first of each kind by name: links, what is no file, files of no kind to be taken."""
+    told = ("Links that lead out of the folder are passed over", listing.outside), (
+        "Pipes, devices and links that lead nowhere are passed over", listing.odd)  # fmt: skip
+    notes = [f"{said}: {_named(sorted(names))}." for said, names in told if names]
+    return " ".join([*notes, *([listing.passed_over("").note] if listing.others else [])])
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def _holds(outer: str, inner: str) -> bool:

@@ -10,13 +10,13 @@ from rag_core.domain import Upload, WebAddress
 from rag_core.errors import UnexpectedFailure, UnreadableDocument
 from rag_core.settings import SourcesSettings
 from rag_core.sources.base import Fetching, Found, Inside, Item, Keyed, Looking, PassedOver, Refused, Source, Unchanged
-from rag_core.sources.files import file_item, leads_out, location, location_of, path_of, read_item, unreadable
+from rag_core.sources.files import file_item, location, location_of, path_of, read_item, unreadable
 from rag_core.sources.folders import Listing, folder_items, is_folder, list_folder
 from rag_core.unexpected import stage
 
 __all__ = [
     "Fetching", "Found", "Inside", "Item", "Keyed", "Listing", "Looking", "PassedOver", "Refused", "Source",
-    "Unchanged", "expand", "folder_items", "guarded", "here", "is_folder", "leads_out", "list_folder", "location",
+    "Unchanged", "expand", "folder_items", "guarded", "here", "is_folder", "list_folder", "location",
     "location_of", "path_of", "read_item", "unreadable",
 ]  # fmt: skip
 

@@ -63,6 +63,14 @@ def leads_out(name: object) -> UnreadableDocument:
     )
 
 
+def no_file(name: object) -> UnreadableDocument:
+    """A pipe, a socket, a device, or a link that leads to nothing, among the files of a folder."""
+    return UnreadableDocument(
+        f"{name} is no ordinary file, or a link that leads nowhere: it is passed over.",
+        help="Put the file itself there.",
+    )
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether a path leads to what lies within a folder, all links of both followed. Raises OSError for none."""
     return path.resolve(strict=True).is_relative_to(folder.resolve(strict=True))

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from rag_core.domain import KnownSource, Visit
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.sources.base import Found, Looking, PassedOver, Refused, Unchanged
-from rag_core.sources.files import file_item, is_inside, leads_out, location
+from rag_core.sources.files import file_item, is_inside, leads_out, location, no_file
 
 # What programs leave in folders of source code.
 _NOT_ENTERED = {"node_modules", "__pycache__"}
@@ -22,14 +22,21 @@ _MOMENT_NS = 2_000_000_000
 class Listing:
     """What stands below a folder: size in bytes and time of change in nanoseconds since 1970, by path from there.
 
-    unread: the folders that the system did not let us look into, as paths from there; "" is the folder itself. outside:
-    links that lead out of where they may, which are passed over. others: files of other kinds, which are too.
+    unread: the folders that the system did not let us look into, as paths from there; "" is the folder itself. The rest
+    is passed over. outside: links that lead out of where they may. odd: what has the name of a file to be read and is
+    none, such as a pipe, or a link that leads nowhere. others: files of other kinds, and links to folders.
     """
 
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+
+    def refused(self) -> Iterator[Refused]:
+        """What is not read though its name is that of a file to be read, and why."""
+        yield from (Refused(name, leads_out(name)) for name in sorted(self.outside))
+        yield from (Refused(name, no_file(name)) for name in sorted(self.odd))
 
     def passed_over(self, name: str) -> PassedOver:
         """The files of other kinds, below the folder of this name."""
@@ -74,8 +81,8 @@ def folder_items(
         yield Refused(
             str(folder / inside), UnreadableDocument("The folder cannot be looked into.", help="Check your right to.")
         )
-    yield from (Refused(name, leads_out(name)) for name in sorted(listing.outside))
-    if not (listing.files or listing.unread or listing.outside):
+    yield from (refused := list(listing.refused()))
+    if not (listing.files or listing.unread or refused):
         nothing = "The folder holds no file of a kind that Lectern reads."
         told = f"{nothing} {listing.passed_over('').note}" if listing.others else nothing
         yield Refused(str(folder), UnsupportedDocument(told))
@@ -120,11 +127,14 @@ def _note(
             if not entry.name.startswith(".") and entry.name not in _NOT_ENTERED:
                 waiting.append(name)
         # What Office programs keep beside an open file, ~$report.docx, is no document.
-        elif entry.name.startswith("~$") or not entry.is_file():
+        elif entry.name.startswith("~$"):
             return
+        elif (kind := _leads_to(entry)) == "folder":
+            _tell(f"{name}/", found.others, entry)
         elif PurePath(entry.name).suffix.lower() not in suffixes:
-            if not entry.name.startswith("."):
-                found.others.append(name)
+            _tell(name, found.others, entry)
+        elif not kind:
+            _tell(name, found.odd, entry)  # editors lock a file by a hidden link that leads nowhere
         else:
             if within is not None and entry.is_symlink() and not is_inside(Path(entry.path), within):
                 found.outside.append(name)
@@ -133,3 +143,17 @@ def _note(
             found.files[name] = (status.st_size, status.st_mtime_ns)
     except OSError:  # removed meanwhile
         return
+
+
+def _tell(name: str, passed_over: list[str], entry: os.DirEntry[str]) -> None:
+    """Note what is passed over; of hidden ones nobody wants to hear."""
+    if not entry.name.startswith("."):
+        passed_over.append(name)
+
+
+def _leads_to(entry: os.DirEntry[str]) -> str:
+    """What a name stands for, links followed: a file, a folder, or "" for a pipe, a device, a link to nothing."""
+    try:
+        return "file" if entry.is_file() else "folder" if entry.is_dir() else ""
+    except OSError:  # a link that leads to itself
+        return ""

@@ -289,8 +289,15 @@ def test_a_folder_with_pipes_and_bytes_for_names_is_walked(library: Library, tmp
     folder.mkdir()
     os.mkfifo(folder / "pipe.txt")
     (folder / "loop").symlink_to(folder)
+    (folder / "gone.txt").symlink_to(folder / "nowhere")
+    (folder / "round.txt").symlink_to(folder / "round.txt")
+    (folder / ".#lock.txt").symlink_to("somebody@somewhere")
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe.txt")).write_bytes(CHESS)
-    (event,) = ends(library.add([folder])).values()
+    told = ends(library.add([folder]))
+    for name in ("pipe.txt", "gone.txt", "round.txt"):
+        assert f"{name} is no ordinary file, or a link that leads nowhere" in str(told.pop(name).error)
+    assert "loop/. One named by itself is tried." in told.pop(str(folder)).note
+    (event,) = told.values()
     assert event.stage == "ready"
     assert event.document is not None
     assert event.document.sources == ("\ufffd\ufffd.txt",)

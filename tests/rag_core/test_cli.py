@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -64,6 +65,27 @@ def test_the_whole_road(run: Run) -> None:
     assert run("rename", "bakery", "Loaves") == (0, "The bakery is called Loaves.\n", "")
     assert run("remove", "Loaves") == (0, "Removed Loaves.\n", "")
     assert run("documents")[1].count("ready") == 3
+
+
+def test_a_file_that_may_not_be_read_keeps_no_other_back(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shut.txt").write_text("Nobody reads this.")
+    (tmp_path / "shut.txt").chmod(0)
+    access = os.access  # root may read all
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "shut.txt" and access(path, mode))
+    assert "bakery.md: ready" in run("add", "shut.txt", "bakery.md")[1]
+
+
+def test_a_name_neither_breaks_nor_turns_its_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "two\nlines\u202etxt.exe.txt").write_text("The lamp hangs in the hall.")
+    (tmp_path / "empty\n\x1b[2J.txt").touch()
+    code, out, _ = run("add", "two\nlines\u202etxt.exe.txt", "empty\n\x1b[2J.txt")
+    assert code == 1
+    assert sorted(out.splitlines()) == [
+        "empty [2J.txt: failed. The file is empty. Choose a file that has content.",
+        "two linestxt.exe.txt: ready, 1 page, 1 chunk",
+    ]
 
 
 def test_a_citation_opens_the_file_that_it_came_from(

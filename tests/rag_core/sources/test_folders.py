@@ -202,12 +202,15 @@ def test_a_watched_folder_gives_nothing_that_lies_outside(library: Library, fold
     (folder / "link.txt").symlink_to(folder.parent / "private.txt")
     (folder / "all").symlink_to(folder.parent / "more")
     (folder / "again.md").symlink_to(folder / "bakery.md")
+    (folder / "gone.txt").symlink_to(folder / "nowhere")
     library.sources.watch(folder)
     found = ends(library.sources.update([str(folder)]))
-    assert found.pop("link.txt") == ("failed", "")
+    assert found.pop("link.txt") == found.pop("gone.txt") == ("failed", "")
+    assert found.pop(str(folder))[0] == "cancelled"
     assert set(found) == {*TEXTS, "again.md"}
     (one,) = library.sources.followed()
-    assert one.problem == "Links that lead out of the folder are passed over: link.txt."
+    assert one.problem.startswith("Links that lead out of the folder are passed over: link.txt. Pipes, devices and ")
+    assert "lead nowhere are passed over: gone.txt. Passed over, " in one.problem
     assert not {name for name in names(library) if name in ("private.txt", "link.txt", "diary.txt")}
     # A file that becomes a link keeps the document that it was, and one that leads elsewhere by then is not read.
     (folder / "chess.txt").unlink()
@@ -215,8 +218,8 @@ def test_a_watched_folder_gives_nothing_that_lies_outside(library: Library, fold
     again = ends(library.sources.update([str(folder)]))
     assert again["chess.txt"][0] == "failed"
     assert "chess.txt" in names(library)
-    (folder / "link.txt").unlink()
-    (folder / "chess.txt").unlink()
+    for name in ("link.txt", "gone.txt", "all", "chess.txt"):
+        (folder / name).unlink()
     assert ends(library.sources.update([str(folder)]))["chess.txt"][0] == "cancelled"
     assert library.sources.followed()[0].problem == ""
     assert ends(library.add([folder.parent / "more"]))["diary.txt"][0] == "ready", "whoever names a folder may read it"
