@@ -12,9 +12,11 @@ from starlette.datastructures import Headers
 from rag_core.api.doors import Doors
 
 _PROXIES = (
-    b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"x-cluster-client-ip", b"true-client-ip", b"cf-connecting-ip",
-    b"x-original-host",
+    b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"x-cluster-client-ip", b"true-client-ip", b"cdn-loop",
+    b"fastly-client-ip", b"fly-client-ip",
 )  # fmt: skip
+# X-Forwarded-For and its kin; Cloudflare's, Envoy's, and those by which proxies keep what they change.
+_PROXIES_BEGIN = (b"x-forwarded-", b"x-original-", b"x-envoy-", b"cf-")
 
 
 def owns(doors: Doors, headers: Headers) -> bool:
@@ -60,4 +62,4 @@ def key_of(headers: Headers) -> str:
 
 def is_proxied(headers: Headers) -> bool:
     """Whether a request says that it came through a proxy."""
-    return any(name in _PROXIES or name.startswith(b"x-forwarded-") for name, _ in headers.raw)
+    return any(name in _PROXIES or name.startswith(_PROXIES_BEGIN) for name, _ in headers.raw)

@@ -146,7 +146,17 @@ def test_behind_a_proxy_on_this_machine_a_key_is_needed(filled: Library) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "x-forwarded-anything", "X-Real-IP", "Via"]
+    "name",
+    [
+        "Forwarded",
+        "X-Forwarded-For",
+        "X-Forwarded-Proto",
+        "x-forwarded-anything",
+        "X-Real-IP",
+        "Via",
+        "CF-Ray",
+        "CDN-Loop",
+    ],
 )
 def test_what_came_through_a_proxy_is_not_of_this_machine(
     filled: Library, name: str, caplog: pytest.LogCaptureFixture
