@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 
 
 class Cancellation:
-    """Thread-safe. `cancel()` stops everything, `cancel(source)` that source alone."""
+    """Thread-safe. `cancel()` stops everything, `cancel(source)` that source alone.
 
-    def __init__(self) -> None:
+    leases: the jobs that the work is done for, by their ids, with the token that each was taken with. What commits the
+    outcome of one checks it in that transaction.
+    """
+
+    def __init__(self, leases: Mapping[str, int] | None = None) -> None:
+        self.leases = leases or {}
         self._all = threading.Event()
         self._sources: set[str] = set()
 

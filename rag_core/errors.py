@@ -8,6 +8,7 @@
     ├── AddressRefused          a web address that Lectern does not go to
     ├── SourceUnavailable       a web server or a folder that does not answer
     ├── StoreUnavailable        PostgreSQL, Chroma or the disk does not answer
+    │   └── LeaseLost           another process has taken the job that this was done for
     ├── StoreCorrupt            a stored file or index does not hold what it should
     ├── ModelUnavailable        a model is missing, damaged, refused or out of reach
     ├── InvalidQuestion         an empty, overlong or unprintable question
@@ -94,6 +95,12 @@ class StoreUnavailable(LecternError):
 
     retryable = True
     default_help = "Check that the database runs and the disk has room, then try again."
+
+
+class LeaseLost(StoreUnavailable):
+    """Another process has taken the job that this was done for: nothing of it may be committed here."""
+
+    default_help = "It goes on in the other process."
 
 
 class StoreCorrupt(LecternError):

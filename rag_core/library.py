@@ -85,7 +85,7 @@ class Library:
         from rag_core.services.maintenance import Maintenance
         from rag_core.services.preferences import Preferences
         from rag_core.services.recognition import Recognising
-        from rag_core.services.work import kinds
+        from rag_core.services.work import follow_runs, kinds
 
         self.preferences = Preferences(settings, storage)
         self.embedding = EmbeddingInUse(storage, self.preferences)
@@ -100,7 +100,7 @@ class Library:
         self.evaluation = Evaluation(storage, Host(
             settings=lambda: self.preferences.chosen, models=self.language_models.statuses, encode=asking.embed,
             corpus=asking.corpus, answer=asking.answer, model=asking.language_model, apply=self.preferences.apply,
-            closing=self._closing.is_set,
+            closing=self._closing.is_set, follow=lambda runs, token: follow_runs(self.jobs, runs, token),
         ))  # fmt: skip
         self.access = Access(storage)
         self.insights = InsightsService(storage, asking.embed)

@@ -31,7 +31,8 @@ class Job:
     `params` and `result` are what its kind takes and makes. `document_id` is there once a file that is added has one.
     `resumed` says that an earlier process left it, `stopping` that it was asked to stop and has not yet. `mark` is when
     its present stage began, in seconds of this process's steady clock, and what was done by then; of another process's
-    work that is not known.
+    work that is not known. `owner` is who carries it out, or alone can, `token` grows each time that it is taken, and
+    `attempts` is how often that was since it was asked for or came a step further.
     """
 
     id: str
@@ -49,6 +50,9 @@ class Job:
     began_at: datetime | None = None
     ended_at: datetime | None = None
     mark: tuple[float, int] = (math.inf, 0)
+    owner: str = ""
+    token: int = 0
+    attempts: int = 0
 
     @property
     def finished(self) -> bool:

@@ -66,7 +66,7 @@ def event_to_json(event: AddEvent) -> dict[str, Any]:
 
 def job_to_json(job: Job) -> dict[str, Any]:
     """A job with what went wrong."""
-    return {**to_json(job, without={"error", "mark"}), "error": _error(job.error)}
+    return {**to_json(job, without={"error", "mark", "owner", "token"}), "error": _error(job.error)}
 
 
 def _error(error: LecternError | None) -> dict[str, str] | None:

@@ -29,7 +29,7 @@ from rag_core.errors import ConfigurationError, LecternError, ModelUnavailable
 from rag_core.evaluation import configurations as configuring
 from rag_core.evaluation.host import Host
 from rag_core.evaluation.measuring.metrics import METRICS
-from rag_core.evaluation.queue import RESUMED, RunQueue, library_now
+from rag_core.evaluation.run_work import RESUMED, RunWork, library_now
 
 if TYPE_CHECKING:
     from rag_core.evaluation.gold.locating import Locator
@@ -41,6 +41,7 @@ PACKAGES = (
     "rouge-score",
 )  # fmt: skip
 _ID_CHARS = 200
+_OPEN = ("waiting", "running")
 
 
 class Evaluation:
@@ -54,7 +55,7 @@ class Evaluation:
         self._sets = storage.question_sets
         self._runs = storage.evaluation_runs
         self.host = host
-        self._queue = RunQueue(storage, host, self._locator)
+        self._work = RunWork(storage, host, self._locator)
 
     def metrics(self) -> tuple[Metric, ...]:
         """Every metric, in the order in which it is shown."""
@@ -178,7 +179,7 @@ class Evaluation:
         judge: str = "",
         seed: int = 0,
     ) -> list[Run]:
-        """Note a run for each configuration; `carry_out` does them.
+        """Note a run for each configuration; `carry_out` has them done.
 
         Raises ConfigurationError, ModelUnavailable for a model that is not ready, LecternError for an empty set.
         """
@@ -206,20 +207,31 @@ class Evaluation:
     def carry_out(
         self, run_ids: Sequence[str] | None = None, *, cancellation: Cancellation | None = None
     ) -> Iterator[Progress]:
-        """Do the runs that wait or were left in their middle, or these.
+        """Have the runs done that wait or were left in their middle, or these, as jobs: `steps` tells of what.
+
+        They are cancelled where the caller does not listen to the end.
+        """
+        runs = self.runs()
+        wanted = [run for run in runs if (run.state in _OPEN if run_ids is None else run.id in run_ids)]
+        yield from self.host.follow(wanted[::-1], cancellation or Cancellation())
+
+    def steps(
+        self, run_ids: Sequence[str] | None = None, *, cancellation: Cancellation | None = None
+    ) -> Iterator[Progress]:
+        """Do the runs that wait or were left in their middle, or these, in the caller's thread.
 
         Runs begun together take turns, question by question, so that a busy moment of the machine falls on all of them
         alike; those with another model follow, for a model takes its time to load. A step's stage is the
-        configuration's name, its note the run's id; "preparing" counts documents, "waiting" says that another call is
-        at it. A run that goes wrong, or is stopped, does not keep the others; stopping all by the token stops those
-        behind it too. Questions that have a result are not asked again.
+        configuration's name, its note the run's id; "preparing" counts documents. A run that goes wrong, or is stopped,
+        does not keep the others; stopping all by the token stops those behind it too. Questions that have a result are
+        not asked again, and what another call is at is passed over.
         """
-        yield from self._queue.carry_out(run_ids, cancellation or Cancellation())
+        yield from self._work.steps(run_ids, cancellation or Cancellation())
 
     def cancel(self, run_id: str) -> None:
         """Have a run that nobody carries out count as cancelled, so that it does not go on by itself."""
         self.run(run_id)
-        self._queue.cancel(run_id)
+        self._work.cancel(run_id)
 
     def runs(self, set_id: str | None = None) -> list[Run]:
         """Every run, or those on one set, newest first."""

@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.domain import Answer, ModelStatus
+from rag_core.cancellation import Cancellation
+from rag_core.domain import Answer, ModelStatus, Progress, Run
 from rag_core.models.base import ChatModel
 from rag_core.retrieval import Retrieval
 from rag_core.settings import RetrievalSettings, Settings
@@ -35,8 +36,8 @@ class Corpus(Protocol):
 class Host:
     """The library's own doings.
 
-    `corpus` gives what a configuration is tested on; `answer` answers a question
-    from the passages that a function finds, keeping nothing; `apply` makes settings the library's.
+    `corpus` gives what a configuration is tested on; `answer` answers a question from the passages that a function
+    finds, keeping nothing; `apply` makes settings the library's; `follow` has runs done as jobs, telling of each step.
     """
 
     settings: Callable[[], Settings]
@@ -47,3 +48,4 @@ class Host:
     model: Callable[[str, Settings], ChatModel]
     apply: Callable[[Mapping[str, object]], None]
     closing: Stopped
+    follow: Callable[[Sequence[Run], Cancellation], Iterator[Progress]]

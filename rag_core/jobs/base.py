@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Job, JobState, Progress
+from rag_core.domain import Job, Progress
+
+if TYPE_CHECKING:
+    from rag_core.jobs.board import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +26,6 @@ class Request:
     private: Any = field(default=None, repr=False)
     document_id: str = ""
     id: str = ""
-
-
-class Run(Protocol):
-    """Jobs that are carried out together, and how to tell of them. Thread-safe."""
-
-    jobs: tuple[Job, ...]
-    token: Cancellation
-
-    def private(self, job_id: str) -> Any:
-        """What the job was asked with and is not kept; None where there is nothing (left)."""
-
-    def tell(self, job_id: str, progress: Progress, **changes: Any) -> Job | None:
-        """A step of a job. Returns the job as it is now; None for one that was dismissed meanwhile."""
-
-    def put_back(self, job_id: str, **changes: Any) -> Job | None:
-        """Have a job wait again, perhaps in another lane."""
-
-    def end(self, job_id: str, state: JobState, **changes: Any) -> None:
-        """A job is done, failed or cancelled."""
 
 
 class Kind:
@@ -78,6 +62,10 @@ class Kind:
 
     def cancel(self, token: Cancellation, job: Job) -> None:
         """Ask for a stop of a job that is under way."""
+        token.cancel()
+
+    def lost(self, token: Cancellation, job: Job) -> None:
+        """Another process has taken a job that is under way here; what is committed for it would be refused."""
         token.cancel()
 
     def again(self, job: Job, private: Any) -> Job | None:
@@ -122,11 +110,29 @@ class Plain(Kind):
 class Store(Protocol):
     """Where jobs are kept. Raises StoreUnavailable."""
 
-    def put(self, jobs: Sequence[Job]) -> None:
-        """Keep jobs as they are now."""
+    def put(self, jobs: Sequence[Job]) -> Collection[str]:
+        """Keep jobs as they are now. Returns those that another owner has taken, which are left as they are."""
 
-    def unfinished(self) -> list[Job]:
-        """What an earlier process left, the oldest first."""
+    def take(self, ids: Sequence[str], owner: str) -> Mapping[str, tuple[int, int]]:
+        """Take those of some jobs that are free: the token of each, and how often it was taken."""
+
+    def free(self) -> list[str]:
+        """Jobs that have not ended and that no owner has who lives, the oldest first."""
+
+    def beat(self, owner: str, leases: Mapping[str, int]) -> Collection[str]:
+        """An owner lives. Returns those of its jobs that another one has taken since."""
+
+    def leave(self, owner: str) -> None:
+        """An owner ends in good order."""
+
+    def listen(self, timeout_s: float) -> bool:
+        """Wait until somebody puts jobs that are free; returns whether that may have come to pass."""
+
+    def wake(self) -> None:
+        """Have all who listen look."""
+
+    def some(self, ids: Collection[str]) -> list[Job]:
+        """Jobs by their ids, the oldest first."""
 
     def get(self, job_id: str) -> Job | None:
         """One job that was not forgotten."""

@@ -1,11 +1,12 @@
-"""Jobs written to the store as they change; a store that fails holds up nothing."""
+"""Jobs written to the store as they change, and taken from it; a store that fails stops nothing under way."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from rag_core.domain import Job
@@ -19,10 +20,17 @@ _KEEP_S = 0.5
 
 
 class Keeper:
-    """Writes what changed. `jobs` are all there are, which whoever holds `turn` changes."""
+    """Writes what changed. `jobs` are all there are, which whoever holds `turn` changes.
 
-    def __init__(self, store: Store, jobs: Mapping[str, Job], turn: AbstractContextManager[object]) -> None:
-        self._store, self._jobs, self._turn = store, jobs, turn
+    lost: told of jobs that another process has taken, whatever this one thinks of them.
+    """
+
+    def __init__(
+        self, store: Store, jobs: Mapping[str, Job], turn: AbstractContextManager[object],
+        lost: Callable[[Collection[str]], None],
+    ) -> None:  # fmt: skip
+        self._store, self._jobs, self._turn, self._lost = store, jobs, turn, lost
+        self.owner = uuid.uuid4().hex
         self.unkept: set[str] = set()
         """The jobs that the store does not have as they are; changed by whoever holds the turn."""
         self._keeping = threading.Lock()
@@ -36,18 +44,36 @@ class Keeper:
         if not at_once and time.monotonic() - self._kept_s < _KEEP_S:
             return False
         with self._keeping:
-            with self._turn:
-                self._kept_s = time.monotonic()
-                jobs = [self._jobs[job_id] for job_id in self.unkept if job_id in self._jobs]
-                self.unkept.clear()
-            if jobs and not self._is_done(lambda: self._store.put(jobs)):
-                with self._turn:
-                    self.unkept.update(job.id for job in jobs)
+            refused = self._put()
+        if refused:
+            self._lost(refused)
         return True
+
+    def take(self, ids: Sequence[str], taken: Callable[[Mapping[str, tuple[int, int]]], None]) -> None:
+        """Take those of some jobs that are free; `taken` is told, before anything is written of them.
+
+        Raises StoreUnavailable.
+        """
+        with self._keeping:
+            refused = self._put()
+            taken(self._store.take([job_id for job_id in ids if job_id not in self.unkept], self.owner))
+        if refused:
+            self._lost(refused)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Forget jobs in the store."""
         self._is_done(lambda: self._store.remove(ids))
+
+    def _put(self) -> Collection[str]:
+        with self._turn:
+            self._kept_s = time.monotonic()
+            jobs = [self._jobs[job_id] for job_id in self.unkept if job_id in self._jobs]
+            self.unkept.clear()
+        refused: list[str] = []
+        if jobs and not self._is_done(lambda: refused.extend(self._store.put(jobs))):
+            with self._turn:
+                self.unkept.update(job.id for job in jobs)
+        return refused
 
     def _is_done(self, write: Callable[[], None]) -> bool:
         try:

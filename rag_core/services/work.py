@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,9 @@ from uuid import uuid4
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, BackupReport, Job, JobState, Progress, Question
+from rag_core.domain import Run as EvaluationRun
 from rag_core.errors import ConfigurationError
-from rag_core.jobs import Kind, Plain, Request, Run
+from rag_core.jobs import Jobs, Kind, Plain, Request, Run
 from rag_core.services.visiting import Visiting
 from rag_core.sources import Keyed
 
@@ -105,6 +107,9 @@ class Adding(Kind):
         """One of many files; what is tried again goes alone."""
         token.cancel(None if job.params.get("retry") else job.id)
 
+    def lost(self, token: Cancellation, job: Job) -> None:
+        """Its commit is refused; a cancelled document would be removed."""
+
     def again(self, job: Job, private: Any) -> Job | None:
         """A document that failed is read from its kept bytes; what never came into the library is accepted once more.
 
@@ -178,16 +183,26 @@ class Evaluating(Kind):
         """Carry runs out. How each ended is its own word."""
         evaluation = self._library.evaluation
         ids = [job.id for job in run.jobs]
-        for step in evaluation.carry_out(ids, cancellation=run.token):
+        for step in evaluation.steps(ids, cancellation=run.token):
             run.tell(step.note, step)
+        states = {found.id: found.state for found in evaluation.runs()}
         for run_id in ids:
-            state = evaluation.run(run_id).state
+            state = states.get(run_id, "cancelled")  # it was deleted
             if state not in ("waiting", "running"):  # as it is where the library is being closed
                 run.end(run_id, state)
 
     def cancel(self, token: Cancellation, job: Job) -> None:
         """One run of those that take turns."""
         token.cancel(job.id)
+
+    def lost(self, token: Cancellation, job: Job) -> None:
+        """The others go on."""
+        token.cancel(job.id)
+
+    def dropped(self, job: Job) -> None:
+        """It does not go on by itself either."""
+        with suppress(KeyError):
+            self._library.evaluation.cancel(job.id)
 
     def left(self, known: Collection[Job]) -> Iterable[Request]:
         """Runs that were under way."""
@@ -219,6 +234,20 @@ class Drafting(Kind):
             made = (*made, replace(question, id=uuid4().hex[:12]))
             run.tell(job.id, Progress("drafting", len(made), wanted["count"]), result=made)
         run.end(job.id, "cancelled" if run.token.is_set() else "done", result=made)
+
+
+def follow_runs(jobs: Jobs, runs: Sequence[EvaluationRun], token: Cancellation) -> Iterator[Progress]:
+    """Have runs of the evaluation carried out, telling of each step. Raises what kept one from being begun."""
+    batch = {"batch": uuid4().hex}
+    asked = [Request(run.configuration.name, batch, id=run.id) for run in runs]
+    ids = [job.id for job in jobs.submit_all(Evaluating.name, asked)] if asked else []
+    steps: dict[str, Progress] = {}
+    for job in jobs.follow(ids, token):
+        if job.progress.note and steps.get(job.id) != job.progress:
+            steps[job.id] = job.progress
+            yield job.progress
+        if job.error is not None:
+            raise job.error
 
 
 def _sources(run: Run) -> list[Keyed]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -78,15 +78,16 @@ class Storage:
         with closed_on_failure(self.close):
             self._open(folder, settings)
 
-    def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
+    def commit(self, batch: Sequence[Stored], profile: Profile, leases: Mapping[str, int] | None = None) -> None:
         """Make documents part of the library: whole, in every store, ready when this returns.
 
-        Raises StoreUnavailable; what was not committed is then still pending.
+        leases: the jobs that this is done for, each with the token it was taken with. Raises LeaseLost,
+        StoreUnavailable; what was not committed is then still pending.
         """
         if self.documents.profile() not in (None, profile):
             raise StoreUnavailable("The library's embedding model was changed meanwhile.", help="Add it once more.")
         self.dumps.use(profile)
-        self.documents.commit(batch, profile)
+        self.documents.commit(batch, profile, leases)
         self.sync.acknowledge()
         self.wake()
 
@@ -212,11 +213,6 @@ class Storage:
         """The tables, for those who compare the stores."""
         return self._required()
 
-    @property
-    def jobs(self) -> JobStore:
-        """Where jobs are kept."""
-        return JobStore(self._required())
-
     def behind_in_chroma(self) -> int:
         """How many documents Chroma has yet to follow; what it lost is queued once more first."""
         if self.documents.profile() is None:
@@ -302,6 +298,9 @@ class Storage:
         self.question_sets = QuestionSets(database)
         self.access = AccessStore(database)
         self.evaluation_runs = EvaluationRuns(database)
+        self.jobs = JobStore(database)
+        self.jobs.outlive()
+        self._opened.callback(self.jobs.deafen)
         self.new_vectors = NewVectors(database)
         self.hierarchy = HierarchyStore(database)
         self.sources = SourceStore(database)

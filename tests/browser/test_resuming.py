@@ -56,7 +56,7 @@ def test_runs_that_were_left_go_on_at_the_next_start(browser: Browser, tmp_path:
         asked = [Question(f"{n}", f"What does keeper {n} write down?") for n in range(3)]
         of = library.evaluation.create("Lighthouses", asked)
         left = library.evaluation.begin(of.id, [Configuration("As it is")])
-        next(iter(library.evaluation.carry_out([left[0].id])))
+        next(iter(library.evaluation.steps([left[0].id])))
     with serve(tmp_path / "l", tmp_path / "log") as server:
         page = opened(browser, f"{server.url}/evaluation")
         told = page.locator(".st-key-evaluation_lines")

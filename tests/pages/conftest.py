@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from dataclasses import replace as with_changes
 from datetime import UTC, datetime
@@ -105,12 +105,32 @@ class KeptJobs:
 
     def __init__(self) -> None:
         self.jobs: dict[str, Job] = {}
+        self.woken = threading.Event()
 
-    def put(self, jobs: Sequence[Job]) -> None:
+    def put(self, jobs: Sequence[Job]) -> list[str]:
         self.jobs |= {job.id: job for job in jobs}
+        return []
 
-    def unfinished(self) -> list[Job]:
-        return [job for job in self.jobs.values() if not job.finished]
+    def take(self, ids: Sequence[str], owner: str) -> dict[str, tuple[int, int]]:
+        return {job_id: (self.jobs[job_id].token + 1, self.jobs[job_id].attempts + 1) for job_id in ids}
+
+    def free(self) -> list[str]:
+        return [job.id for job in self.jobs.values() if not job.finished]
+
+    def some(self, ids: Collection[str]) -> list[Job]:
+        return [self.jobs[job_id] for job_id in ids if job_id in self.jobs]
+
+    def beat(self, owner: str, leases: Mapping[str, int]) -> list[str]:
+        return []
+
+    def leave(self, owner: str) -> None:
+        self.woken.clear()
+
+    def listen(self, timeout_s: float) -> bool:
+        return self.woken.wait(timeout_s)
+
+    def wake(self) -> None:
+        self.woken.set()
 
     def get(self, job_id: str) -> Job | None:
         return self.jobs.get(job_id)

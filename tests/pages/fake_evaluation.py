@@ -137,7 +137,7 @@ class FakeEvaluation:
         self.made += runs
         return runs
 
-    def carry_out(self, run_ids: Sequence[str], *, cancellation: Cancellation) -> Iterator[Progress]:
+    def steps(self, run_ids: Sequence[str], *, cancellation: Cancellation) -> Iterator[Progress]:
         self.calls.append(("carry_out", list(run_ids)))
         for run in [self.run(run_id) for run_id in run_ids]:
             if self.fails:
@@ -154,6 +154,9 @@ class FakeEvaluation:
                 yield Progress(run.configuration.name, number + 1, run.total, run.id)
             state = "done" if len(results) == run.total else "cancelled"
             self._change(run.id, state=state, done=len(results), metrics=summary(results))
+
+    def cancel(self, run_id: str) -> None:
+        self._change(run_id, state="cancelled")
 
     def runs(self, set_id: str | None = None) -> list[Run]:
         return [run for run in reversed(self.made) if set_id in (None, run.set_id)]

@@ -23,7 +23,7 @@ from rag_core.library import Library
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 READ, ADMIN = Depends(needs("read")), Depends(needs("admin"))
 _LOOK_S = 0.5
-_JOB = shown(Job, without=("mark",), result=object)
+_JOB = shown(Job, without=("mark", "owner", "token"), result=object)
 # Files come by /documents, runs by /runs; what writes to a path of its own choosing is not asked for from afar.
 Kind = Literal["verify", "repair", "reembed", "discard", "rechunk", "download"]
 

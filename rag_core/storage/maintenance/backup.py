@@ -45,8 +45,8 @@ TABLES = (
     "chunk_edits",
 )  # fmt: skip
 # What is on its way, or rebuilt, or of this machine alone, as keys are: not in an archive.
-PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs", "access_keys", "audit",
-           "repeats")  # fmt: skip
+PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs", "job_owners", "access_keys",
+           "audit", "repeats")  # fmt: skip
 # In archives of earlier versions alone: what they held is not taken over.
 GONE = ("queries",)
 

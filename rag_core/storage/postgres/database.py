@@ -190,6 +190,12 @@ class Database:
         """It is owned again, after its server ended a connection, only while it is marked so. See `pairing.py`."""
         self._mark = mark
 
+    def listener(self, channel: str) -> Connection[TupleRow]:
+        """A connection of its own that hears a channel; whose it is closes it. Raises psycopg.Error."""
+        connection = psycopg.connect(self._url, autocommit=True, **self._options())
+        connection.execute(f"LISTEN {channel}")
+        return connection
+
     def version(self) -> str:
         """The server's version, for people."""
         with self.transaction() as connection:
@@ -271,16 +277,9 @@ class Database:
 
     def _new_pool(self) -> ConnectionPool[Connection[TupleRow]]:
         return ConnectionPool(
-            self._url,
-            min_size=1,
-            max_size=self._settings.pool_size,
-            timeout=self._settings.connect_timeout_s,
-            # PostgreSQL cuts it off after 63 bytes.
-            kwargs={**self._options(), "application_name": f"{self._name}, {_myself()}"},
-            configure=self._configure,
-            check=self._check,
-            open=True,
-        )
+            self._url, min_size=1, max_size=self._settings.pool_size, timeout=self._settings.connect_timeout_s,
+            kwargs=self._options(), configure=self._configure, check=self._check, open=True,
+        )  # fmt: skip
 
     def _configure(self, connection: Connection[TupleRow]) -> None:
         """Prepare a new connection. One that comes after the owner's was lost may reach a database of another's."""
@@ -291,6 +290,7 @@ class Database:
         return {
             "connect_timeout": max(1, round(self._settings.connect_timeout_s)),  # 0 would be for ever
             "options": f"-c statement_timeout={int(self._settings.statement_timeout_s * 1000)}",
+            "application_name": f"{self._name}, {_myself()}",  # PostgreSQL cuts it off after 63 bytes
         }
 
     def _own(self) -> Connection[TupleRow]:

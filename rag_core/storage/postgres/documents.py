@@ -19,6 +19,7 @@ from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.edits import EditStore, keep_edits
+from rag_core.storage.postgres.jobs import check_leases
 from rag_core.storage.postgres.listing import Lists
 from rag_core.storage.postgres.recognition import RecognitionStore, note_recognition
 from rag_core.storage.postgres.removing import RemovalStore
@@ -98,12 +99,14 @@ class DocumentStore:
         return row[0] if row else None
 
     @retried
-    def commit(self, batch: Sequence[Stored], profile: Profile) -> None:
+    def commit(self, batch: Sequence[Stored], profile: Profile, leases: Mapping[str, int] | None = None) -> None:
         """Write documents whole, with the changes that the indexes follow, in one transaction.
 
         A document that was removed meanwhile is left out. What one replaces is found until the indexes have followed.
+        Raises LeaseLost where another process has taken one of the jobs that it is done for.
         """
         with self._database.transaction() as connection:
+            check_leases(connection, leases or {})
             connection.execute(
                 "INSERT INTO embedding_profiles (id, name, revision, dimensions, pooling, precision)"
                 " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
+from types import MappingProxyType
 from typing import Any
 
+from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from rag_core.domain import Estimate, Question, Result, Run, RunState
 from rag_core.domain.serialiser import from_json, to_json
 from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.jobs import check_leases
 from rag_core.storage.postgres.rows import clean
 
+Leases = Mapping[str, int]
+NO_LEASES: Leases = MappingProxyType({})
 _RUNS = (
     "SELECT r.run, r.state, r.error, r.created_at, r.finished_at,"
     " (SELECT count(*) FROM evaluation_results e WHERE e.run_id = r.id) FROM evaluation_runs r "
@@ -67,10 +72,14 @@ class EvaluationRuns:
         return [(place, question) for place, question in enumerate(questions) if question.id not in there]
 
     @retried
-    def keep(self, run_id: str, results: Sequence[tuple[int, Result]]) -> None:
-        """Keep the results of some questions, each with its place. Those of a deleted run are let go of."""
+    def keep(self, run_id: str, results: Sequence[tuple[int, Result]], leases: Leases = NO_LEASES) -> None:
+        """Keep the results of some questions, each with its place. Those of a deleted run are let go of.
+
+        leases: the jobs that this is done for. Raises LeaseLost where another process has taken that of the run.
+        """
         rows = [(storable(item.question.id), place, *_packed(item), run_id) for place, item in results]
         with self._database.transaction() as connection, connection.cursor() as cursor:
+            _fence(connection, run_id, leases)
             cursor.executemany(
                 "INSERT INTO evaluation_results (run_id, question_id, place, result, passages)"
                 " SELECT id, %s, %s, %s, %s FROM evaluation_runs WHERE id = %s ON CONFLICT DO NOTHING",
@@ -90,13 +99,16 @@ class EvaluationRuns:
         )
         return [_unpacked(*row) for row in rows]
 
-    def enter(self, run_id: str, state: RunState, error: str = "") -> None:
-        """Change the state of a run; one that is over gets its end's time."""
-        self._database.execute(
-            "UPDATE evaluation_runs SET state = %(state)s, error = %(error)s, finished_at ="
-            " CASE WHEN %(state)s IN ('done', 'cancelled', 'failed') THEN clock_timestamp() END WHERE id = %(id)s",
-            {"state": state, "error": storable(error), "id": run_id},
-        )
+    @retried
+    def enter(self, run_id: str, state: RunState, error: str = "", leases: Leases = NO_LEASES) -> None:
+        """Change the state of a run; one that is over gets its end's time. Raises LeaseLost, as `keep`."""
+        with self._database.transaction() as connection:
+            _fence(connection, run_id, leases)
+            connection.execute(
+                "UPDATE evaluation_runs SET state = %(state)s, error = %(error)s, finished_at ="
+                " CASE WHEN %(state)s IN ('done', 'cancelled', 'failed') THEN clock_timestamp() END WHERE id = %(id)s",
+                {"state": state, "error": storable(error), "id": run_id},
+            )
 
     @retried
     def note(self, run_id: str, notes: Sequence[str]) -> None:
@@ -113,6 +125,10 @@ class EvaluationRuns:
             connection.execute(
                 "UPDATE evaluation_runs SET run = jsonb_set(run, %s, %s) WHERE id = %s", ([key], Jsonb(value), run_id)
             )
+
+
+def _fence(connection: Connection[TupleRow], run_id: str, leases: Leases) -> None:
+    check_leases(connection, {run_id: leases[run_id]} if run_id in leases else {})
 
 
 def _packed(result: Result) -> tuple[Jsonb, Jsonb]:

@@ -95,7 +95,7 @@ def begin(evaluation: Evaluation, set_id: str, *configurations: Configuration, *
 def finished(evaluation: Evaluation, set_id: str, *configurations: Configuration, **values: Any) -> list[Run]:
     """Runs begun and carried out."""
     ids = begin(evaluation, set_id, *configurations, **values)
-    list(evaluation.carry_out(ids))
+    list(evaluation.steps(ids))
     return [evaluation.run(run_id) for run_id in ids]
 
 
@@ -175,7 +175,7 @@ def test_answers_are_those_of_the_chat_and_are_measured(library: Library, evalua
 
 def test_runs_begun_together_take_turns(evaluation: Evaluation, set_id: str) -> None:
     ids = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
-    steps = [step.note for step in evaluation.carry_out()]
+    steps = [step.note for step in evaluation.steps()]
     assert sorted(steps) == sorted(ids * 5)
     assert all({steps[i], steps[i + 1]} == set(ids) for i in range(0, 10, 2))
     assert all(evaluation.run(run_id).state == "done" for run_id in ids)
@@ -183,7 +183,7 @@ def test_runs_begun_together_take_turns(evaluation: Evaluation, set_id: str) -> 
 
 def test_other_chunks_are_embedded_document_by_document(library: Library, evaluation: Evaluation, set_id: str) -> None:
     (run_id,) = begin(evaluation, set_id, SMALL)
-    steps = list(evaluation.carry_out())
+    steps = list(evaluation.steps())
     prepared = [(step.done, step.total) for step in steps if step.stage == "preparing"]
     assert prepared == [(number, 5) for number in range(1, 6)]
     assert {step.stage for step in steps} == {"preparing", "Small chunks"}
@@ -269,7 +269,7 @@ def test_what_is_gone_is_said(evaluation: Evaluation) -> None:
     evaluation.delete("gone")
     evaluation.delete_run("gone")
     assert evaluation.results("gone") == evaluation.questions("gone") == []
-    assert list(evaluation.carry_out(["gone"])) == []
+    assert list(evaluation.steps(["gone"])) == []
 
 
 def test_a_cancel_stops_all_and_each_goes_on_where_it_was(evaluation: Evaluation, set_id: str) -> None:
@@ -277,16 +277,16 @@ def test_a_cancel_stops_all_and_each_goes_on_where_it_was(evaluation: Evaluation
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
     (waiting,) = begin(evaluation, set_id, answers=True)
     token = Cancellation()
-    for step in evaluation.carry_out(cancellation=token):
+    for step in evaluation.steps(cancellation=token):
         if step.note == first and step.done == 2:
             token.cancel()
     states = {run.id: (run.state, run.done) for run in evaluation.runs()}
     assert states[first] == ("cancelled", 2)
     assert states[second][0] == states[waiting][0] == "cancelled"
     assert states[waiting][1] == 0
-    assert list(evaluation.carry_out()) == []
+    assert list(evaluation.steps()) == []
     kept = evaluation.results(first)
-    steps = [(step.done, step.total) for step in evaluation.carry_out([first])]
+    steps = [(step.done, step.total) for step in evaluation.steps([first])]
     assert steps == [(2, 4), (3, 4), (4, 4)]
     assert evaluation.results(first)[:2] == kept  # not asked again
     assert lasting(evaluation.results(first)) == whole
@@ -296,7 +296,7 @@ def test_a_cancel_stops_all_and_each_goes_on_where_it_was(evaluation: Evaluation
 def test_one_run_is_cancelled_and_the_others_go_on(evaluation: Evaluation, set_id: str) -> None:
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
     token = Cancellation()
-    for step in evaluation.carry_out(cancellation=token):
+    for step in evaluation.steps(cancellation=token):
         if (step.note, step.done) == (first, 1):
             token.cancel(first)
     assert (evaluation.run(first).state, evaluation.run(second).state) == ("cancelled", "done")
@@ -307,19 +307,19 @@ def test_a_cancel_amid_other_chunks_and_before_the_first_step(evaluation: Evalua
     other = Configuration("Tiny", {"chunking.size": 55, "chunking.overlap": 5})
     (run_id,) = begin(evaluation, set_id, other)
     token = Cancellation()
-    for step in evaluation.carry_out(cancellation=token):
+    for step in evaluation.steps(cancellation=token):
         if (step.stage, step.done) == ("preparing", 2):
             token.cancel()
     assert (evaluation.run(run_id).state, evaluation.run(run_id).done) == ("cancelled", 0)
-    assert list(evaluation.carry_out([run_id], cancellation=token)) == []
+    assert list(evaluation.steps([run_id], cancellation=token)) == []
     assert evaluation.run(run_id).state == "cancelled"
-    list(evaluation.carry_out([run_id]))
+    list(evaluation.steps([run_id]))
     assert evaluation.run(run_id).state == "done"
 
 
 def test_a_listener_who_leaves_has_the_run_go_on_the_next_time(evaluation: Evaluation, set_id: str) -> None:
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
-    steps = evaluation.carry_out()
+    steps = evaluation.steps()
     for step in steps:
         if step.done == 2:
             break
@@ -327,13 +327,13 @@ def test_a_listener_who_leaves_has_the_run_go_on_the_next_time(evaluation: Evalu
     assert {evaluation.run(run_id).state for run_id in (first, second)} == {"running"}
     done = evaluation.run(first).done + evaluation.run(second).done
     assert 2 <= done <= 4
-    again = [step for step in evaluation.carry_out() if step.done > 0]
+    again = [step for step in evaluation.steps() if step.done > 0]
     assert again[-1].done == 4
     assert {evaluation.run(run_id).state for run_id in (first, second)} == {"done"}
     for run_id in (first, second):
         results = evaluation.results(run_id)
         assert [result.question.id for result in results] == [question.id for question in QUESTIONS]
-    assert list(evaluation.carry_out()) == []
+    assert list(evaluation.steps()) == []
 
 
 def test_questions_are_kept_in_portions_and_a_stop_falls_between_them(evaluation: Evaluation) -> None:
@@ -342,13 +342,13 @@ def test_questions_are_kept_in_portions_and_a_stop_falls_between_them(evaluation
     (run_id,) = begin(evaluation, set_id)
     token = Cancellation()
     seen = []
-    for step in evaluation.carry_out(cancellation=token):
+    for step in evaluation.steps(cancellation=token):
         seen.append(step.done)
         if step.done == 128:
             token.cancel()
     assert seen == [0, 128]
     assert (evaluation.run(run_id).state, evaluation.run(run_id).done) == ("cancelled", 128)
-    assert [step.done for step in evaluation.carry_out([run_id])] == [128, 256, 300]
+    assert [step.done for step in evaluation.steps([run_id])] == [128, 256, 300]
     results = evaluation.results(run_id)
     assert [result.question for result in results] == many
     (whole,) = finished(evaluation, set_id)
@@ -361,7 +361,7 @@ def test_two_calls_at_once_do_nothing_twice(evaluation: Evaluation, set_id: str)
     steps: list[list[Progress]] = [[], [], []]
 
     def work(number: int) -> None:
-        steps[number].extend(evaluation.carry_out())
+        steps[number].extend(evaluation.steps())
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
     for thread in threads:
@@ -374,25 +374,25 @@ def test_two_calls_at_once_do_nothing_twice(evaluation: Evaluation, set_id: str)
     assert {run.state for run in evaluation.runs()} == {"done"}
 
 
-def test_a_call_that_waits_can_be_cancelled(evaluation: Evaluation, set_id: str) -> None:
+def test_runs_as_jobs_wait_for_one_another_and_end_with_whoever_listens(evaluation: Evaluation, set_id: str) -> None:
     (first,), (second,) = begin(evaluation, set_id, answers=True), begin(evaluation, set_id, answers=True)
-    working = evaluation.carry_out([first])
-    next(working)
+    listening = evaluation.carry_out([first])
+    next(listening)
     token = Cancellation()
-    waiting = evaluation.carry_out(["gone", second], cancellation=token)
-    assert next(waiting).stage == "waiting"
     token.cancel()
-    try:
-        assert list(waiting) == []
-        assert evaluation.run(second).state == "cancelled"
-    finally:
-        list(working)
-    assert evaluation.run(first).state == "done"
+    assert list(evaluation.carry_out(["gone", second], cancellation=token)) == []
+    assert evaluation.run(second).state == "cancelled"
+    listening.close()  # type: ignore[attr-defined]
+    assert evaluation.run(first).state in ("cancelled", "done")
+    steps = list(evaluation.carry_out([first, second]))
+    assert {step.note for step in steps} <= {first, second}
+    assert {evaluation.run(run_id).state for run_id in (first, second)} == {"done"}
+    assert list(evaluation.carry_out()) == []
 
 
 def test_a_run_or_set_deleted_in_the_middle_does_no_harm(evaluation: Evaluation, set_id: str) -> None:
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
-    for step in evaluation.carry_out():
+    for step in evaluation.steps():
         if (step.note, step.done) == (first, 1):
             evaluation.delete_run(first)
             evaluation.delete(set_id)
@@ -406,7 +406,7 @@ def test_a_run_asks_the_questions_as_they_were(evaluation: Evaluation, set_id: s
     (run_id,) = begin(evaluation, set_id, answers=True)
     evaluation.put(set_id, [replace(BREAD, text="How does the bishop move?"), Question("new", "A new one?")])
     evaluation.drop(set_id, ["cup"])
-    list(evaluation.carry_out())
+    list(evaluation.steps())
     assert [result.question for result in evaluation.results(run_id)] == list(QUESTIONS)
     (other,) = finished(evaluation, set_id, answers=True)
     pairs = {difference.metric.key: difference.count for difference in evaluation.compare(run_id, other.id)}
@@ -422,7 +422,7 @@ def test_runs_of_two_sets_are_not_taken_for_one_another(evaluation: Evaluation, 
 
 def test_a_run_keeps_the_settings_it_was_begun_with(evaluation: Evaluation, set_id: str) -> None:
     (run_id,) = begin(evaluation, set_id, Configuration("Words", {"answering.max_sentences": 1}), answers=True)
-    steps = evaluation.carry_out()
+    steps = evaluation.steps()
     while next(steps).done < 1:
         pass
     evaluation.apply(Configuration("more", {"retrieval.k": 3, "answering.max_sentences": 2}))
@@ -432,7 +432,7 @@ def test_a_run_keeps_the_settings_it_was_begun_with(evaluation: Evaluation, set_
         assert evaluation.run(begun).settings["retrieval.k"] == 3
     finally:
         evaluation.apply(Configuration("back", {"retrieval.k": 6, "answering.max_sentences": 3}))
-    list(evaluation.carry_out())
+    list(evaluation.steps())
     assert [len(result.found) for result in evaluation.results(run_id)] == [6] * 4
     answered = [result for result in evaluation.results(run_id) if not result.abstained]
     assert answered and all(len(result.sentences) <= 1 for result in answered)
@@ -444,7 +444,7 @@ def test_a_model_that_fails_ends_its_run_which_goes_on_later(
 ) -> None:
     remote.texts = ("A loaf of rye bread costs 4.20 euros [1][9].",)
     quoted, written = begin(evaluation, set_id, AS_IT_IS, GEMINI, answers=True)
-    for step in evaluation.carry_out():
+    for step in evaluation.steps():
         if (step.note, step.done) == (written, 2):
             remote.status, remote.message = 500, "overloaded"
     assert evaluation.run(quoted).state == "done"
@@ -454,7 +454,7 @@ def test_a_model_that_fails_ends_its_run_which_goes_on_later(
     assert failed.metrics["correct"].count == 2
     remote.status = 200
     asked = len(remote.requests)
-    list(evaluation.carry_out([written]))
+    list(evaluation.steps([written]))
     assert len(remote.requests) == asked + 2
     run = evaluation.run(written)
     assert (run.state, run.done, run.error) == ("done", 4, "")
@@ -485,12 +485,12 @@ def test_what_goes_wrong_unexpectedly_marks_its_run_and_no_other(
 
     first, second = begin(evaluation, set_id, AS_IT_IS, FEW, answers=True)
     host = replace(evaluation.host, answer=broken)
-    list(Evaluation(library.storage, host).carry_out([first]))
-    list(evaluation.carry_out())
+    list(Evaluation(library.storage, host).steps([first]))
+    list(evaluation.steps())
     assert evaluation.run(first).state == "failed"
     assert "a bug" in evaluation.run(first).error
     assert evaluation.run(second).state == "done"
-    list(evaluation.carry_out([first]))
+    list(evaluation.steps([first]))
     assert evaluation.run(first).state == "done"
 
 
@@ -524,7 +524,7 @@ def test_gold_that_is_not_in_the_library_is_told_and_counts_for_nothing(
     assert evaluation.results(before.id)[0].metrics["hit_rate"] == 1.0
     (amid,) = begin(evaluation, set_id)
     library.remove(gone.id)
-    list(evaluation.carry_out())
+    list(evaluation.steps())
     try:
         results = {result.question.id: result for result in evaluation.results(amid)}
         assert {key: result.metrics["hit_rate"] is None for key, result in results.items()} == {
@@ -660,7 +660,7 @@ import sys
 from rag_core import Library, Settings
 settings = Settings(_env_file=None, data_dir=sys.argv[1], database_url=sys.argv[2])
 with Library.open(settings) as library:
-    for step in library.evaluation.carry_out():
+    for step in library.evaluation.steps():
         print(step.stage, step.done, flush=True)
 """
 
@@ -687,7 +687,7 @@ def test_a_killed_run_goes_on_where_it_was(own: Settings) -> None:
         assert all(0 < run.done < 8 for run in left.values())
         kept = {run_id: evaluation.results(run_id) for run_id in ids}
         before = sum(run.done for run in left.values())
-        steps = [step for step in evaluation.carry_out() if step.stage != "preparing"]
+        steps = [step for step in evaluation.steps() if step.stage != "preparing"]
         assert len(steps) == 2 + 16 - before
         for run_id in ids:
             run = evaluation.run(run_id)
@@ -726,6 +726,6 @@ def test_closing_the_library_ends_a_run_quietly_and_it_goes_on_later(own: Settin
 
 
 def _work(library: Library, ended: list[str]) -> None:
-    for _ in library.evaluation.carry_out():
+    for _ in library.evaluation.steps():
         pass
     ended.append("ended")

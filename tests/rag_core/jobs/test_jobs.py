@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -110,14 +111,42 @@ def test_a_store_that_fails_holds_up_nothing(jobs: Jobs, work: Work, kept: KeptJ
     def broken(jobs: object) -> None:
         raise StoreUnavailable("PostgreSQL is gone.")
 
-    work.gate.set()
-    put, kept.put = kept.put, broken  # type: ignore[method-assign]
     job = jobs.submit("long")
+    until(lambda: jobs.get(job.id).progress.done == 256)
+    put, kept.put = kept.put, broken  # type: ignore[method-assign]
+    work.gate.set()
     until(lambda: not jobs.busy())
-    assert kept.jobs == {}
+    assert not kept.jobs[job.id].finished
     kept.put = put  # type: ignore[method-assign]
-    assert [item.id for item in jobs.past()] == [job.id]
+    assert [(item.id, item.state) for item in jobs.past()] == [(job.id, "done")]
     assert "not kept at present" in caplog.text
+
+
+def test_a_job_that_no_store_has_is_begun_once_one_has(work: Work, kept: KeptJobs) -> None:
+    def broken(jobs: object) -> None:
+        raise StoreUnavailable("PostgreSQL is gone.")
+
+    jobs = Jobs([Plain("long", "lane", work)], kept, beat_s=0.05)
+    work.gate.set()
+    put, kept.put = kept.put, broken  # type: ignore[assignment,method-assign]
+    job = jobs.submit("long")
+    time.sleep(0.3)
+    assert (jobs.get(job.id).state, work.begun) == ("waiting", [])
+    kept.put = put  # type: ignore[method-assign]
+    until(lambda: jobs.get(job.id).state == "done")
+    jobs.close()
+
+
+def test_what_ends_lectern_again_and_again_is_left_to_the_user(work: Work, kept: KeptJobs) -> None:
+    kept.put([Job("1", "long", state="running", attempts=5), Job("2", "long", state="running", attempts=4)])
+    work.gate.set()
+    later = Jobs([Plain("long", "lane", work, resumes=True)], kept)
+    later.resume()
+    until(lambda: later.ended() == 2)
+    assert {job.id: job.state for job in later.all()} == {"1": "failed", "2": "done"}
+    assert "begun 5 times" in str(later.get("1").error)
+    later.retry("1")
+    until(lambda: later.get("1").state == "done")
 
 
 def test_what_can_go_on_does_at_the_next_start(work: Work, kept: KeptJobs) -> None:
@@ -187,21 +216,23 @@ def test_jobs_that_ended_are_remembered_up_to_a_number_and_found_in_the_store(
 
 
 def test_a_store_that_fails_loses_no_job_that_ended(
-    work: Work, jobs: Jobs, kept: KeptJobs, monkeypatch: pytest.MonkeyPatch
+    work: Work, kept: KeptJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(jobs: object) -> None:
         raise StoreUnavailable("PostgreSQL does not answer.")
 
     monkeypatch.setattr(remembering, "MOST_ENDED", 1)
-    work.gate.set()
+    jobs = Jobs([Plain(name, name, work) for name in "012"], kept)
+    for name in "012":
+        jobs.submit(name, name)
+    until(lambda: all(job.progress.done == 256 for job in jobs.all()))
     with monkeypatch.context() as patch:
         patch.setattr(kept, "put", broken)
-        for number in range(3):
-            jobs.submit("long", str(number))
-            until(lambda: not jobs.busy())
+        work.gate.set()
+        until(lambda: not jobs.busy())
         assert len(jobs.all()) == 3
     jobs.past()
-    assert sorted(job.name for job in kept.jobs.values()) == ["0", "1", "2"]
+    assert {job.name: job.state for job in kept.jobs.values()} == dict.fromkeys("012", "done")
     assert [job.name for job in jobs.all()] == ["2"]
 
 
@@ -226,11 +257,11 @@ def test_the_library_forgets_jobs_of_long_ago_and_those_that_are_too_many(
     until(lambda: not library.jobs.busy())
     library.jobs.past()
     database.execute("UPDATE jobs SET ended_at = now() - interval '31 days'")
-    library.storage.jobs.put([Job("new", "verify", created_at=work[0].created_at)])
+    kept_jobs.JobStore(database).put([Job("new", "verify", created_at=work[0].created_at)])
     assert [row[0] for row in database.rows("SELECT id FROM jobs")] == ["new"]
     monkeypatch.setattr(kept_jobs, "_MOST_KEPT", 2)
     for number in range(4):
         now = datetime.now(UTC)
         ended = Job(str(number), "verify", state="done", created_at=now, ended_at=now)
-        library.storage.jobs.put([ended])
+        kept_jobs.JobStore(database).put([ended])
     assert [row[0] for row in database.rows("SELECT id FROM jobs ORDER BY created_at")] == ["new", "1", "2", "3"]

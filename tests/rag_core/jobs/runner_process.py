@@ -1,0 +1,65 @@
+"""A process that carries out the jobs of a table, which others do as well: `python -m ... URL LEASE_S BEAT_S`.
+
+It says on its output what it begins, commits and is refused, and takes more jobs from its input, as lines of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+import psycopg
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from rag_core.cancellation import Cancellation
+from rag_core.domain import Job
+from rag_core.errors import LeaseLost
+from rag_core.jobs import Jobs, Plain, Request
+from rag_core.settings import StorageSettings
+from rag_core.storage.postgres.database import Database
+from rag_core.storage.postgres.jobs import JobStore, check_leases
+
+
+class SharedDatabase(Database):
+    """A database that several processes have open, which no library ever does."""
+
+    def _own(self) -> Connection[TupleRow]:
+        return psycopg.connect(self._url, autocommit=True, **self._options())
+
+
+def say(what: str, job: Job) -> None:
+    """One line on the output."""
+    sys.stdout.write(f"{what} {job.name}\n")
+    sys.stdout.flush()
+
+
+def run(url: str, lease_s: float, beat_s: float) -> None:
+    """Carry out jobs until the input ends."""
+    database = SharedDatabase(url, StorageSettings())
+
+    def work(job: Job, token: Cancellation) -> None:
+        say("began", job)
+        time.sleep(job.params["work_s"])
+        try:
+            with database.transaction() as connection:
+                check_leases(connection, token.leases)
+                connection.execute("INSERT INTO outcomes VALUES (%s, %s)", (job.name, os.getpid()))
+        except LeaseLost:
+            say("refused", job)
+            raise
+        say("committed", job)
+
+    jobs = Jobs([Plain("work", "lane", work, resumes=True)], JobStore(database, lease_s), beat_s)
+    jobs._kinds["work"].queues = True
+    jobs.resume()
+    for line in sys.stdin:
+        jobs.submit_all("work", [Request(name, {"work_s": work_s}) for name, work_s in json.loads(line)])
+    jobs.close()
+    database.close()
+
+
+if __name__ == "__main__":
+    run(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]))

@@ -1,0 +1,153 @@
+"""Two processes on one table of jobs: each job is carried out by one of them, whatever becomes of the other."""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+
+from rag_core.domain import Job
+from rag_core.errors import LeaseLost
+from rag_core.settings import StorageSettings
+from rag_core.storage.postgres.database import Database
+from rag_core.storage.postgres.jobs import JobStore, check_leases
+from tests.conftest import PROJECT
+from tests.rag_core.jobs.until import until
+
+_LEASE_S, _BEAT_S = 2.0, 0.2
+
+
+class Runner:
+    """Such a process, and what it has said."""
+
+    def __init__(self, url: str, beat_s: float) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.rag_core.jobs.runner_process", url, str(_LEASE_S), str(beat_s)],
+            cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        self._said: list[str] = []
+
+    def said(self, what: str) -> bool:
+        while not self._lines.empty():
+            self._said.append(self._lines.get())
+        return what in self._said
+
+    def give(self, jobs: list[tuple[str, float]]) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(jobs) + "\n")
+        self.process.stdin.flush()
+
+    def _listen(self) -> None:
+        for line in self.process.stdout or ():
+            self._lines.put(line.strip())
+
+
+@pytest.fixture
+def url(new_database: Callable[[], str]) -> str:
+    made = new_database()
+    with psycopg.connect(made, autocommit=True) as connection:
+        connection.execute("CREATE TABLE outcomes (name text, pid integer)")
+    return made
+
+
+@contextmanager
+def runners(url: str, beat_s: float = _BEAT_S) -> Iterator[tuple[Runner, Runner]]:
+    both = Runner(url, beat_s), Runner(url, beat_s)
+    try:
+        yield both
+    finally:
+        for runner in both:
+            runner.process.send_signal(signal.SIGCONT)
+            runner.process.communicate(timeout=30) if runner.process.poll() is None else None
+
+
+def outcomes(url: str) -> list[tuple[str, int]]:
+    with psycopg.connect(url) as connection:
+        return [tuple(row) for row in connection.execute("SELECT name, pid FROM outcomes ORDER BY name, pid")]
+
+
+def states(url: str) -> list[tuple[str, str]]:
+    with psycopg.connect(url) as connection:
+        return [tuple(row) for row in connection.execute("SELECT name, state FROM jobs ORDER BY name")]
+
+
+def test_each_job_is_carried_out_once_and_the_other_is_woken(url: str) -> None:
+    names = [f"{number:02}" for number in range(24)]
+    with runners(url, beat_s=20.0) as (first, second):  # what wakes the second is not its beat
+        first.give([("warm", 0.0)])
+        second.give([("up", 0.0)])
+        until(lambda: len(outcomes(url)) == 2)
+        began = time.monotonic()
+        first.give([(name, 0.2) for name in names])
+        until(lambda: len(outcomes(url)) == 26)
+        assert time.monotonic() - began < 0.2 * len(names)
+        until(lambda: {state for _, state in states(url)} == {"done"})
+    done = [(name, pid) for name, pid in outcomes(url) if name in names]
+    assert [name for name, _ in done] == names
+    assert {pid for _, pid in done} == {first.process.pid, second.process.pid}
+
+
+def test_a_killed_holder_s_job_is_taken_once_its_lease_is_over(url: str) -> None:
+    with runners(url) as (first, second):
+        first.give([("long", 3.0)])
+        until(lambda: first.said("began long") or second.said("began long"))
+        holder, other = (first, second) if first.said("began long") else (second, first)
+        holder.process.kill()
+        killed = time.monotonic()
+        until(lambda: other.said("began long"))
+        assert time.monotonic() - killed > _LEASE_S / 2
+        until(lambda: states(url) == [("long", "done")])
+    assert outcomes(url) == [("long", other.process.pid)]
+
+
+def test_what_a_holder_that_stood_still_would_commit_is_refused(url: str) -> None:
+    with runners(url) as (first, second):
+        first.give([("long", 3.0)])
+        until(lambda: first.said("began long") or second.said("began long"))
+        holder, other = (first, second) if first.said("began long") else (second, first)
+        holder.process.send_signal(signal.SIGSTOP)
+        until(lambda: other.said("committed long"))
+        holder.process.send_signal(signal.SIGCONT)
+        until(lambda: holder.said("refused long"))
+        time.sleep(3 * _BEAT_S)  # it would have written how its job ended by now
+        assert states(url) == [("long", "done")]
+    assert outcomes(url) == [("long", other.process.pid)]
+
+
+def test_a_token_is_checked_where_the_outcome_is_committed(url: str) -> None:
+    database = Database(url, StorageSettings())
+    store, now = JobStore(database, lease_s=0.2), datetime.now(UTC)
+    try:
+        store.put([Job(key, "work", created_at=now) for key in "12"])
+        assert store.free() == ["1", "2"]
+        first = store.take(["1"], "one")
+        assert store.take(["1", "2"], "two").keys() == {"2"}
+        time.sleep(0.3)
+        assert store.free() == ["1", "2"]
+        (token, attempts) = store.take(["1"], "two")["1"]
+        assert token > first["1"][0]
+        assert attempts == 2
+        with database.transaction() as connection:
+            check_leases(connection, {"1": token})
+        with pytest.raises(LeaseLost), database.transaction() as connection:
+            check_leases(connection, {"1": first["1"][0]})
+        assert store.put([Job("1", "work", state="done", created_at=now, token=first["1"][0])]) == ["1"]
+        assert store.beat("one", {"1": first["1"][0]}) == ["1"]
+        assert store.put([Job("1", "work", state="done", created_at=now, token=token)]) == []
+        store.leave("two")
+        assert [(job.id, job.attempts) for job in store.some(store.free())] == [("2", 0)]
+    finally:
+        store.deafen()
+        database.close()
