@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,15 +17,9 @@ import rag_core
 from rag_core.cli import commands as lectern
 from tests.conftest import PROJECT
 
-STAGES = {
-    "sources", "reading", "chunking", "embedding", "storage", "retrieval", "models", "answering", "evaluation",
-}  # fmt: skip
-MAY_USE = {
-    "answering": {"retrieval", "models"},
-    "retrieval": {"storage", "embedding"},
-    "evaluation": {"storage", "retrieval", "models", "answering"},
-}
-MAY_ACCELERATE = {"storage", "retrieval", "embedding"}  # embedding writes its exported models with accelerator.atomic
+LAYERS = tomllib.loads((PROJECT / "tests" / "layers.toml").read_text(encoding="utf-8"))
+LEVEL = {room: number for number, rooms in enumerate(LAYERS["levels"]) for room in rooms}
+STAGES = LAYERS["stages"]
 MOST_OF_TESTS = 55  # private parts that tests of whole files use; it only falls
 SOURCES = [
     *PROJECT.glob("app.py"),
@@ -54,16 +49,20 @@ def test_imports_go_one_way(path: Path) -> None:
         if room[0] in ("pages", "app.py", "face.py"):
             assert top != "accelerator", "pages call the library"
             assert top != "rag_core" or not rest or rest[0] not in STAGES, f"pages call the library, not {name}"
-        if room[0] == "rag_core" and room[1] in STAGES:
-            if top == "rag_core" and rest and rest[0] in STAGES - {room[1]}:
-                assert rest[0] in MAY_USE.get(room[1], set()), f"the stage {room[1]} imports {name}"
-            if top == "accelerator":
-                assert room[1] in MAY_ACCELERATE, f"the stage {room[1]} imports {name}"
-        if room[0] == "rag_core" and room[1] not in ("services", "library.py", "remote"):
-            assert top != "rag_core" or rest[:1] != ["services"], f"the library wires the services: {name}"
-        if room[:2] in (("rag_core", name) for name in ("domain", "text", "settings", "errors.py")):
-            below = {"errors", "domain", "places", room[1]}
-            assert top != "rag_core" or rest[0] in below, f"{room[1]} stands below every stage"
+        if room[0] == "rag_core" and room[1] != "__init__.py":
+            of_rag_core(Path(room[1]).stem, top, rest, name)
+
+
+def of_rag_core(room: str, top: str, rest: list[str], name: str) -> None:
+    """What a room of rag_core may import."""
+    assert room in LEVEL, f"tests/layers.toml has no room {room}"
+    if top == "accelerator":
+        assert room in LAYERS["may_accelerate"], f"{room} imports {name}"
+    if top == "rag_core" and rest and rest[0] in LEVEL and rest[0] != room:
+        allowed = LEVEL[rest[0]] > LEVEL[room] or rest[0] in LAYERS["uses"].get(room, ())
+        assert allowed, f"{room} imports {name}, which is not below it"
+        if room in STAGES and rest[0] in STAGES:
+            assert rest[0] in STAGES[room], f"the stage {room} imports {name}"
 
 
 def test_faces_use_the_library_and_its_services_alone() -> None:
