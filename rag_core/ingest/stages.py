@@ -223,7 +223,11 @@ def _commit(run: RunContext, works: Sequence[Work]) -> None:
     batch = []
     for work in works:
         vectors, pieces = work.vectors(profile)
-        batch.append(Stored(work.document.id, work.parsed, work.chunks, vectors, pieces, work.replaces))
+        batch.append(
+            Stored(
+                work.document.id, work.parsed, work.chunks, vectors, pieces, work.replaces, run.settings.chunking.key
+            )
+        )  # fmt: skip
     leases, sources = run.cancellation.leases, {work.source for work in works}
     run.storage.commit(
         batch, profile, {key: token for key, token in leases.items() if len(leases) == 1 or key in sources}

@@ -123,12 +123,13 @@ class Maintenance:
         """
         with self._remade():
             if self.can_rechunk():
-                rechunking.begin(self._storage, self._chunking)
-            yield from rechunking.rechunk(self._storage, self._ingest, cancellation or Cancellation(), self._closing)
+                rechunking.settle(self._storage, self._chunking)
+            token = cancellation or Cancellation()
+            yield from rechunking.rechunk(self._storage, self._ingest, lambda: self._chunking, token, self._closing)
 
     def to_rechunk(self) -> int:
         """How many documents are to be re-chunked still."""
-        return rechunking.left(self._storage)
+        return rechunking.left(self._storage, self._chunking)
 
     def can_rechunk(self) -> bool:
         """Whether the documents were chunked by another default than today's, and nobody has decided about it."""
@@ -136,8 +137,7 @@ class Maintenance:
 
     def keep_chunks(self) -> None:
         """Leave the documents that were, or could be, re-chunked as they are."""
-        rechunking.settle(self._storage, self._chunking)
-        rechunking.forget(self._storage)
+        rechunking.keep(self._storage, self._chunking)
 
     def close(self) -> None:
         """Wait for the step of a re-embedding that is under way: its stores are closed after it."""
@@ -174,7 +174,7 @@ class Maintenance:
         return target_profile(self._storage, self._preferences.settings.embedding)
 
     def _told(self, target: TargetProfile | None) -> tuple[str, ...]:
-        found = (*self._storage.notes, *rechunking.note(self._storage), *self._recognition.notes())
+        found = (*self._storage.notes, *rechunking.note(self._storage, self._chunking), *self._recognition.notes())
         return (*found, *not_settings(), *([target.note] if target else ()))
 
 

@@ -73,7 +73,7 @@ class Preferences:
             if _MODEL_SETTING in changes:
                 self._kept.set_preference(_MODEL, str(changes[_MODEL_SETTING]))
             if any(key.startswith("chunking.") for key in changes):
-                rechunking.begin(self._storage, settings.chunking.key)
+                rechunking.settle(self._storage, settings.chunking.key)
 
     def embed_with(self, model: str, profile: Profile) -> None:
         """The library was re-embedded with another model."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from accelerator import segments
 from rag_core import Library
-from rag_core.services import rechunking
 from rag_core.settings import EmbeddingSettings
 from tests.faults.journal import Journal
 from tests.faults.shelf import Shelf
@@ -81,7 +80,7 @@ def reembed(library: Library, shelf: Shelf, journal: Journal) -> None:
 
 def rechunk(library: Library, shelf: Shelf, journal: Journal) -> None:
     """Have every document read again, as after a change of chunking."""
-    rechunking.begin(library.storage)
+    library.storage.documents.chunkings.put("another")
     assert [step.stage for step in library.maintenance.rechunk()][-1] == "done"
     library.storage.settle()
 

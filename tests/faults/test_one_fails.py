@@ -15,7 +15,6 @@ import pytest
 from accelerator.faults import VARIABLE
 from rag_core import AddEvent, Library, Settings, Upload
 from rag_core.domain import Job
-from rag_core.services import rechunking
 from rag_core.settings import EmbeddingSettings
 from tests.faults.conftest import ALL
 from tests.faults.points import stages
@@ -156,7 +155,7 @@ def test_while_everything_is_chunked_anew(
 ) -> None:
     tally.faults += 1
     list(library.add(notes))
-    rechunking.begin(library.storage)
+    library.storage.documents.chunkings.put("another")
     striker.strike(stage, id_of(notes[STRUCK]))
     last = list(library.maintenance.rechunk())[-1]
     assert (last.stage, last.note[:2]) == ("done", "1 ")

@@ -17,6 +17,7 @@ from rag_core.domain import Box, Chunk, Document, DocumentCard, DocumentFilter, 
 from rag_core.errors import StoreCorrupt
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
+from rag_core.storage.postgres.chunkings import Chunkings
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.edits import EditStore, keep_edits
 from rag_core.storage.postgres.jobs import check_leases
@@ -60,6 +61,7 @@ class DocumentStore:
         self._changes = 0
         self._lock = threading.Lock()
         self._lists = Lists(database)
+        self.chunkings = Chunkings(database)
         self.cards = CardStore(database, self._forget)
         self.recognition = RecognitionStore(database, self._forget)
         self.edits = EditStore(database, self._forget)

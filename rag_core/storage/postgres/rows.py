@@ -34,6 +34,7 @@ class Stored:
     """A document ready to be committed: `vectors` is float32 (chunks, dimensions), row i for chunk i.
 
     replaces: it takes the place of what the library has of the same document, which is ready until then.
+    chunking: the settings' key of how it was cut.
     pieces: of each chunk int8 (p, dimensions), the vectors of its pieces; empty where there are none at all.
     """
 
@@ -43,6 +44,7 @@ class Stored:
     vectors: NDArray[np.float32]
     pieces: Sequence[NDArray[np.int8]] = ()
     replaces: bool = False
+    chunking: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def mark_stored(connection: Connection[TupleRow], batch: Sequence[Stored], profi
             "UPDATE documents SET state = 'stored', title = coalesce(title_by_user, nullif(%s, ''), title),"
             " title_read = %s, card = %s, card_version = %s, authors = %s, year = %s,"
             " language = %s, media_type = %s, page_count = %s, chunk_count = %s, profile = %s, sections = %s,"
-            " notes = %s, error = NULL, help = '' WHERE id = %s AND state = 'pending' RETURNING id",
+            " notes = %s, chunking = %s, error = NULL, help = '' WHERE id = %s AND state = 'pending' RETURNING id",
             [_what_was_read(item, profile) for item in batch],
             returning=True,
         )
@@ -111,7 +113,7 @@ def _what_was_read(item: Stored, profile: Profile) -> tuple[object, ...]:
         Jsonb(card_row(card)) if card else None, CARD_VERSION if card else 0,
         storable(parsed.authors), parsed.year, card.language if card else parsed.language, parsed.media_type,
         len(parsed.pages), len(item.chunks), profile.id, Jsonb(clean(sections)), Jsonb(clean(parsed.notes)),
-        item.document_id,
+        item.chunking, item.document_id,
     )  # fmt: skip
 
 

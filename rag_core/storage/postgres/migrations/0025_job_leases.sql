@@ -9,5 +9,5 @@ CREATE TABLE job_owners (
     id text PRIMARY KEY,
     until timestamptz NOT NULL
 );
-CREATE SEQUENCE job_tokens;
+CREATE SEQUENCE job_tokens OWNED BY jobs.token;
 CREATE INDEX jobs_open ON jobs (created_at, id) WHERE state IN ('waiting', 'running');

@@ -1,0 +1,50 @@
+"""What waits in a library of an earlier version goes on as jobs of this one."""
+
+from __future__ import annotations
+
+import json
+
+import psycopg
+
+from rag_core import Library, Settings
+from rag_core.domain import Configuration, Question
+from tests.conftest import add_text
+from tests.rag_core.jobs.until import until
+
+# The tables as they were up to 0024.
+_BEFORE = (
+    "ALTER TABLE jobs DROP COLUMN owner, DROP COLUMN token, DROP COLUMN attempts",
+    "DROP INDEX jobs_open",
+    "DROP TABLE job_owners",
+    "ALTER TABLE documents DROP COLUMN chunking",
+    "DELETE FROM migrations WHERE name >= '0025'",
+)
+_TEXT = "\n\n".join(f"Paragraph {number} tells of a river and of its bridge. " * 6 for number in range(6))
+
+
+def test_a_killed_rechunking_and_queued_runs_go_on(settings: Settings) -> None:
+    with Library.open(settings) as library:
+        ids = [add_text(library, f"d{number}.txt", f"{number}. {_TEXT}").id for number in range(12)]
+        library.evaluation.apply(Configuration("small", {"chunking.size": 200, "chunking.overlap": 20}))
+        list(library.maintenance.rechunk())
+        chunking = library.settings.chunking.key
+        asked = library.evaluation.create("Rivers", [Question("1", "What of the river?")])
+        (queued,) = library.evaluation.begin(asked.id, [Configuration("As it is")])
+    assert settings.database_url is not None
+    with psycopg.connect(settings.database_url.get_secret_value()) as connection:
+        for statement in _BEFORE:
+            connection.execute(statement)
+        left = json.dumps({"chunking": chunking, "ids": ids[8:]})
+        connection.execute("INSERT INTO preferences (name, value) VALUES ('chunk_anew', %s)", (left,))
+        for job_id, kind in (("r", "rechunk"), (queued.id, "evaluate")):
+            connection.execute(
+                "INSERT INTO jobs (id, kind, state, progress) VALUES (%s, %s, 'running', %s)",
+                (job_id, kind, json.dumps({"stage": "", "done": 0, "total": 0, "note": ""})),
+            )
+    with Library.open(settings) as library:
+        assert library.maintenance.to_rechunk() == 4
+        library.jobs.resume()
+        until(lambda: library.jobs.ended() == 2)
+        rechunked, run = library.jobs.get("r"), library.evaluation.run(queued.id)
+        assert (rechunked.state, rechunked.resumed, rechunked.result.total) == ("done", True, 4)
+        assert (library.maintenance.to_rechunk(), run.state, run.done) == (0, "done", 1)
