@@ -20,6 +20,8 @@ INSTALL_LLAMA = (
     f"Install it with a C++ compiler at hand: {_COMMAND}, in the folder of Lectern's source (it compiles for some"
     " minutes)."
 )
+# Told to whoever may ask, so the folder's place on the machine is not in it.
+_PUT = "Put a .gguf file into the models folder (LECTERN_MODELS_DIR)."
 
 
 def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
@@ -27,9 +29,9 @@ def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
     try:
         files = gguf_files(folder)
     except OSError as error:
-        return (ModelStatus("gguf", "Local model", False, f"The folder {folder} cannot be read: {error.strerror}."),)
+        return (ModelStatus("gguf", "Local model", False, f"The models folder cannot be read: {error.strerror}."),)
     if not files:
-        return (ModelStatus("gguf", "Local model", False, f"No model file yet. Put a .gguf file into {folder}."),)
+        return (ModelStatus("gguf", "Local model", False, f"No model file yet. {_PUT}"),)
     missing = llama_missing()
     return tuple(_gguf_status(path, missing) for path in files)
 
@@ -81,15 +83,15 @@ def gguf_path(name: str, folder: Path) -> Path:
     """
     wanted = folder / name
     if not name or name != Path(name).name or "\\" in name or "\0" in name or not name.endswith(".gguf"):
-        raise ModelUnavailable(
-            f"{name[:100]!r} is not the name of a GGUF file.", help=f"Put the file into {folder} and choose it there."
-        )
+        raise ModelUnavailable(f"{name[:100]!r} is not the name of a GGUF file.", help=_PUT)
     if not wanted.is_file() and wanted.is_symlink():
         raise ModelUnavailable(f"{name} is a link that leads nowhere.", help="Copy the file itself into the folder.")
     if not wanted.is_file():
-        raise ModelUnavailable(f"There is no model file {name} in {folder}.", help=f"Put a .gguf file into {folder}.")
+        raise ModelUnavailable(f"There is no model file {name} in the models folder.", help=_PUT)
     if not wanted.resolve().is_relative_to(folder.resolve()):
-        raise ModelUnavailable(f"{name} points outside {folder}.", help="Copy the file itself into the folder.")
+        raise ModelUnavailable(
+            f"{name} points outside the models folder.", help="Copy the file itself into the folder."
+        )
     check_gguf(wanted)
     return wanted
 

@@ -240,6 +240,10 @@ def test_a_key_of_a_tag_sees_nothing_else(abroad: AbstractContextManager[Served]
                 asked = intern.post("/api/v1/ask", json={"question": question, "scope": scope}).json()
                 assert others not in json.dumps(asked)
                 assert "Utrecht" not in json.dumps(asked)
+        model = {"question": "Who books trains?", "model": "gguf:../../none.gguf"}
+        for said in (intern.get("/api/v1/models"), intern.post("/api/v1/ask", json=model)):
+            assert "the models folder" in said.text
+            assert str(filled.language_models.folder) not in said.text
         known = filled.ask("Who books trains?").conversation
         asked = intern.post("/api/v1/ask", json={"question": "Who does?", "conversation": known}).json()
         assert "trains" not in json.dumps(asked)
