@@ -5,18 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import resources
-from pages.parts.evaluation import (
-    address,
-    applying,
-    configurations,
-    history,
-    opened,
-    questions,
-    results,
-    running,
-    sets,
-)
+from pages.parts.evaluation import applying, configurations, history, opened, questions, results, running, sets
 from pages.parts.refreshing import recovering
+from pages.parts.state import EvaluationState
+from rag_core.domain import QuestionSet
 from rag_core.library import Library
 
 PURPOSE = "See how well Lectern finds and answers on your documents, and whether a change makes it better."
@@ -30,24 +22,29 @@ def main() -> None:
 
 
 def draw(library: Library) -> None:
-    """The view that the address asks for."""
-    documents = [document for document in library.documents() if document.state == "ready"]
-    found = sets.present(library, documents)
-    chosen = address.chosen(found)
-    if chosen is not None and address.editing():
-        questions.draw(library, chosen)
-        return
-    runs = library.evaluation.runs(chosen.id) if chosen else []
-    shown, question = results.chosen(runs), address.question()
-    if question is not None and shown:
-        opened.draw(library, shown, question)
-        return
+    """The question set that the address names, or the way to a first one."""
     st.markdown("# Evaluation")
     st.caption(PURPOSE)
+    documents = [document for document in library.documents() if document.state == "ready"]
+    found = sets.present(library, documents)
+    chosen = sets.chosen(found)
     if chosen is None:
         sets.first() if documents else sets.nothing()
         return
-    sets.chooser(found, chosen)
+    sets.chooser(library, found, chosen)
+    if EvaluationState.parse().view == "questions":
+        questions.draw(library, chosen)
+    else:
+        draw_runs(library, chosen)
+
+
+def draw_runs(library: Library, chosen: QuestionSet) -> None:
+    """The runs of a set, or one question of them."""
+    runs = library.evaluation.runs(chosen.id)
+    shown, question = results.chosen(runs), EvaluationState.parse().question
+    if question and shown:
+        opened.draw(library, shown, question)
+        return
     if not results.ready(shown):  # with a result it stands beside the buttons that apply
         applying.section(library)
     running.starter(library, chosen, configurations.section(library))

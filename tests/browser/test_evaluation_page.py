@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server
+from pages.parts.evaluation.table import ROW_PX
+from tests.browser.conftest import Server, idle
 from tests.browser.test_looks import PHONE, faint
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -29,6 +30,13 @@ def compare(page: Page, server: Server) -> None:
     server.compared = True
 
 
+def press(page: Page, table: str, column: int, row: int) -> None:
+    """Click a button in the first columns of a table, which is a canvas."""
+    idle(page)
+    place = {"x": 22 + 44 * column, "y": 36 + ROW_PX * row + ROW_PX / 2}
+    page.locator(f".st-key-{table} .dvn-scroller").click(position=place)
+
+
 @pytest.fixture
 def compared(open_page: Open, server: Server, filled: None) -> None:
     """Two configurations were run."""
@@ -45,17 +53,29 @@ def test_from_the_samples_to_a_comparison_of_two_configurations(open_page: Open,
     expect(page.locator(".st-key-evaluation_charts canvas, .st-key-evaluation_charts svg.marks")).to_be_visible()
     for shown in (page, open_page(page.url.split("/", 3)[3], dark=True)):
         result(shown)
-        shown.locator(".st-key-evaluation_history tbody tr").nth(1).wait_for()
+        shown.locator(".st-key-evaluation_history canvas").first.wait_for()
         assert faint(shown) == []
     with page.expect_download() as saved:
         page.get_by_role("button", name="Export").click()
         page.get_by_role("button", name="JSON, everything").click()
     assert json.loads(saved.value.path().read_text())
     page.reload()
-    page.get_by_role("button", name=QUESTION).click()
+    page.locator(".st-key-evaluation_history canvas").first.wait_for()
+    press(page, "evaluation_results", 0, 1)
+    expect(page.get_by_role("heading", name=QUESTION)).to_be_visible()
     expect(page.locator(".evidence").first).to_contain_text("holds the answer")
     page.locator(".evidence mark").first.wait_for()
     assert faint(page) == []
+
+
+def test_what_is_ticked_is_shown_side_by_side(open_page: Open, compared: None) -> None:
+    page = open_page("evaluation")
+    result(page)
+    expect(page.locator(".st-key-evaluation_summary th")).to_have_count(4)
+    idle(page)
+    page.locator(".st-key-evaluation_history .dvn-scroller").click(position={"x": 15, "y": 56})
+    expect(page.locator(".st-key-evaluation_summary th")).to_have_count(2)
+    expect(page).to_have_url(re.compile("runs="))
 
 
 def test_a_configuration_becomes_the_librarys_and_is_taken_back(open_page: Open, compared: None) -> None:
@@ -75,18 +95,23 @@ def test_on_a_phone_nothing_is_cut_off(open_page: Open, compared: None) -> None:
     page = open_page("evaluation", **PHONE)
     result(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.get_by_role("button", name="Questions", exact=True).click()
-    page.get_by_role("button", name=f"Remove {QUESTION}").click()
+    page.get_by_role("radio", name="Questions", exact=True).click()
+    press(page, "evaluation_question_table", 1, 1)
+    expect(page.locator(".st-key-evaluation_undo")).to_contain_text(QUESTION)
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    press(page, "evaluation_question_table", 0, 0)
+    expect(page.get_by_role("dialog").get_by_label("Question", exact=True)).not_to_be_empty()
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert faint(page) == []
 
 
 def test_drafted_questions_are_accepted_or_dropped(open_page: Open, filled: None) -> None:
     page = open_page("evaluation")
-    page.get_by_role("button", name="New set").click()
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="More", exact=True).click()
+    page.get_by_text("New set").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Draft from my documents").click()
     page.get_by_role("dialog").get_by_role("button", name="Draft").click()
     card = page.locator(".st-key-evaluation_card")
@@ -97,6 +122,6 @@ def test_drafted_questions_are_accepted_or_dropped(open_page: Open, filled: None
     expect(card).to_contain_text("18 questions to look at")
     card.get_by_role("button", name="Accept all").click()
     expect(card).to_have_count(0)
-    page.get_by_role("button", name="Evaluation", exact=True).click()
+    page.get_by_role("radio", name="Runs").click()
     page.get_by_role("button", name="Run 19 questions").click()
     result(page)

@@ -192,18 +192,22 @@ def test_the_questions_of_a_set_are_looked_through(library: FakeLibrary) -> None
     set_id = filled(library, 60)
     library.evaluation.problems = (RowProblem(2, "gold", "There is no page 9.", kept=True),)
     test = draw(set=set_id, view="questions")
-    assert "60 questions" in said(test)
     assert [item.label for item in test.expander] == [":orange[1 place is not in the library]"]
-    test.text_input(key="evaluation_filter").set_value("nothing like it")
-    assert "No question matches." in said(again(test))
-    press(test, "evaluation_back")
-    assert "Evaluation" in said(test)
+    table = test.dataframe[-1].value
+    assert list(table["Question"])[:2] == [a_question(0).text, a_question(1).text]
+    assert len(table) == 60
+    test.button_group(key="evaluation_view").set_value("runs")
+    assert again(test).button(key="evaluation_run")
+    assert "view" not in test.query_params
 
 
 def test_a_removed_question_can_be_taken_back(library: FakeLibrary) -> None:
     set_id = filled(library)
+    gone = a_question(9, text="Gone?")
+    library.evaluation.put(set_id, [gone])
     test = draw(set=set_id, view="questions")
-    test.session_state[questions.DROPPED] = (set_id, a_question(9, text="Gone?"))
+    library.evaluation.drop(set_id, [gone.id])
+    test.session_state[questions.DROPPED] = (set_id, gone)
     assert "Removed: Gone?" in said(again(test))
     press(test, "evaluation_undo_button")
     assert library.evaluation.questions(set_id)[-1].text == "Gone?"

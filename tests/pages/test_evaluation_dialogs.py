@@ -25,10 +25,10 @@ def type_one() -> None:
 
 
 def upload() -> None:
-    from pages.parts.evaluation import uploading
+    from pages.parts.evaluation import files
     from pages.parts.resources import library
 
-    uploading.form(library(), "s1")
+    files.form(library(), "s1")
 
 
 def draft() -> None:
@@ -39,41 +39,41 @@ def draft() -> None:
 
 
 def configure() -> None:
-    from pages.parts.evaluation import configurations, configuring
+    from pages.parts.evaluation import configurations
     from pages.parts.resources import library
     from rag_core.domain import Configuration
 
     fields = {field.key: field for field in library().evaluation.fields()}
-    configuring.form(library(), fields, None, Configuration(""), configurations.put)
+    configurations.form(library(), fields, None, Configuration(""))
 
 
 def change() -> None:
-    from pages.parts.evaluation import configurations, configuring
+    from pages.parts.evaluation import configurations
     from pages.parts.resources import library
     from rag_core.domain import Configuration
 
     fields = {field.key: field for field in library().evaluation.fields()}
     more = Configuration("More", {"retrieval.k": 10, "answering.prompt": "Say."})
-    configuring.form(library(), fields, 1, more, configurations.put)
+    configurations.form(library(), fields, 1, more)
 
 
 def follow() -> None:
-    from pages.parts.evaluation import configurations, configuring
+    from pages.parts.evaluation import configurations
     from pages.parts.resources import library
     from rag_core.domain import Configuration
 
     fields = {field.key: field for field in library().evaluation.fields()}
-    configuring.form(library(), fields, 1, Configuration("Passages (k) 10", {"retrieval.k": 10}), configurations.put)
+    configurations.form(library(), fields, 1, Configuration("Passages (k) 10", {"retrieval.k": 10}))
 
 
 def refuse() -> None:
-    from pages.parts.evaluation import configurations, configuring
+    from pages.parts.evaluation import configurations
     from pages.parts.resources import library
     from rag_core.domain import Configuration
 
     fields = {field.key: field for field in library().evaluation.fields()}
     small = Configuration("Small", {"chunking.size": 150, "retrieval.k": 3})
-    configuring.form(library(), fields, 1, small, configurations.put)
+    configurations.form(library(), fields, 1, small)
 
 
 def apply() -> None:

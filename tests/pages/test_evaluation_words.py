@@ -14,13 +14,13 @@ from pages.parts.evaluation import (
     comparing,
     configurations,
     editing,
-    exporting,
+    files,
+    gold,
     history,
-    listing,
     looked_up,
     numbers,
     opened,
-    places,
+    outcomes,
     questions,
     results,
     running,
@@ -49,21 +49,21 @@ def test_numbers_as_people_read_them() -> None:
 
 def test_places_of_answers_in_words() -> None:
     documents = [a_document("bridges.txt"), a_document("roads.pdf", title="")]
-    titles = places.titles(documents)
-    assert places.place(Gold("BRIDGES.TXT", 2), titles) == "Bridges, p.\u00a02"
-    assert places.place(Gold("gone.pdf"), titles) == "gone.pdf"
-    assert places.summary(a_question(1, gold=(Gold("Bridges", 2), Gold("roads.pdf"))), titles).endswith(
+    titles = gold.titles(documents)
+    assert gold.place(Gold("BRIDGES.TXT", 2), titles) == "Bridges, p.\u00a02"
+    assert gold.place(Gold("gone.pdf"), titles) == "gone.pdf"
+    assert gold.summary(a_question(1, gold=(Gold("Bridges", 2), Gold("roads.pdf"))), titles).endswith(
         "and 1 other place"
     )
-    assert places.summary(a_question(1, answerable=False), titles) == "not in the library"
-    assert places.summary(a_question(1, gold=()), titles) == "an answer, no place"
-    assert places.summary(a_question(1, gold=(), references=()), titles) == "nothing known"
-    assert places.ids(documents)["bridges"] == "bridges.txt"
+    assert gold.summary(a_question(1, answerable=False), titles) == "not in the library"
+    assert gold.summary(a_question(1, gold=()), titles) == "an answer, no place"
+    assert gold.summary(a_question(1, gold=(), references=()), titles) == "nothing known"
+    assert gold.ids(documents)["bridges"] == "bridges.txt"
 
 
 def test_excerpts_are_found_whatever_the_white_space() -> None:
-    assert places.marks("It is made\nof  steel, of steel.", ["made of steel", "steel,", "gone"]) == [(6, 20)]
-    assert places.marks("a (b) c", ["(b)", ""]) == [(2, 5)]
+    assert gold.marks("It is made\nof  steel, of steel.", ["made of steel", "steel,", "gone"]) == [(6, 20)]
+    assert gold.marks("a (b) c", ["(b)", ""]) == [(2, 5)]
 
 
 def test_configurations_in_words_and_presets() -> None:
@@ -89,8 +89,8 @@ def test_kept_configurations_lose_settings_that_are_gone(library: FakeLibrary) -
 
 
 def test_files_are_named_after_their_set() -> None:
-    assert exporting.file_name("My questions / 2: ü", "csv") == "my-questions-2-ü.csv"
-    assert exporting.file_name("../", "jsonl") == "questions.jsonl"
+    assert files.file_name("My questions / 2: ü", "csv") == "my-questions-2-ü.csv"
+    assert files.file_name("../", "jsonl") == "questions.jsonl"
 
 
 def test_runs_of_one_name_are_told_apart() -> None:
@@ -98,6 +98,7 @@ def test_runs_of_one_name_are_told_apart() -> None:
     named = comparing.labels(runs)
     assert named["c"] == "More passages"
     assert named["a"] != named["b"]
+    assert len(set(comparing.labels([a_run("a"), a_run("b"), a_run("c")]).values())) == 3
 
 
 def test_better_means_better_in_something_and_worse_in_nothing() -> None:
@@ -113,34 +114,30 @@ def briefs(*found: Any) -> tuple[looked_up.Brief | None, ...]:
 
 def test_how_a_question_went_in_words() -> None:
     told = [
-        (a_result(1, at=2), ("right", "passage 2nd", "good")),
-        (a_result(1, at=None), ("wrong", "passage not found", "bad")),
-        (a_result(1, at=None, abstained=True), ("said “not found”", "passage not found", "bad")),
-        (a_result(1, at=3, answers=False), ("3rd", "", "")),
-        (a_result(1, at=None, answers=False), ("not found", "", "bad")),
-        (a_result(1, error="No model."), ("failed", "", "bad")),
-        (None, ("not asked", "", "dim")),
+        (a_result(1, at=2), "✓ right, passage  2"),
+        (a_result(1, at=None), "✗ wrong, passage not found"),
+        (a_result(1, at=None, abstained=True), "✗ said “not found”, passage not found"),
+        (a_result(1, at=3, answers=False), "✓ passage  3"),
+        (a_result(1, at=None, answers=False), "✗ passage not found"),
+        (a_result(1, error="No model."), "✗ failed"),
+        (None, "not asked"),
     ]
     for result, expected in told:
-        cell = listing.in_words(briefs(result)[0])
-        assert (cell["text"], cell["note"], cell["tone"]) == expected
+        assert outcomes.in_words(briefs(result)[0]) == expected
     nowhere = a_result(1, answers=False, found=(), question=a_question(1, gold=(), answerable=False))
-    assert listing.in_words(briefs(nowhere)[0])["text"] == "has no answer"
+    assert outcomes.in_words(briefs(nowhere)[0]) == "has no answer"
+    ranks = [outcomes.in_words(replace(briefs(a_result(1))[0], rank=rank)) for rank in (1, 2, 10)]  # type: ignore[type-var]
+    assert sorted(ranks) == ranks, "tables sort by these words"
 
 
-def test_lines_are_filtered_and_sorted() -> None:
-    better = listing.Line("1", "b", briefs(a_result(1, at=3, answers=False), a_result(1, at=1, answers=False)))
-    worse = listing.Line("2", "a", briefs(a_result(2, at=1, answers=False), a_result(2, at=None, answers=False)))
-    failed = listing.Line("3", "c", briefs(a_result(3, error="x"), None))
+def test_lines_are_filtered() -> None:
+    better = outcomes.Line("1", "b", briefs(a_result(1, at=3, answers=False), a_result(1, at=1, answers=False)))
+    worse = outcomes.Line("2", "a", briefs(a_result(2, at=1, answers=False), a_result(2, at=None, answers=False)))
+    failed = outcomes.Line("3", "c", briefs(a_result(3, error="x"), None))
     assert [line.is_in("better") for line in (better, worse, failed)] == [True, False, False]
     assert [line.is_in("worse") for line in (better, worse, failed)] == [False, True, False]
     assert [line.is_in("missed") for line in (better, worse, failed)] == [False, True, False]
     assert [line.is_in("failed") for line in (better, worse, failed)] == [False, False, True]
-    lines = [better, worse, failed]
-    assert [line.question for line in listing.ordered(lines, ("question", False))] == ["a", "b", "c"]
-    assert [line.question for line in listing.ordered(lines, ("0", True))] == ["a", "b", "c"]
-    assert listing.ordered(lines, ("7", False)) == lines
-    assert listing.ordered(lines, None) == lines
 
 
 def test_passages_say_which_hold_the_answer() -> None:
@@ -161,13 +158,12 @@ def test_a_measured_answer_is_drawn_without_question_and_mark() -> None:
     assert exchange.measured(a_result(1, abstained=True))["state"] == "abstained"
 
 
-def test_questions_are_filtered_by_words() -> None:
-    held = [a_question(1), a_question(2, note="of stone"), a_question(3, references=("Brick",))]
-    assert questions.matching(held, "STONE bridge") == [held[1]]
-    assert questions.matching(held, "brick") == [held[2]]
-    assert len(questions.matching(held, "")) == 3
-    line = questions.line(held[0], {"bridges.txt": "Bridges"})
-    assert [cell["text"] for cell in line["cells"]] == [held[0].text, "Bridges, p.\u00a02", "typed in"]
+def test_questions_are_a_table_without_what_nobody_sees() -> None:
+    rows = questions.rows([a_question(1, text="Of what\u202e is it?"), a_question(2, references=())], [a_document()])
+    assert rows["Question"] == ["Of what is it?", a_question(2).text]
+    assert (rows["Right answer"][1], rows["Answer stands in"][0], rows["Made"][0]) == (
+        "", "Bridges, p. 2", "typed in",
+    )  # fmt: skip
 
 
 def test_what_is_wrong_with_a_question_is_said(library: FakeLibrary) -> None:
@@ -199,17 +195,18 @@ def test_how_far_a_run_is() -> None:
     assert running.measure(run, job)[1] == "embedding other chunks: 1 of 3 documents"
 
 
-def test_a_runs_line_says_how_it_ended(library: FakeLibrary) -> None:
+def test_a_runs_line_says_how_it_ended() -> None:
     metrics = {"hit_rate": HIT_RATE}
-    done = history.row(a_run(), metrics, ticked=True)
-    assert [cell["text"] for cell in done["cells"]][2:] == ["20", "60 %", "Done"]
-    assert [act["name"] for act in done["acts"]] == ["delete"]
-    stopped = history.row(a_run(state="cancelled", done=3), metrics, ticked=False)
-    assert [cell["text"] for cell in stopped["cells"]][2::2] == ["3 of 20", "Stopped"]
-    assert [cell["note"] for cell in stopped["cells"]][3] == f"{done['cells'][3]['note']}, of those asked"
-    assert [(act["name"], act["word"]) for act in stopped["acts"]] == [("go", "Resume"), ("delete", "")]
-    left = history.row(a_run(state="running", done=3), metrics, ticked=False)
-    assert left["cells"][-1]["text"] == "Stopped"
+    done = history.row(a_run(), metrics, ())
+    assert (done["Asked"], done["Result"], done["State"]) == ("20", "Hit rate 60 %", "Done")
+    assert (done["resume"], done["delete"]) == ("", ":material/delete:")
+    stopped = history.row(a_run(state="cancelled", done=3), metrics, ())
+    assert (stopped["Asked"], stopped["State"]) == ("3 of 20", "Stopped")
+    assert stopped["Result"] == "Hit rate 60 %, of those asked"
+    assert stopped["resume"]
+    running = a_run(state="running", done=3)
+    assert history.row(running, metrics, ())["State"] == "Stopped", "by a server that ended"
+    assert history.row(running, metrics, {running.id})["Asked"] == "of 20"
 
 
 def test_facts_of_runs() -> None:

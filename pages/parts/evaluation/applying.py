@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts import words
 from pages.parts.evaluation import chunking
-from pages.parts.evaluation.configuring import shown
+from pages.parts.evaluation.configurations import shown
 from pages.parts.refreshing import failure
 from rag_core.domain import Configuration, Field
 from rag_core.errors import LecternError

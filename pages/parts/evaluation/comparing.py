@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.evaluation import grid, looked_up, numbers
-from rag_core.domain import Difference, Metric, Run
+from pages.parts.evaluation import looked_up, numbers
+from rag_core.domain import Difference, Estimate, Metric, Run
 
 FEW = 30
 NAMED = 5
@@ -21,12 +20,12 @@ MAIN = (
 
 def labels(runs: Sequence[Run]) -> dict[str, str]:
     """What to call each run: its configuration's name, with its day and hour where two share one."""
-    plain = [run.configuration.name for run in runs]
-    return {
-        run.id: f"{run.configuration.name}, {words.day(run.created_at)}" if plain.count(run.configuration.name) > 1
-        else run.configuration.name
-        for run in runs
-    }  # fmt: skip
+    plain, named = [run.configuration.name for run in runs], dict[str, str]()
+    for run in runs:
+        name = run.configuration.name
+        name = f"{name}, {words.day(run.created_at)}" if plain.count(name) > 1 else name
+        named[run.id] = f"{name} ({len(named) + 1})" if name in named.values() else name
+    return named
 
 
 def pair(runs: Sequence[Run]) -> tuple[Run, Run] | None:
@@ -94,23 +93,36 @@ def tables(runs: Sequence[Run], metrics: Sequence[Metric], found: Sequence[Diffe
     main = [metric for metric in there if metric.key in MAIN or metric.key in differing]
     if main:
         _table("evaluation_summary", runs, main, found)
-        st.caption("Small numbers are 95 % intervals: where the mean over more such questions would lie.")
-    if len(there) > len(main):
+        st.caption("In grey are 95 % intervals: where the mean over more such questions would lie.")
+    if there:
         with st.expander("Every metric", icon=":material/table_rows:", key="evaluation_every_metric"):
-            _table("evaluation_metrics", runs, there, found)
+            _table("evaluation_metrics", runs, there, found, explained=True)
 
 
-def _table(key: str, runs: Sequence[Run], shown: Sequence[Metric], found: Sequence[Difference]) -> None:
-    named, by_key = labels(runs), {item.metric.key: item for item in found}
-    columns = [grid.column("Metric", title=True)]
-    columns += [grid.column(named[run.id], run.id, number=True) for run in runs]
+def _table(
+    key: str, runs: Sequence[Run], shown: Sequence[Metric], found: Sequence[Difference], *, explained: bool = False
+) -> None:
+    by_key = {item.metric.key: item for item in found if item.count}
+    helps = [f"  \n:gray[{words.plain(metric.help)}]" if explained else "" for metric in shown]
+    columns = {"Metric": [f"**{words.plain(item.label)}**{more}" for item, more in zip(shown, helps, strict=True)]}
+    for run_id, name in labels(runs).items():
+        of = next(run.metrics for run in runs if run.id == run_id)
+        columns[words.plain(name)] = [_value(metric, of.get(metric.key)) for metric in shown]
     if found:
-        columns.append(grid.column("Difference", number=True))
-    rows = [
-        grid.row(metric.key, metric.label, [_name(metric), *_values(metric, runs), *_change(metric, by_key)])
-        for metric in shown
-    ]
-    grid.draw(key, "Metrics of the runs", columns, rows, kind="matrix")
+        columns["Difference"] = [_change(by_key.get(metric.key)) for metric in shown]
+    with st.container(key=key):
+        st.table(columns, border="horizontal", hide_index=True, alt="Metrics of the runs")
+
+
+def _value(metric: Metric, found: Estimate | None) -> str:
+    return f"{numbers.value(metric, found.mean)}  \n:gray[{numbers.interval(metric, found)}]" if found else ""
+
+
+def _change(found: Difference | None) -> str:
+    if found is None:
+        return ""
+    tone = "gray" if not found.significant else "green" if numbers.better(found) else "red"
+    return f":{tone}[{numbers.change(found)}]  \n:gray[{numbers.change_interval(found)}]"
 
 
 def details(found: Sequence[Difference]) -> None:
@@ -141,28 +153,3 @@ def details(found: Sequence[Difference]) -> None:
 def compared(a: Run, b: Run) -> tuple[Difference, ...]:
     """The comparison of two runs; nothing while one of them has no result."""
     return looked_up.differences(a.id, b.id, looked_up.stamp_of([a, b])) if a.done and b.done else ()
-
-
-def _name(metric: Metric) -> dict[str, Any]:
-    return grid.cell(metric.label, help=metric.help, tone="strong")
-
-
-def _values(metric: Metric, runs: Sequence[Run]) -> list[dict[str, Any]]:
-    found = [run.metrics.get(metric.key) for run in runs]
-    return [
-        grid.cell(numbers.value(metric, item.mean), numbers.interval(metric, item)) if item else grid.cell("")
-        for item in found
-    ]
-
-
-def _change(metric: Metric, found: Mapping[str, Difference]) -> list[dict[str, Any]]:
-    if not found:
-        return []
-    item = found.get(metric.key)
-    if item is None or not item.count:
-        return [grid.cell("")]
-    if item.significant:
-        return [
-            grid.cell(numbers.change(item), numbers.change_interval(item), "good" if numbers.better(item) else "bad")
-        ]
-    return [grid.cell(numbers.change(item), numbers.change_interval(item), "dim")]

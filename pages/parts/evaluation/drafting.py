@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import models, resources, words
-from pages.parts.evaluation import editing, places
+from pages.parts.evaluation import editing, gold
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.refreshing import REFRESH_S, failure, fragment, refreshed
 from rag_core.domain import Question
@@ -97,7 +97,7 @@ def _card(library: Library, set_id: str, question: Question, left: int) -> None:
     with st.container(key="evaluation_card", border=True, gap="small"):
         st.caption(f"{words.count(left, 'question')} to look at")
         st.markdown(f"**{words.plain(question.text)}**")
-        places.reference(question, places.titles(library.documents()))
+        gold.reference(question, gold.titles(library.documents()))
         if question.note:
             st.caption(words.plain(question.note))
         with st.container(horizontal=True, gap="small", key="evaluation_card_buttons"):

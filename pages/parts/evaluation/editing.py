@@ -9,7 +9,7 @@ from uuid import uuid4
 import streamlit as st
 
 from pages.parts import words
-from pages.parts.evaluation import places
+from pages.parts.evaluation import gold
 from rag_core.domain import Gold, Question
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -22,22 +22,18 @@ Save = Callable[[Question], None]
 
 def form(library: Library, question: Question | None, save: Save) -> None:
     """A dialog with the question, or for a new one. `save` is given what was written."""
-    ids = places.ids(library.documents())
-    known = [replace(gold, document=ids.get(gold.document.casefold(), gold.document)) for gold in gold_of(question)]
+    ids = gold.ids(library.documents())
+    given = question.gold if question else ()
+    known = [replace(place, document=ids.get(place.document.casefold(), place.document)) for place in given]
     st.session_state[PLACES] = known or [Gold(NOWHERE)]
     _ask(library, question or Question("", ""), save)
-
-
-def gold_of(question: Question | None) -> tuple[Gold, ...]:
-    """The places of a question, or of none."""
-    return question.gold if question else ()
 
 
 def fault(library: Library, question: Question) -> str:
     """Why a question cannot be kept as it is, or nothing."""
     if not question.text:
         return "Write a question."
-    if any(gold.document == NOWHERE for gold in question.gold):
+    if any(place.document == NOWHERE for place in question.gold):
         return "Choose the document in which the answer stands."
     try:
         problems = library.evaluation.check([question])
@@ -50,7 +46,7 @@ def fault(library: Library, question: Question) -> str:
 def _ask(library: Library, question: Question, save: Save) -> None:
     # A form that was left without saving must not lend its words to the next one.
     documents = library.documents()
-    titles = places.titles(documents)
+    titles = gold.titles(documents)
     written = _fields(question, {item.id: titles[item.id] for item in documents}, question.id or "new")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if not st.button("Save", type="primary", icon=":material/check:", key="evaluation_save"):
@@ -85,27 +81,27 @@ def _fields(question: Question, documents: Mapping[str, str], tag: str) -> Quest
 
 def _places(documents: Mapping[str, str], tag: str) -> tuple[Gold, ...]:
     found = []
-    for number, gold in enumerate(st.session_state[PLACES]):
+    for number, place in enumerate(st.session_state[PLACES]):
         with st.container(key=f"evaluation_place_{number}", border=True, gap="small"):
-            found.append(_place(gold, documents, f"{tag}_{number}"))
+            found.append(_place(place, documents, f"{tag}_{number}"))
     st.button(
         "One more place", icon=":material/add:", type="tertiary", key="evaluation_more_places", on_click=_add_place
     )
-    return tuple(gold for gold in found if gold != Gold(NOWHERE))
+    return tuple(place for place in found if place != Gold(NOWHERE))
 
 
-def _place(gold: Gold, documents: Mapping[str, str], tag: str) -> Gold:
+def _place(place: Gold, documents: Mapping[str, str], tag: str) -> Gold:
     # A file may name a document by its title or source; that is kept unless another one is chosen.
     known = {NOWHERE: "No place given", **documents}
-    known.setdefault(gold.document, gold.document)
+    known.setdefault(place.document, place.document)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         document = st.selectbox(
-            "Where the answer stands", list(known), index=list(known).index(gold.document),
+            "Where the answer stands", list(known), index=list(known).index(place.document),
             format_func=lambda key: words.shorten(known[key], 70), key=f"evaluation_document_{tag}",
         )  # fmt: skip
-        page = st.number_input("Page", 1, value=gold.page, key=f"evaluation_page_{tag}", width=110)
+        page = st.number_input("Page", 1, value=place.page, key=f"evaluation_page_{tag}", width=110)
     excerpt = st.text_area(
-        "The passage, as it stands there", gold.excerpt, height=80, key=f"evaluation_excerpt_{tag}",
+        "The passage, as it stands there", place.excerpt, height=80, key=f"evaluation_excerpt_{tag}",
         placeholder="May stay empty: any passage of the page is right then",
     )  # fmt: skip
     return Gold(document or NOWHERE, page, excerpt.strip())

@@ -2,87 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from datetime import datetime
 
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.evaluation import address, grid, numbers, running
-from pages.parts.evaluation.grid import Tone
+from pages.parts.evaluation import numbers, running, table
 from pages.parts.evaluation.running import KINDS
+from pages.parts.state import EvaluationState
 from rag_core.domain import Metric, Run
 from rag_core.library import Library
 
-TABLE, PAGE = "evaluation_history", "evaluation_page_of_history"
-STATES: dict[str, tuple[str, Tone]] = {
-    "running": ("Under way", ""),
-    "done": ("Done", "good"),
-    "cancelled": ("Stopped", ""),
-    "failed": ("Failed", "bad"),
-}
+TABLE = "evaluation_history"
+STATES = {"running": "Under way", "done": "Done", "cancelled": "Stopped", "failed": "Failed"}
 HEADLINES = ("correct", "context_recall", "hit_rate")
+Cell = str | datetime
 
 
 def section(library: Library, runs: Sequence[Run], shown: Sequence[Run]) -> None:
     """The table. What is ticked is shown above, side by side."""
     st.markdown("## Runs of this set")
-    metrics = {metric.key: metric for metric in library.evaluation.metrics()}
-    columns = [grid.column("Configuration", title=True), grid.column("Begun"), grid.column("Asked", number=True)]
-    columns += [grid.column("Result", number=True), grid.column("State")]
-    ids = [run.id for run in shown]
-    rows = [row(run, metrics, ticked=run.id in ids) for run in grid.page_of(PAGE, runs)]
-    grid.draw(
-        TABLE, "Runs of this question set", columns, rows, ticks=True, on_tick=lambda: _tick(runs, ids), on_act=_act
-    )
-    grid.pager(PAGE, runs)
+    metrics, waiting = {metric.key: metric for metric in library.evaluation.metrics()}, running.queued(library)
+    rows = [row(run, metrics, waiting) for run in runs]
+    if not any(cells["resume"] for cells in rows):
+        rows = [{name: cell for name, cell in cells.items() if name != "resume"} for cells in rows]
+    ticked = [number for number, run in enumerate(runs) if run in shown]
+    if (st.session_state.get(TABLE) or {}).get("selection", {}).get("rows") != ticked:
+        st.session_state[TABLE] = {"selection": {"rows": ticked, "columns": [], "cells": []}}
+    st.dataframe(
+        {name: [cells[name] for cells in rows] for name in rows[0]}, hide_index=True, key=TABLE, row_height=40,
+        height="content" if len(rows) <= 10 else "auto", alt="Runs of this question set",
+        on_select=lambda: _tick(runs), selection_mode="multi-row",
+        column_config={
+            "Configuration": table.wide("Configuration", 170),
+            "Begun": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+            "resume": table.act("evaluation_resume", lambda place: _resume(runs[place])),
+            "delete": table.act("evaluation_delete", lambda place: _ask(runs[place])),
+        },
+    )  # fmt: skip
     wanted = st.session_state.pop("evaluation_deleting", None)
     if run := next((item for item in runs if item.id == wanted), None):
         _confirm(library, run)
 
 
-def row(run: Run, metrics: dict[str, Metric], *, ticked: bool) -> dict[str, Any]:
-    """A run's line."""
-    queued = run.state in ("waiting", "running") and run.id in running.queued(resources.library())
-    stalled = run.state in ("waiting", "running") and not queued
-    label, tone = STATES["cancelled" if stalled else "running" if queued else run.state]
+def row(run: Run, metrics: dict[str, Metric], waiting: Collection[str]) -> dict[str, Cell]:
+    """A run's line; `waiting` are those that are under way or will be."""
+    left = run.state in ("waiting", "running")
+    state = "running" if left and run.id in waiting else "cancelled" if left else run.state
     key = next((key for key in HEADLINES if key in run.metrics and key in metrics), None)
     asked = f"{run.done:,}" if run.done == run.total else f"{run.done:,} of {run.total:,}"
-    if queued:  # the line above counts, again and again; the table is drawn once
-        asked = f"of {run.total:,}"
-    whole = run.state == "done"
-    result = grid.cell("")
-    if key:
-        label_of = metrics[key].label if whole else f"{metrics[key].label}, of those asked"
-        result = grid.cell(numbers.value(metrics[key], run.metrics[key].mean), label_of, "" if whole else "dim")
-    cells = [
-        grid.cell(run.configuration.name, KINDS[run.answers], "strong"),
-        grid.cell(words.day(run.created_at), tone="dim"),
-        grid.cell(asked),
-        result,
-        grid.cell(label, run.error, tone, badge=True),
-    ]
-    acts = [grid.act("delete", "Delete", "bin")]
-    if stalled or run.state in ("cancelled", "failed"):
-        acts.insert(0, grid.act("go", "Resume", "retry", "Resume"))
-    name = f"{run.configuration.name}, {words.day(run.created_at)}"
-    return grid.row(run.id, name, cells, acts, ticked=ticked)
+    of = "" if run.state == "done" else ", of those asked"
+    return {
+        "Configuration": table.text(run.configuration.name),
+        "What": KINDS[run.answers],
+        "Begun": run.created_at.astimezone().replace(tzinfo=None),
+        # The line above counts a run under way, again and again; the table is drawn once.
+        "Asked": f"of {run.total:,}" if state == "running" else asked,
+        "Result": f"{metrics[key].label} {numbers.value(metrics[key], run.metrics[key].mean)}{of}" if key else "",
+        "State": f"{STATES[state]}: {table.text(run.error)}" if run.error else STATES[state],
+        "resume": ":material/replay:" if state in ("cancelled", "failed") else "",
+        "delete": ":material/delete:",
+    }
 
 
-def _tick(runs: Sequence[Run], shown: Sequence[str]) -> None:
-    ticked = st.session_state[TABLE]["tick"]
-    chosen = set(shown) ^ {ticked}
+def _tick(runs: Sequence[Run]) -> None:
+    ticked = sorted(st.session_state[TABLE]["selection"]["rows"], reverse=True)
     # The older one first: it is what the others are compared with.
-    address.show_runs([run.id for run in reversed(runs) if run.id in chosen])
+    EvaluationState.write(runs=",".join(runs[number].id for number in ticked), question="")
 
 
-def _act() -> None:
-    act = st.session_state[TABLE]["act"]
-    if act["name"] == "go":
-        library = resources.library()
-        running.go(library, [library.evaluation.run(act["id"])])
-    else:
-        st.session_state["evaluation_deleting"] = act["id"]
+def _resume(run: Run) -> None:
+    library = resources.library()
+    running.go(library, [library.evaluation.run(run.id)])
+
+
+def _ask(run: Run) -> None:
+    st.session_state["evaluation_deleting"] = run.id
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")
@@ -95,5 +91,5 @@ def _confirm(library: Library, run: Run) -> None:
         if st.button("Delete", type="primary", key="evaluation_delete_run"):
             library.jobs.cancel(run.id)
             library.evaluation.delete_run(run.id)
-            address.show_runs([run_id for run_id in address.runs() if run_id != run.id])
+            EvaluationState.write(runs=",".join(name for name in EvaluationState.parse().run_ids if name != run.id))
             st.rerun()

@@ -10,7 +10,8 @@ import streamlit as st
 
 from pages.parts import exchange, words
 from pages.parts.components import component
-from pages.parts.evaluation import address, comparing, listing, numbers, places
+from pages.parts.evaluation import comparing, gold, numbers, outcomes
+from pages.parts.state import EvaluationState
 from rag_core.domain import Found, Metric, Result, Run
 from rag_core.library import Library
 from rag_core.text.pages import counted
@@ -27,7 +28,7 @@ def draw(library: Library, runs: Sequence[Run], question_id: str) -> None:
         st.markdown("**These runs have not asked this question.**")
         return
     st.markdown(f"## {words.plain(question.text)}")
-    places.reference(question, places.titles(library.documents()))
+    gold.reference(question, gold.titles(library.documents()))
     metrics, named = library.evaluation.metrics(), comparing.labels(runs)
     with st.container(key="evaluation_side_by_side"):
         for run, result in zip(runs, results, strict=True):
@@ -38,7 +39,7 @@ def draw(library: Library, runs: Sequence[Run], question_id: str) -> None:
 
 def passages(result: Result) -> list[dict[str, Any]]:
     """The passages of a result as the component takes them; the first relevant one is open."""
-    excerpts = [gold.excerpt for gold in result.question.gold if gold.excerpt]
+    excerpts = [place.excerpt for place in result.question.gold if place.excerpt]
     first = next((found.rank for found in result.found if found.relevant), None)
     return [_passage(found, excerpts, opened=found.rank == first) for found in result.found]
 
@@ -53,19 +54,19 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
         "tone": "relevant" if found.relevant else "",
         "text": found.text,
         "preview": words.shorten(found.text, PREVIEW_CHARS),
-        "marks": places.marks(found.text, excerpts) if found.relevant else [],
+        "marks": gold.marks(found.text, excerpts) if found.relevant else [],
         "open": opened,
     }
 
 
 def _steps(runs: Sequence[Run], question_id: str) -> None:
     """Back to the results, and on to the neighbours in the list."""
-    ids = [line.question_id for line in listing.lines(runs)]
+    ids = [line.question_id for line in outcomes.lines(runs)]
     place = ids.index(question_id) if question_id in ids else None
     with st.container(key="evaluation_steps", horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
             "Results", icon=":material/arrow_back:", type="tertiary", key="evaluation_back_to_results",
-            on_click=address.open_question, args=(None,),
+            on_click=EvaluationState.write, kwargs={"question": ""},
         )  # fmt: skip
         if place is None:
             return
@@ -74,7 +75,7 @@ def _steps(runs: Sequence[Run], question_id: str) -> None:
             there = 0 <= place + step < len(ids)
             st.button(
                 label, icon=icon, type="tertiary", key=f"evaluation_{label.lower()}", disabled=not there,
-                on_click=address.open_question, args=(ids[place + step] if there else None,),
+                on_click=EvaluationState.write, kwargs={"question": ids[place + step] if there else ""},
             )  # fmt: skip
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import resources, words
-from pages.parts.evaluation import address, applying, charting, comparing, exporting, listing, looked_up, running
+from pages.parts.evaluation import applying, charting, comparing, files, looked_up, outcomes, running
 from pages.parts.evaluation.running import KINDS
+from pages.parts.state import EvaluationState
 from rag_core.domain import Difference, Run
 from rag_core.library import Library
 
@@ -17,7 +18,7 @@ MOST = 6
 
 def chosen(runs: Sequence[Run]) -> list[Run]:
     """The runs in the address, or those begun together last; the oldest first, at most six."""
-    wanted = address.runs()
+    wanted = EvaluationState.parse().run_ids
     found = [run for run in reversed(runs) if run.id in wanted]
     if not found and runs:
         found = [run for run in reversed(runs) if run.group == runs[0].group]
@@ -40,7 +41,7 @@ def section(library: Library, shown: Sequence[Run]) -> None:
 def _draw(library: Library, runs: Sequence[Run]) -> None:
     with st.container(key="evaluation_result_heading", horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown("## Result")
-        exporting.runs(library, runs)
+        files.runs(library, runs)
     st.caption(" · ".join(facts(runs)))
     if without := sum(not brief.answerable for brief in looked_up.briefs(runs[0].id, looked_up.stamp_of(runs[:1]))):
         have = "question has" if without == 1 else "questions have"
@@ -54,7 +55,7 @@ def _draw(library: Library, runs: Sequence[Run]) -> None:
     comparing.details(differences)
     _apply(library, runs, pair, differences)
     charting.section(runs)
-    listing.section(runs)
+    outcomes.section(runs)
 
 
 def facts(runs: Sequence[Run]) -> list[str]:

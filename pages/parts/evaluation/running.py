@@ -8,8 +8,9 @@ from uuid import uuid4
 import streamlit as st
 
 from pages.parts import models, resources, words
-from pages.parts.evaluation import address, configurations
+from pages.parts.evaluation import configurations
 from pages.parts.refreshing import failure, fragment, refreshed
+from pages.parts.state import EvaluationState
 from rag_core.domain import Configuration, Job, ModelStatus, QuestionSet, Run
 from rag_core.errors import LecternError
 from rag_core.jobs import Request
@@ -27,10 +28,11 @@ def starter(library: Library, chosen: QuestionSet, ticked: Sequence[Configuratio
     """What is measured, and the button that begins."""
     with st.container(key="evaluation_start", gap="small"):
         answers = st.segmented_control(
-            "What is measured", list(KINDS), format_func=KINDS.__getitem__, default=address.answers(), required=True,
+            "What is measured", list(KINDS), format_func=KINDS.__getitem__, required=True,
+            default=bool(EvaluationState.parse().measured),
             key=ANSWERS, persist_state="session", label_visibility="collapsed",
         )  # fmt: skip
-        address.keep_answers(bool(answers))
+        EvaluationState.write(measured="answers" if answers else "")
         if answers:
             st.caption("Asks every question as the chat does: a second or less each by quotes, more by a model.")
             _judge(library, ticked)
@@ -129,7 +131,7 @@ def _begin(set_id: str) -> None:
         st.session_state[PROBLEM] = error
         return
     go(library, runs)
-    address.show_runs([run.id for run in runs])
+    EvaluationState.write(runs=",".join(run.id for run in runs), question="")
 
 
 def _seen(library: Library) -> tuple[bool, int]:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import resources, samples, words
-from pages.parts.evaluation import address
+from pages.parts.state import EvaluationState
 from rag_core.domain import Document, QuestionSet
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
 NAME_CHARS = 80
-SAMPLES = "sample_questions"
+SAMPLES, KEPT = "sample_questions", "evaluation_set"
 FIRST = "My questions"
 WAYS = (
     ("draft", "Draft from my documents", ":material/auto_awesome:"),
@@ -21,6 +21,7 @@ WAYS = (
     ("asked", "From past questions", ":material/forum:"),
     ("type", "Type one in", ":material/edit:"),
 )
+ACTS = {"new": ":material/add: New set", "rename": ":material/edit: Rename", "delete": ":material/delete: Delete"}
 
 
 def present(library: Library, documents: Sequence[Document]) -> list[QuestionSet]:
@@ -37,18 +38,46 @@ def present(library: Library, documents: Sequence[Document]) -> list[QuestionSet
     return library.evaluation.sets()
 
 
-def chooser(sets: Sequence[QuestionSet], chosen: QuestionSet) -> None:
-    """The set in use, a look at its questions, and a new one."""
+def chosen(sets: Sequence[QuestionSet]) -> QuestionSet | None:
+    """The set in the address, the one last shown in this tab, or the first."""
+    by_id = {item.id: item for item in sets}
+    asked = (EvaluationState.parse().set, st.session_state.get(KEPT))
+    found = next((by_id[name] for name in asked if name in by_id), next(iter(sets), None))
+    if found is not None:
+        st.session_state[KEPT] = found.id
+        EvaluationState.write(set=found.id)
+    return found
+
+
+def show(set_id: str) -> None:
+    """Turn to a set, and to nothing else."""
+    st.session_state[KEPT] = set_id
+    EvaluationState.write(set=set_id, view="runs", runs="", question="")
+
+
+def chooser(library: Library, sets: Sequence[QuestionSet], chosen: QuestionSet) -> None:
+    """The set in use, what can be done with it, and whether its runs or its questions are shown."""
     labels = {item.id: f"{words.shorten(item.name, 60)} ({item.size:,})" for item in sets}
     st.session_state["evaluation_chosen"] = chosen.id
+    st.session_state["evaluation_view"] = EvaluationState.parse().view
     with st.container(key="evaluation_sets", horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(
-            "Question set", list(labels), format_func=lambda set_id: labels[set_id], key="evaluation_chosen",
-            on_change=_choose,
+            "Question set", list(labels), format_func=labels.__getitem__, key="evaluation_chosen",
+            on_change=lambda: show(st.session_state["evaluation_chosen"]),
         )  # fmt: skip
-        st.button("Questions", icon=":material/list_alt:", key="evaluation_questions", on_click=address.show_questions)
-        if st.button("New set", icon=":material/add:", key="evaluation_new", type="tertiary"):
-            _new()
+        st.segmented_control(
+            "Shown", ["runs", "questions"], key="evaluation_view", format_func=str.capitalize, required=True,
+            label_visibility="collapsed",
+            on_change=lambda: EvaluationState.write(view=st.session_state["evaluation_view"], question=""),
+        )  # fmt: skip
+        act = st.menu_button(
+            "More", list(ACTS), icon=":material/more_horiz:", type="tertiary", key="evaluation_set_menu",
+            format_func=ACTS.__getitem__,
+        )  # fmt: skip
+    if act == "delete":
+        delete_form(library, chosen)
+    elif act is not None:
+        name_form(library, chosen if act == "rename" else None)
 
 
 def nothing() -> None:
@@ -83,21 +112,27 @@ def take(way: str) -> None:
     """Turn to the questions of the set, or of a new one, and go that way there."""
     library = resources.library()
     if not library.evaluation.sets():
-        address.show_set(library.evaluation.create(FIRST).id)
-    address.show_questions()
+        show(library.evaluation.create(FIRST).id)
+    EvaluationState.write(view="questions", question="")
     st.session_state["evaluation_way"] = way
 
 
-@st.dialog("Rename this set", icon=":material/edit:")
-def rename_form(library: Library, chosen: QuestionSet) -> None:
-    """Another name for a set."""
-    with st.form("evaluation_rename", border=False):
-        name = st.text_input("Name", value=chosen.name, max_chars=NAME_CHARS, key=f"evaluation_name_{chosen.id}")
+@st.dialog("Name of the question set", icon=":material/edit:")
+def name_form(library: Library, chosen: QuestionSet | None) -> None:
+    """Another name for a set, or a new set under a name."""
+    with st.form("evaluation_naming", border=False):
+        before = chosen.name if chosen else FIRST
+        name = st.text_input("Name", value=before, max_chars=NAME_CHARS, key=f"evaluation_name_{chosen and chosen.id}")
         with st.container(horizontal=True, horizontal_alignment="right"):
             saved = st.form_submit_button("Save", type="primary")
-    if saved and name.strip():
-        library.evaluation.rename(chosen.id, " ".join(name.split()))
-        st.rerun()
+    if not saved or not (name := " ".join(name.split())):
+        return
+    if chosen:
+        library.evaluation.rename(chosen.id, name)
+    else:
+        show(library.evaluation.create(name).id)
+        EvaluationState.write(view="questions")
+    st.rerun()
 
 
 @st.dialog("Delete this question set?", icon=":material/delete:")
@@ -110,21 +145,5 @@ def delete_form(library: Library, chosen: QuestionSet) -> None:
             st.rerun()
         if st.button("Delete", type="primary", key="evaluation_delete_set"):
             library.evaluation.delete(chosen.id)
-            st.query_params.clear()
+            show("")
             st.rerun()
-
-
-@st.dialog("New question set", icon=":material/add:")
-def _new() -> None:
-    with st.form("evaluation_new_set", border=False):
-        name = st.text_input("Name", value=FIRST, max_chars=NAME_CHARS, key="evaluation_new_name")
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            made = st.form_submit_button("Make it", type="primary")
-    if made and name.strip():
-        address.show_set(resources.library().evaluation.create(" ".join(name.split())).id)
-        address.show_questions()
-        st.rerun()
-
-
-def _choose() -> None:
-    address.show_set(st.session_state["evaluation_chosen"])

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts import conversations, words
 from pages.parts.evaluation.charting import columns_of, themed
-from pages.parts.evaluation.exporting import file_name
+from pages.parts.evaluation.files import file_name
 from pages.parts.insights import looked_up
 from rag_core.domain import Drawing, Insights, NotFound, QuestionGroup
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
-from pages.parts import words
-from pages.parts.evaluation import address, comparing, grid, looked_up, numbers
+from pages.parts.evaluation import comparing, looked_up, table
 from pages.parts.evaluation.looked_up import Brief
+from pages.parts.state import EvaluationState
 from rag_core.domain import Run
 
 FILTERS = {"all": "All", "better": "Better", "worse": "Worse", "missed": "Not found or wrong", "failed": "Failed"}
-TABLE, PAGE, ORDER = "evaluation_results", "evaluation_page_of_results", "evaluation_results_order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +52,19 @@ def section(runs: Sequence[Run]) -> None:
         format_func=lambda name: f"{FILTERS[name]} {counts[name]:,}", key="evaluation_which",
         label_visibility="collapsed",
     )  # fmt: skip
-    shown = ordered([line for line in found if line.is_in(chosen or "all")], st.session_state.get(ORDER))
+    shown = [line for line in found if line.is_in(chosen or "all")]
+    columns = {str(place): [in_words(line.briefs[place]) for line in shown] for place in range(len(runs))}
     named = comparing.labels(runs)
-    columns = [grid.column("Question", "question", title=True, sort=True)]
-    columns += [grid.column(named[run.id], str(place), number=True, sort=True) for place, run in enumerate(runs)]
-    rows = [_row(line) for line in grid.page_of(PAGE, shown)]
-    grid.draw(
-        TABLE, "Questions of the runs", columns, rows, sort=st.session_state.get(ORDER), on_open=_open, on_sort=_sort
-    )
-    grid.pager(PAGE, shown)
+    texts = [table.text(line.question) for line in shown]
+    table.draw(
+        "evaluation_results", "Questions of the runs",
+        {"open": [":material/arrow_forward:"] * len(shown), "Question": texts, **columns},
+        {
+            "open": table.act("evaluation_open", lambda row: EvaluationState.write(question=shown[row].question_id)),
+            "Question": table.wide("Question", 190),
+            **{str(place): table.wide(table.text(named[run.id]), 120) for place, run in enumerate(runs)},
+        },
+    )  # fmt: skip
 
 
 def lines(runs: Sequence[Run]) -> list[Line]:
@@ -77,46 +79,17 @@ def lines(runs: Sequence[Run]) -> list[Line]:
     ]
 
 
-def ordered(found: Sequence[Line], order: tuple[str, bool] | None) -> list[Line]:
-    """Sorted by the question, or by how well a run did: `("question", downwards)`, `("0", downwards)`."""
-    if order is None:
-        return list(found)
-    key, down = order
-    if key == "question":
-        return sorted(found, key=lambda line: line.question.casefold(), reverse=down)
-    place = int(key)
-
-    def score(line: Line) -> float:
-        brief = line.briefs[place] if place < len(line.briefs) else None
-        return -1.0 if brief is None or brief.score is None else brief.score
-
-    return sorted(found, key=score, reverse=down)
-
-
-def in_words(brief: Brief | None) -> dict[str, Any]:
-    """How a question went in one run, as a cell."""
+def in_words(brief: Brief | None) -> str:
+    """How a question went in one run: sorted by these words, what went well comes first."""
     if brief is None:
-        return grid.cell("not asked", tone="dim")
+        return "not asked"
     if brief.error:
-        return grid.cell("failed", tone="bad")
-    where = f"passage {numbers.ordinal(brief.rank)}" if brief.rank else "passage not found" if brief.known else ""
+        return "✗ failed"
+    where = f"passage {brief.rank:>2}" if brief.rank else "passage not found" if brief.known else ""
     if brief.correct is None:
         if not where:
-            return grid.cell("place not known" if brief.answerable else "has no answer", tone="dim")
-        return grid.cell(where.removeprefix("passage "), tone="" if brief.rank else "bad")
+            return "place not known" if brief.answerable else "has no answer"
+        return f"✓ {where}" if brief.rank else f"✗ {where}"
     right = brief.correct >= 0.5
-    said = "right" if right else "said “not found”" if brief.abstained else "wrong"
-    return grid.cell(said, where, "good" if right else "bad")
-
-
-def _row(line: Line) -> dict[str, Any]:
-    cells = [grid.cell(line.question, opens=True), *map(in_words, line.briefs)]
-    return grid.row(line.question_id, words.shorten(line.question, 60), cells)
-
-
-def _open() -> None:
-    address.open_question(st.session_state[TABLE]["open"])
-
-
-def _sort() -> None:
-    grid.turn_order(ORDER, st.session_state[TABLE]["sort"])
+    said = "✓ right" if right else "✗ said “not found”" if brief.abstained else "✗ wrong"
+    return f"{said}, {where}" if where else said
