@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import conversation_menu, conversations, models, question_line, resources, starting, talk
+from pages.parts import chat_stream, conversation_menu, conversations, models, question_line, resources, starting
 from pages.parts.refreshing import recovering
 
 
@@ -20,7 +20,7 @@ def main() -> None:
         with st.container(key="chat_page"):
             with st.container(key="chat_top"):
                 conversation_menu.heading(library.conversations(), chosen)
-            latest = talk.exchanges(library, chosen)
+            latest = chat_stream.exchanges(library, chosen)
             if not latest and ready:
                 starting.suggestions(library, ready, conversations.scope(library, chosen))
             elif not latest:
@@ -28,8 +28,8 @@ def main() -> None:
         if ready or latest:
             question_line.draw(library, ready, chosen, model, latest)
         conversation_menu.dialog(library)
-        talk.open_passage(library, chosen)
-        talk.what_was_searched(library, chosen)
+        chat_stream.open_passage(library, chosen)
+        chat_stream.what_was_searched(library, chosen)
 
 
 main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import adding, clusters, document, places, recognising, resources, shelf, words
+from pages.parts import add_from, adding, clusters, document, document_table, formatting, recognising, resources
 from pages.parts.refreshing import recovering
 from pages.parts.state import LibraryState
 
@@ -29,22 +29,22 @@ def main() -> None:
             ready = [item for item in documents if item.state == "ready"]
             pages = sum(item.page_count for item in ready)
             st.markdown("# Library")
-            st.caption(f"{words.count(len(ready), 'document')}, {words.count(pages, 'page')}")
+            st.caption(f"{formatting.count(len(ready), 'document')}, {formatting.count(pages, 'page')}")
         else:
             st.markdown("# Ask your own documents")
             st.markdown(PURPOSE)
         adding.drop_zone()
-        places.ways(library)
+        add_from.ways(library)
         if not documents and not jobs.busy(adding.KIND):
             adding.sample_button(jobs)
         adding.progress(jobs)
-        places.progress(library)
+        add_from.progress(library)
         recognising.progress(library)
         for note in library.maintenance.notes():
-            st.caption(f":material/info: {words.plain(note)}")
+            st.caption(f":material/info: {formatting.plain(note)}")
         if clusters.asked_for():  # from the map; behind a hundred rows it would not be seen
             clusters.draw(library)
-        shelf.draw(documents, lines)
+        document_table.draw(documents, lines)
         if not clusters.asked_for():
             clusters.draw(library)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import resources, samples, words
+from pages.parts import formatting, resources, samples
 from pages.parts.refreshing import fragment, refreshed, working
 from rag_core.domain import Job, Upload
 from rag_core.errors import EncryptedDocument, LecternError
@@ -103,7 +103,7 @@ def _lines(jobs: Jobs) -> None:
         for job in lines[:SHOWN]:
             _line(jobs, job)
         if len(lines) > SHOWN:
-            st.caption(f"and {words.count(len(lines) - SHOWN, 'more file')}")
+            st.caption(f"and {formatting.count(len(lines) - SHOWN, 'more file')}")
         if folds:
             _added(jobs, ready)
         with st.container(horizontal=True, gap="small"):
@@ -136,7 +136,7 @@ def resumed(jobs: Sequence[Job]) -> str:
         return ""
     left, ready = sum(not job.finished for job in found), sum(job.state == "done" for job in found)
     were = "was" if len(found) == 1 else "were"
-    begun = f"Lectern ended while {words.count(len(found), 'document')} {were} being added"
+    begun = f"Lectern ended while {formatting.count(len(found), 'document')} {were} being added"
     if left:
         return f"{begun}. Resumed: {ready} ready, {left} to go."
     return f"{begun}. Resumed: all ready." if ready == len(found) else f"{begun}. Resumed: {ready} ready."
@@ -148,7 +148,7 @@ def _line(jobs: Jobs, job: Job) -> None:
     elif job.state == "done":
         _ready(jobs, job)
     elif job.state == "cancelled":
-        _ended(jobs, job, f":gray[:material/block:] {words.plain(job.name)} :gray[cancelled]")
+        _ended(jobs, job, f":gray[:material/block:] {formatting.plain(job.name)} :gray[cancelled]")
     elif isinstance(job.error, EncryptedDocument):
         _locked(jobs, job)
     else:
@@ -158,7 +158,7 @@ def _line(jobs: Jobs, job: Job) -> None:
 def _working(jobs: Jobs, job: Job) -> None:
     share, doing = measure(job)
     working(
-        jobs, job, share, f"{words.plain(words.shorten(job.name, 70))} :gray[{doing}]",
+        jobs, job, share, f"{formatting.plain(formatting.shorten(job.name, 70))} :gray[{doing}]",
         line=f"upload_job_{job.id}", key=f"upload_cancel_{job.id}", label="Cancel", icon=":material/close:",
     )  # fmt: skip
 
@@ -169,7 +169,7 @@ def measure(job: Job) -> tuple[float, str]:
         return 0.0, "stopping"
     step = job.progress
     part = min(step.done / step.total, 1.0) if step.total else 0.0
-    left = f", {words.duration(job.left_s)} left" if part < 1 and job.left_s is not None else ""
+    left = f", {formatting.duration(job.left_s)} left" if part < 1 and job.left_s is not None else ""
     if step.stage == "reading" and part == 1:
         return 0.4, "read"
     if step.stage == "reading":
@@ -181,13 +181,13 @@ def measure(job: Job) -> tuple[float, str]:
 
 
 def _ready(jobs: Jobs, job: Job) -> None:
-    note = f" :gray[{words.plain(job.progress.note or 'ready')}]"
-    _ended(jobs, job, f":green[:material/check_circle:] {words.plain(words.shorten(job.name, 90))}{note}")
+    note = f" :gray[{formatting.plain(job.progress.note or 'ready')}]"
+    _ended(jobs, job, f":green[:material/check_circle:] {formatting.plain(formatting.shorten(job.name, 90))}{note}")
 
 
 def _added(jobs: Jobs, count: int) -> None:
     with st.container(key="upload_added", horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown(f":green[:material/check_circle:] {words.count(count, 'document')} :gray[added]")
+        st.markdown(f":green[:material/check_circle:] {formatting.count(count, 'document')} :gray[added]")
         clear = partial(jobs.clear, KIND, states=("done",))
         st.button("Dismiss", key="upload_dismiss_added", type="tertiary", on_click=clear)
 
@@ -200,11 +200,11 @@ def _ended(jobs: Jobs, job: Job, line: str) -> None:
 
 def _failed(jobs: Jobs, job: Job) -> None:
     with st.container(key=f"upload_failed_{job.id}", gap="xsmall"):
-        st.markdown(f":red[:material/error:] **{words.plain(words.shorten(job.name, 90))}**")
-        st.markdown(words.plain(str(job.error)))
+        st.markdown(f":red[:material/error:] **{formatting.plain(formatting.shorten(job.name, 90))}**")
+        st.markdown(formatting.plain(str(job.error)))
         help_text = job.error.help if isinstance(job.error, LecternError) else ""
         if help_text:
-            st.caption(words.plain(help_text))
+            st.caption(formatting.plain(help_text))
         with st.container(horizontal=True, gap="small"):
             if jobs.can_retry(job.id):  # the bytes of a file that never came into the library may be gone
                 st.button(
@@ -217,7 +217,7 @@ def _failed(jobs: Jobs, job: Job) -> None:
 def _locked(jobs: Jobs, job: Job) -> None:
     wrong = isinstance(job.error, EncryptedDocument) and job.error.wrong_password
     with st.container(key=f"upload_locked_{job.id}", gap="xsmall"):
-        st.markdown(f":material/lock: **{words.plain(words.shorten(job.name, 90))}**")
+        st.markdown(f":material/lock: **{formatting.plain(formatting.shorten(job.name, 90))}**")
         st.markdown(":red[That password is wrong.]" if wrong else "This document is protected by a password.")
         with (
             st.form(f"upload_unlock_{job.id}", border=False),

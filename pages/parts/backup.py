@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import owning, words
+from pages.parts import formatting, owning
 from pages.parts.refreshing import doing, failure, watched
 from rag_core.library import Library
 
@@ -65,7 +65,7 @@ def _draw(library: Library) -> None:
         if owning.reaches_doors():
             st.link_button("Download one", DOOR, icon=":material/download:", type="tertiary")
         if problem := st.session_state.get("system_backup_problem", ""):
-            st.markdown(f":red[:material/error:] {words.plain(problem)}")
+            st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
         else:
             _outcome(library)
         st.caption(RESTORE)
@@ -126,11 +126,9 @@ def _outcome(library: Library) -> None:
             (report.files, "original file"),
             (report.conversations, "conversation"),
         )
-        held = ", ".join(words.count(number, what) for number, what in counts)
-        took = words.duration(job.took_s)
-        st.markdown(
-            f":green[:material/check_circle:] **Backup written** :gray[{words.size(report.size_bytes)}, {held}, {took}]"
-        )
-        st.caption(words.plain(report.path))
+        held = ", ".join(formatting.count(number, what) for number, what in counts)
+        size, took = formatting.size(report.size_bytes), formatting.duration(job.took_s)
+        st.markdown(f":green[:material/check_circle:] **Backup written** :gray[{size}, {held}, {took}]")
+        st.caption(formatting.plain(report.path))
         for note in report.notes:
-            st.caption(f":orange[:material/warning: {words.plain(note)}]")
+            st.caption(f":orange[:material/warning: {formatting.plain(note)}]")

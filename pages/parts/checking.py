@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from pages.parts.refreshing import doing, failure, watched
 from rag_core.domain import Finding, Job, Report
 from rag_core.library import Library
@@ -75,23 +75,23 @@ def _kind(job: Job) -> Kind:
 
 def _report(report: Report) -> None:
     how = "thoroughly, " if report.deep else ""
-    looked = f"{words.count(report.documents, 'document')} compared {how}in {report.took_s:.1f} s"
+    looked = f"{formatting.count(report.documents, 'document')} compared {how}in {report.took_s:.1f} s"
     if not report.findings:
         st.markdown(f":green[:material/check_circle:] **No difference** :gray[{looked}]")
     else:
-        count = words.count(len(report.findings), "difference")
+        count = formatting.count(len(report.findings), "difference")
         st.markdown(f":orange[:material/warning:] **{count}** :gray[{looked}]")
         _table(report.findings)
     if report.repaired:
-        st.markdown(f":green[:material/build:] **{words.count(len(report.repaired), 'difference')} repaired**")
+        st.markdown(f":green[:material/build:] **{formatting.count(len(report.repaired), 'difference')} repaired**")
         _table(report.repaired, repaired=True)
 
 
 def _table(findings: tuple[Finding, ...], *, repaired: bool = False) -> None:
     shown = findings[:SHOWN]
     rows = {
-        "Store": [words.plain(item.store) for item in shown],
-        "Document": [words.plain(item.title or item.document_id[:10]) or "all" for item in shown],
+        "Store": [formatting.plain(item.store) for item in shown],
+        "Document": [formatting.plain(item.title or item.document_id[:10]) or "all" for item in shown],
         "What differs": [_sentence(item.message) + ("" if repaired else _remedy(item)) for item in shown],
     }
     st.table(rows, border="horizontal", hide_index=True)
@@ -100,8 +100,8 @@ def _table(findings: tuple[Finding, ...], *, repaired: bool = False) -> None:
 
 
 def _sentence(message: str) -> str:
-    return words.plain(message if message.endswith((".", "!", "?")) else f"{message}.")
+    return formatting.plain(message if message.endswith((".", "!", "?")) else f"{message}.")
 
 
 def _remedy(item: Finding) -> str:
-    return " :gray[Repair rebuilds it.]" if item.repairable else f" :orange[{words.plain(item.help)}]"
+    return " :gray[Repair rebuilds it.]" if item.repairable else f" :orange[{formatting.plain(item.help)}]"

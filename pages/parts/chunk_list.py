@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import naming, resources, words
+from pages.parts import formatting, naming, resources
 from pages.parts.components import component
 from rag_core.domain import Chunk, ChunkEdit, Document
 from rag_core.errors import LecternError
@@ -26,7 +26,7 @@ def draw(library: Library, document: Document, page: int) -> None:
     rows = [_row(chunk, corrected.get((chunk.page, chunk.start, chunk.end))) for chunk in chunks]
     rows = sorted([*rows, *map(_left_out, out)], key=lambda row: row["place"][2:])
     data = {
-        "title": f"{words.count(len(chunks), 'chunk')} on this page",
+        "title": f"{formatting.count(len(chunks), 'chunk')} on this page",
         "empty": library.page(document.id, page).error or _empty(document),
         "marked": None if st.session_state.get("upload_span") else st.session_state.get("upload_marked"),
         "chunks": [*rows, *(_astray(edit) for edit in edits if not edit.in_place)],
@@ -46,7 +46,7 @@ def _row(chunk: Chunk, edit: ChunkEdit | None) -> dict[str, Any]:
         "index": chunk.index,
         "place": (chunk.document_id, chunk.page, chunk.start, chunk.end),
         "head": f"Chunk {chunk.index + 1}",
-        "facts": words.count(len(chunk.text), "character"),
+        "facts": formatting.count(len(chunk.text), "character"),
         "marks": [*marks, *([("hidden text", _HIDDEN)] if chunk.hidden else [])],
         "section": chunk.section,
         "text": chunk.text,
@@ -68,7 +68,7 @@ def _of_edit(edit: ChunkEdit) -> dict[str, Any]:
     return {
         "index": None,
         "place": (edit.document_id, edit.page, edit.start, edit.end),
-        "facts": words.count(len(edit.text), "character"),
+        "facts": formatting.count(len(edit.text), "character"),
         "marks": [("corrected", "")] if edit.corrected else [],
         "section": edit.section,
         "text": edit.text,

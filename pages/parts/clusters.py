@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from pages.parts.state import LibraryState
 from rag_core.domain import Chunk, ClusterTree, Document
 from rag_core.errors import LecternError
@@ -28,7 +28,7 @@ def draw(library: Library) -> None:
             with st.container(key="upload_cluster_level", gap="xxsmall"):
                 _level(library, tree)
     except LecternError as error:
-        st.caption(words.plain(str(error)))
+        st.caption(formatting.plain(str(error)))
 
 
 def asked_for() -> bool:
@@ -44,13 +44,13 @@ def open_at(cluster: int) -> None:
 
 def named(terms: tuple[str, ...]) -> str:
     """A cluster's name: its best words."""
-    return words.plain(", ".join(terms[:_NAMED])) or "No words"
+    return formatting.plain(", ".join(terms[:_NAMED])) or "No words"
 
 
 def _told(tree: ClusterTree) -> str:
     told = "Documents that are about the same, named by their words. Open one to see its documents and their parts."
     if tree.waiting:
-        told += f" {words.count(tree.waiting, 'document')} to be clustered still."
+        told += f" {formatting.count(tree.waiting, 'document')} to be clustered still."
     return told
 
 
@@ -61,7 +61,7 @@ def _level(library: Library, tree: ClusterTree) -> None:
         st.button("Back", icon=":material/arrow_back:", type="tertiary", key="upload_cluster_back", on_click=_back)
     if not path or int(path[0]) >= len(tree.clusters):
         for number, cluster in enumerate(tree.clusters[:_SHOWN]):
-            _step(f"{named(cluster.terms)} · {words.count(len(cluster.documents), 'document')}", number)
+            _step(f"{named(cluster.terms)} · {formatting.count(len(cluster.documents), 'document')}", number)
         return
     cluster = tree.clusters[int(path[0])]
     if len(path) == 1:
@@ -77,7 +77,7 @@ def _documents(library: Library, ids: tuple[str, ...]) -> None:
             document = library.document(document_id)
         except KeyError:  # removed since the tree was read
             continue
-        _step(f"{words.plain(document.title)} · {words.count(document.chunk_count, 'chunk')}", document_id)
+        _step(f"{formatting.plain(document.title)} · {formatting.count(document.chunk_count, 'chunk')}", document_id)
     if len(ids) > _SHOWN:
         st.caption(f"The {_SHOWN} most typical of {len(ids):,}.")
 
@@ -89,11 +89,11 @@ def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> N
     except KeyError:
         st.markdown("**This document is no longer in the library.**")
         return
-    st.markdown(f"**{words.plain(document.title)}**")
+    st.markdown(f"**{formatting.plain(document.title)}**")
     clusters = library.clusters.of_document(document_id)
     if len(path) == 2 or int(path[2]) >= len(clusters):
         for number, cluster in enumerate(clusters):
-            _step(f"{named(cluster.terms)} · {words.count(len(cluster.chunks), 'chunk')}", number)
+            _step(f"{named(cluster.terms)} · {formatting.count(len(cluster.chunks), 'chunk')}", number)
         return
     chosen = clusters[int(path[2])]
     st.markdown(named(chosen.terms))
@@ -107,7 +107,7 @@ def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> N
 def _chunk(document: Document, chunk: Chunk) -> None:
     excerpt = " ".join(chunk.text.split())
     excerpt = excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS].rsplit(" ", 1)[0] + " …"
-    label = f"Page {chunk.page} · {words.plain(excerpt)}"
+    label = f"Page {chunk.page} · {formatting.plain(excerpt)}"
     _button(label, f"upload_cluster_chunk_{chunk.index}", _open, document.id, chunk.page, chunk.index)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import conversations, resources, words
+from pages.parts import conversations, formatting, resources
 from pages.parts.components import component
 from pages.parts.conversations import TITLE_CHARS
 from rag_core.domain import Conversation
@@ -43,7 +43,7 @@ def heading(listed: Sequence[Conversation], chosen: str | None) -> None:
         return
     title = conversation.title if conversation else asking.question if asking else ""
     with st.container(key="chat_heading", horizontal=True, vertical_alignment="center", wrap=False):
-        st.caption(words.plain(words.shorten(title, TITLE_CHARS)))
+        st.caption(formatting.plain(formatting.shorten(title, TITLE_CHARS)))
         if conversation is not None:
             _menu(conversation)
 
@@ -124,7 +124,7 @@ def _export(library: Library, conversation: Conversation) -> None:
 @st.dialog("Delete this conversation?", icon=":material/delete:", on_dismiss=_close)
 def _delete(conversation: Conversation) -> None:
     _leave_if_done()
-    st.markdown(f"**{words.plain(words.shorten(conversation.title, TITLE_CHARS))}**")
+    st.markdown(f"**{formatting.plain(formatting.shorten(conversation.title, TITLE_CHARS))}**")
     st.caption("Its questions, answers and citations are deleted. Your documents stay.")
     with st.container(horizontal=True, horizontal_alignment="right"):
         st.button("Keep it", key="chat_keep", on_click=_close)

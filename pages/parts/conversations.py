@@ -6,7 +6,7 @@ import uuid
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import formatting, resources
 from pages.parts.state import ChatState
 from rag_core.domain import Conversation, Scope
 from rag_core.errors import LecternError
@@ -59,7 +59,7 @@ def narrow(conversation: str | None, scope: Scope) -> None:
     try:
         resources.library().history.set_scope(conversation, scope)
     except LecternError as error:
-        st.toast(f"Your choice was not kept: {words.plain(str(error))}", icon=":material/error:")
+        st.toast(f"Your choice was not kept: {formatting.plain(str(error))}", icon=":material/error:")
 
 
 def sidebar(library: Library, chosen: str | None) -> None:
@@ -91,7 +91,7 @@ def sidebar(library: Library, chosen: str | None) -> None:
 
 def _entry(conversation: Conversation, is_current: bool) -> None:
     st.button(
-        words.plain(words.shorten(conversation.title, TITLE_CHARS)) or "Untitled",
+        formatting.plain(formatting.shorten(conversation.title, TITLE_CHARS)) or "Untitled",
         icon=":material/keep:" if conversation.pinned else None,
         key=f"chat_entry{'_current' if is_current else ''}_{conversation.id}",
         type="tertiary",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import chunk_list, naming, passage, reading, recognising, words
+from pages.parts import chunk_list, formatting, naming, passage, reading, recognising
 from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
@@ -32,36 +32,36 @@ def draw(library: Library, document_id: str) -> None:
             with st.container(key="upload_beside"):
                 _beside(library, document, page, notes)
     except LecternError as error:
-        st.markdown(f"**{words.plain(str(error))}**")
-        st.caption(words.plain(error.help))
+        st.markdown(f"**{formatting.plain(str(error))}**")
+        st.caption(formatting.plain(error.help))
 
 
 def _heading(library: Library, document: Document, notes: list[reading.Row]) -> None:
     naming.heading(document, [name for name, _ in library.catalogue.tags()])
     facts = [
-        words.plain(document.authors),
-        words.plain(naming.about(document)),
+        formatting.plain(document.authors),
+        formatting.plain(naming.about(document)),
         _doi(document),
-        words.count(document.page_count, "page"),
-        words.count(document.chunk_count, "chunk"),
-        words.size(document.byte_size),
-        ", ".join(words.link(source) for source in document.sources),
+        formatting.count(document.page_count, "page"),
+        formatting.count(document.chunk_count, "chunk"),
+        formatting.size(document.byte_size),
+        ", ".join(formatting.link(source) for source in document.sources),
     ]
     st.caption(" · ".join(fact for fact in facts if fact))
     if document.card and document.card.abstract:
         with st.expander("Abstract", key="upload_abstract"):
-            st.markdown(words.plain(document.card.abstract))
+            st.markdown(formatting.plain(document.card.abstract))
     if document.to_recognise:
         st.caption(f":material/document_scanner: {recognising.left_words(document.to_recognise)}")
     for note in notes[:SHOWN_NOTES]:
-        st.caption(f":orange[:material/warning:] {words.plain(note['name'])}")
+        st.caption(f":orange[:material/warning:] {formatting.plain(note['name'])}")
     if len(notes) > SHOWN_NOTES:
-        st.caption(f"{words.count(len(notes) - SHOWN_NOTES, 'more note')} on how it was read: see Notes.")
+        st.caption(f"{formatting.count(len(notes) - SHOWN_NOTES, 'more note')} on how it was read: see Notes.")
 
 
 def _doi(document: Document) -> str:
     doi = document.card.doi if document.card else ""
-    return f"DOI {words.plain(doi)}" if doi else ""
+    return f"DOI {formatting.plain(doi)}" if doi else ""
 
 
 def _beside(library: Library, document: Document, page: int, notes: list[reading.Row]) -> None:

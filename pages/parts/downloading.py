@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import owning, words
+from pages.parts import formatting, owning
 from pages.parts.refreshing import failure, watched, working
 from rag_core.domain import Job, SuggestedModel, UnfinishedDownload
 from rag_core.library import Library
@@ -54,26 +54,28 @@ def measure(job: Job) -> tuple[float, str]:
     share = min(step.done / step.total, 1.0) if step.total else 0.0
     if step.stage == "checking":
         return share, "Checking its SHA-256"
-    left = f" :gray[{words.duration(job.left_s)} left]" if job.left_s is not None and step.total else ""
-    whole = f" of {words.size(step.total)}" if step.total else ""
-    return share, f"{words.plain(step.note)}: {words.size(step.done)}{whole}{left}"
+    left = f" :gray[{formatting.duration(job.left_s)} left]" if job.left_s is not None and step.total else ""
+    whole = f" of {formatting.size(step.total)}" if step.total else ""
+    return share, f"{formatting.plain(step.note)}: {formatting.size(step.done)}{whole}{left}"
 
 
 def _outcome(job: Job) -> None:
     if job.state == "cancelled" and job.error is not None:
         told = f"{job.error} {getattr(job.error, 'help', '')}"
-        st.markdown(f":gray[:material/stop_circle: {words.plain(told)}]")
+        st.markdown(f":gray[:material/stop_circle: {formatting.plain(told)}]")
     elif job.error is not None:
         failure(job.error)
     elif job.result is not None:
-        st.markdown(f":green[:material/check_circle:] **Downloaded and checked** :gray[{words.plain(job.result.note)}]")
+        st.markdown(
+            f":green[:material/check_circle:] **Downloaded and checked** :gray[{formatting.plain(job.result.note)}]"
+        )
 
 
 def _unfinished(library: Library, download: UnfinishedDownload, number: int) -> None:
     with st.container(key=f"models_unfinished_{number}", horizontal=True, vertical_alignment="center", gap="small"):
-        whole = f" of {words.size(download.size_bytes)}" if download.size_bytes else ""
+        whole = f" of {formatting.size(download.size_bytes)}" if download.size_bytes else ""
         st.markdown(
-            f"**{words.plain(download.name)}** :gray[{words.size(download.done_bytes)}{whole} are here]",
+            f"**{formatting.plain(download.name)}** :gray[{formatting.size(download.done_bytes)}{whole} are here]",
             width="stretch",
         )
         st.button("Resume", key=f"models_resume_{number}", on_click=begin, args=(library, download.wanted))
@@ -84,8 +86,8 @@ def _unfinished(library: Library, download: UnfinishedDownload, number: int) -> 
 def _suggestion(library: Library, model: SuggestedModel, number: int, *, busy: bool) -> None:
     with st.container(key=f"models_suggestion_{number}", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(gap=None, width="stretch"):
-            needs = f"{words.size(model.size_bytes)}, needs {words.size(model.memory_bytes)} of memory"
-            st.markdown(f"**{words.plain(model.title)}** :gray[{needs}]")
+            needs = f"{formatting.size(model.size_bytes)}, needs {formatting.size(model.memory_bytes)} of memory"
+            st.markdown(f"**{formatting.plain(model.title)}** :gray[{needs}]")
             st.caption(model.purpose if model.fits else f"{model.purpose} :orange[More than this machine has.]")
         if model.present:
             st.markdown(":green[:material/check: Here]", width="content")

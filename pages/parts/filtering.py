@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from rag_core.domain import Document
 
 FILTER_FROM = 8
@@ -110,7 +110,7 @@ def _tagged(documents: list[Document], known: Sequence[str]) -> list[Document]:
     if not known:
         return documents
     wanted = st.pills(
-        "Tags", known, selection_mode="multi", format_func=words.plain, key="upload_tags",
+        "Tags", known, selection_mode="multi", format_func=formatting.plain, key="upload_tags",
         label_visibility="collapsed",
     )  # fmt: skip
     return [document for document in documents if not wanted or set(wanted) & set(document.tags)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import models, resources, words
+from pages.parts import formatting, models, resources
 from pages.parts.refreshing import failure, watched
 from rag_core.domain import Machine, ModelFile
 from rag_core.errors import LecternError
@@ -22,7 +22,7 @@ def _machine(library: Library) -> None:
 
 def told(found: Machine) -> str:
     """A machine in words."""
-    memory = f"{words.size(found.memory_bytes)} of memory, {words.size(found.free_bytes)} free."
+    memory = f"{formatting.size(found.memory_bytes)} of memory, {formatting.size(found.free_bytes)} free."
     if not found.device:
         return f"{memory} {found.missing}"
     where = "the graphics card" if found.device == "GPU" else "the processor"
@@ -46,7 +46,7 @@ def _draw(library: Library) -> None:
                 ":gray[:material/deployed_code: No model file yet. Lectern quotes from your documents without one.]"
             )
             st.caption(
-                f"Download one below, or put a .gguf file into {words.plain(str(library.language_models.folder))}."
+                f"Download one below, or put a .gguf file into {formatting.plain(str(library.language_models.folder))}."
             )
         return
     chosen = library.preferences.get(models.PREFERENCE)
@@ -60,29 +60,31 @@ def _row(library: Library, file: ModelFile, number: int, *, chosen: bool) -> Non
         with st.container(gap=None, width="stretch"):
             mark = " :green-badge[Answers]" if chosen else ""
             mark += " :blue-badge[In memory]" if file.loaded else ""
-            st.markdown(f"**{words.plain(file.name)}**{mark}")
+            st.markdown(f"**{formatting.plain(file.name)}**{mark}")
             st.caption(described(file))
         if not file.problem and not chosen:
-            told = f"Let {words.plain(file.name)} answer"
+            told = f"Let {formatting.plain(file.name)} answer"
             st.button("Use", key=f"models_use_{number}", help=told, on_click=_use, args=(file.id,))
         if file.loaded:
             st.button("Unload", key=f"models_unload_{number}", on_click=library.language_models.unload, args=(file.id,))
-        told = f"Remove {words.plain(file.name)}"
+        told = f"Remove {formatting.plain(file.name)}"
         with st.popover("", icon=":material/delete:", help=told, key=f"models_remove_{number}"):
-            st.markdown(f"Remove **{words.plain(file.name)}** ({words.size(file.size_bytes)}) from this machine?")
+            st.markdown(
+                f"Remove **{formatting.plain(file.name)}** ({formatting.size(file.size_bytes)}) from this machine?"
+            )
             st.button("Remove", type="primary", key=f"models_removed_{number}", on_click=_remove, args=(file.id,))
     if problem := st.session_state.get(f"models_problem_{file.id}"):
-        st.markdown(f":red[:material/error:] {words.plain(problem)}")
+        st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
 
 
 def described(file: ModelFile) -> str:
     """A model file in one line of Markdown."""
     if file.problem:
-        return f":red[{words.plain(file.problem)}]"
+        return f":red[{formatting.plain(file.problem)}]"
     template = "chat template" if file.has_template else ":orange[no chat template]"
-    parts = [words.size(file.size_bytes), words.plain(file.architecture), words.plain(file.quantisation)]
+    parts = [formatting.size(file.size_bytes), formatting.plain(file.architecture), formatting.plain(file.quantisation)]
     parts += [f"context {file.context_tokens:,}" if file.context_tokens else "", template]
-    needs = f"needs about {words.size(file.memory_bytes)}"
+    needs = f"needs about {formatting.size(file.memory_bytes)}"
     fits = "fits into memory" if file.fits else ":orange[more than is free now]"
     return " · ".join(part for part in (*parts, f"{needs}: {fits}") if part)
 

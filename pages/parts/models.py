@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import formatting, resources
 from pages.parts.refreshing import watched
 from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError
@@ -42,7 +42,7 @@ def remote_line(chosen: ModelStatus, leaving: str = "your question and the passa
     """Say on the page that passages leave the machine while a remote model is chosen."""
     if chosen.remote:
         st.caption(
-            f":orange[:material/cloud_upload:] {words.plain(chosen.label)} answers: {leaving} leave this machine."
+            f":orange[:material/cloud_upload:] {formatting.plain(chosen.label)} answers: {leaving} leave this machine."
         )
 
 
@@ -68,7 +68,7 @@ def _choice(
     st.radio(
         label,
         [status.id for status in ready],
-        format_func=lambda model_id: words.plain(next(s.label for s in ready if s.id == model_id)),
+        format_func=lambda model_id: formatting.plain(next(s.label for s in ready if s.id == model_id)),
         captions=["Leaves this machine" if status.remote else "" for status in ready] if apart else None,
         key=key,
         on_change=_keep,
@@ -79,7 +79,7 @@ def _choice(
         lost = next((status for status in statuses if status.id == wanted), None)
         name, reason = (lost.label, f" {lost.reason}") if lost else (wanted, "")
         told = f"{name} is not ready; {chosen.label} answers.{reason if apart else ''}"
-        st.caption(f":orange[{words.plain(told)}]")
+        st.caption(f":orange[{formatting.plain(told)}]")
     return chosen, statuses
 
 
@@ -90,7 +90,7 @@ def gemini(library: Library, prefix: str = "models") -> None:
         st.caption("Gemini has a key, and you confirmed that passages leave this machine.")
         st.button("Forget the key", key=f"{prefix}_gemini_forget", on_click=_forget)
     elif status is not None:
-        st.caption(words.plain(status.reason))
+        st.caption(formatting.plain(status.reason))
         _gemini_form(prefix)
 
 
@@ -103,8 +103,8 @@ def _more(library: Library, statuses: Sequence[ModelStatus]) -> None:
     missing = [status for status in statuses if not status.ready and status.id != "gemini"]
     with st.expander("More models", icon=":material/tune:", key="chat_more_models"):
         for status in missing:
-            st.markdown(f"**{words.plain(status.label)}**")
-            st.caption(words.plain(status.reason))
+            st.markdown(f"**{formatting.plain(status.label)}**")
+            st.caption(formatting.plain(status.reason))
         st.markdown("**Gemini**")
         gemini(library, "chat")
         if st.button("All models", icon=":material/deployed_code:", key="chat_all_models", type="tertiary"):
@@ -133,7 +133,7 @@ def _use(prefix: str) -> None:
         library.language_models.use_gemini(key, keep=state[f"{prefix}_gemini_keep"])
         library.preferences.set(PREFERENCE, "gemini")
     except LecternError as error:
-        state[f"{prefix}_gemini_refusal"] = f":red[{words.plain(str(error))}] {words.plain(error.help)}"
+        state[f"{prefix}_gemini_refusal"] = f":red[{formatting.plain(str(error))}] {formatting.plain(error.help)}"
 
 
 def _forget() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import formatting, resources
 from pages.parts.components import component
 from rag_core.domain import Document
 from rag_core.errors import LecternError
@@ -74,4 +74,4 @@ def tell(error: LecternError) -> None:
 def problem() -> None:
     """Say what went wrong with the last click, if anything."""
     if said := st.session_state.pop("upload_problem", None):
-        st.markdown(f":red[:material/error:] {words.plain(said)}")
+        st.markdown(f":red[:material/error:] {formatting.plain(said)}")

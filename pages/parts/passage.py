@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.parts import page_text, words
+from pages.parts import formatting, page_text
 from rag_core.domain import Citation, Document, Page, PageImage, ScoreKind
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS, warning_of
@@ -66,7 +66,7 @@ def cited(library: Library, citation: Citation, page: int | None) -> dict[str, A
     data = sheet(library, citation.document_id, page or citation.page, span)
     facts = [{"words": score_words(citation), "detail": SCORES[citation.score_kind]}, *data["facts"]]
     if citation.section:
-        facts.insert(0, {"words": words.shorten(citation.section, 40), "detail": citation.section})
+        facts.insert(0, {"words": formatting.shorten(citation.section, 40), "detail": citation.section})
     title = data["title"] or citation.title
     return data | {
         "title": title,

@@ -7,10 +7,10 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import conversations, models, resources, scoping, talk, words
-from pages.parts.asking import Asking
+from pages.parts import chat_stream, conversations, formatting, models, resources, scoping
 from pages.parts.components import component
 from pages.parts.refreshing import fragment
+from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import Document, ModelStatus
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -70,11 +70,13 @@ def _coming(library: Library, ready_before: int, to_come_before: int) -> None:
 
 def coming_words(ready: int, to_come: int) -> str:
     """`12 documents can be searched, 28 more are coming in`."""
-    searchable = f"{words.count(ready, 'document')} can be searched" if ready else "No document can be searched yet"
+    searchable = (
+        f"{formatting.count(ready, 'document')} can be searched" if ready else "No document can be searched yet"
+    )
     return f"{searchable}, {to_come:,} {'more ' if ready else ''}{'is' if to_come == 1 else 'are'} coming in"
 
 
-def _stop_button(asking: Asking) -> None:
+def _stop_button(asking: RunningAnswer) -> None:
     st.button(
         "Stopping" if asking.stopping else "Stop",
         icon=":material/stop_circle:",
@@ -88,4 +90,4 @@ def _stop_button(asking: Asking) -> None:
 def _submit() -> None:
     question = st.session_state["chat_question"]
     if question:
-        talk.ask(question)
+        chat_stream.ask(question)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import page_text, words
+from pages.parts import formatting, page_text
 from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document, HiddenText, Page, Table
@@ -24,7 +24,7 @@ def text(library: Library, document: Document, page: int) -> None:
     empty = "Nothing of this page is read yet." if document.to_recognise else "This page holds no text."
     data = {"empty": shown.error or empty, "lines": list(_lines(shown, _marked(page)))}
     if shown.recogniser:
-        st.caption(f"Read by OCR ({words.plain(shown.recogniser)}), {shown.certainty:.0%} certain")
+        st.caption(f"Read by OCR ({formatting.plain(shown.recogniser)}), {shown.certainty:.0%} certain")
     component("reading")(key="upload_reading", data=data, on_mark_change=lambda: _mark(page))
 
 
@@ -49,7 +49,7 @@ def tables(library: Library, document: Document) -> None:
     """The tables, each with its caption and its page."""
     found = library.tables(document.id)
     data = {"tables": [_table(table, document) for table in found[:MOST_TABLES]], "empty": "No tables were found."}
-    st.caption(words.count(len(found), "table") if found else "")
+    st.caption(formatting.count(len(found), "table") if found else "")
     if len(found) > MOST_TABLES:
         st.caption(f"The first {MOST_TABLES} are shown.")
     component("tables")(key="upload_tables", data=data, on_open_change=lambda: _open("upload_tables"))
@@ -83,7 +83,7 @@ def _note(name: str, page: int = 0, span: tuple[int, int] = (0, 0)) -> Row:
 
 
 def _hidden(page: Page, span: HiddenText) -> str:
-    found = words.shorten(page_text.shown(page.text[span.start : span.end]), _FOUND_CHARS)
+    found = formatting.shorten(page_text.shown(page.text[span.start : span.end]), _FOUND_CHARS)
     return f"Text that is not to be seen on the page ({span.why}): “{found}”"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from pages.parts.refreshing import fragment, refreshed
 from rag_core.library import Library
 
@@ -19,7 +19,7 @@ def progress(library: Library) -> None:
 
 def left_words(pages: int) -> str:
     """`Text recognition (OCR): 12 pages to go.`"""
-    return f"Text recognition (OCR): {words.count(pages, 'page')} to go."
+    return f"Text recognition (OCR): {formatting.count(pages, 'page')} to go."
 
 
 def _line(library: Library) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import refreshing, words
+from pages.parts import formatting, refreshing
 from pages.parts.refreshing import failure, watched
 from rag_core.domain import Job, Progress, TargetProfile
 from rag_core.errors import LecternError
@@ -25,15 +25,15 @@ def begin(library: Library, kind: str) -> None:
 
 def explain(target: TargetProfile) -> str:
     """Why, as Markdown."""
-    present, wanted = (f"**{words.plain(name)}**" for name in (target.present, target.wanted))
+    present, wanted = (f"**{formatting.plain(name)}**" for name in (target.present, target.wanted))
     if target.begun:
         return (
-            f"{target.done:,} of {words.count(target.total, 'chunk')} are embedded with {wanted}, and kept. "
+            f"{target.done:,} of {formatting.count(target.total, 'chunk')} are embedded with {wanted}, and kept. "
             f"{present} answers until all of them are."
         )
     return (
         f"The settings ask for {wanted}; this library was made with {present}, which goes on answering. "
-        f"Its {words.count(target.total, 'chunk')} can be re-embedded from the stored texts while you search and "
+        f"Its {formatting.count(target.total, 'chunk')} can be re-embedded from the stored texts while you search and "
         "chat. You can stop it at any time; it goes on from there."
     )
 
@@ -94,19 +94,19 @@ def measure(job: Job) -> tuple[float, str]:
     if job.stopping:
         return 0.9 * part, "Stopping"
     if step.stage == "embedding":
-        left = f" :gray[{words.duration(job.left_s)} left]" if job.left_s is not None else ""
-        return 0.9 * part, f"Embedding {step.done:,} of {words.count(step.total, 'chunk')}{left}"
+        left = f" :gray[{formatting.duration(job.left_s)} left]" if job.left_s is not None else ""
+        return 0.9 * part, f"Embedding {step.done:,} of {formatting.count(step.total, 'chunk')}{left}"
     if step.stage == "writing":
-        return 0.9 + 0.07 * part, f"Writing {step.done:,} of {words.count(step.total, 'dump file')}"
+        return 0.9 + 0.07 * part, f"Writing {step.done:,} of {formatting.count(step.total, 'dump file')}"
     return 0.97, "Cutting over"
 
 
 def _outcome(job: Job, end: Progress) -> None:
     if end.stage == "done" and end.done:
-        done = f"{words.count(end.done, 'chunk')} in {words.duration(job.took_s)}; the new model answers from now on"
-        st.markdown(f":green[:material/check_circle:] **Re-embedded** :gray[{done}]")
+        done = f"{formatting.count(end.done, 'chunk')} in {formatting.duration(job.took_s)}"
+        st.markdown(f":green[:material/check_circle:] **Re-embedded** :gray[{done}; the new model answers from now on]")
     elif end.stage == "done":
-        st.markdown(f":green[:material/check_circle:] :gray[{words.plain(end.note)}]")
+        st.markdown(f":green[:material/check_circle:] :gray[{formatting.plain(end.note)}]")
     elif end.stage == "cancelled":
         st.markdown(":gray[:material/stop_circle: Stopped. What was embedded is kept, also when Lectern is closed.]")
     else:

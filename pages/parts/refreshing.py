@@ -10,7 +10,7 @@ from typing import ParamSpec
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from rag_core.domain import Job
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
@@ -101,5 +101,5 @@ def doing(job: Job, text: str) -> None:
 
 def failure(error: Exception) -> None:
     """Why it did not work, and what to do."""
-    st.markdown(f":red[:material/error:] **{words.plain(str(error))}**")
-    st.caption(words.plain(getattr(error, "help", "")))
+    st.markdown(f":red[:material/error:] **{formatting.plain(str(error))}**")
+    st.caption(formatting.plain(getattr(error, "help", "")))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts.asking import AskingBoard
 from pages.parts.auditing import audited
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.opening import Opening
+from pages.parts.running_answers import RunningAnswers
 from pages.parts.suggesting import SuggestionBoard
 from pages.parts.thumbnails import Thumbnails
 
@@ -30,9 +30,9 @@ def opening() -> Opening:
 
 
 @st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
-def questions() -> AskingBoard:
+def questions() -> RunningAnswers:
     """The questions being answered."""
-    board = AskingBoard(library)
+    board = RunningAnswers(library)
     atexit.register(board.close)
     return board
 

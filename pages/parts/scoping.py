@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
 
@@ -74,7 +74,7 @@ def choose(
 
 def label(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
     """The same as `in_words` on a button, whose label is read as Markdown."""
-    return words.plain(words.shorten(in_words(scope, titles), _LABEL_CHARS))
+    return formatting.plain(formatting.shorten(in_words(scope, titles), _LABEL_CHARS))
 
 
 def in_words(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
@@ -84,7 +84,7 @@ def in_words(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
         _some(scope.tags, "tag"),
         _some(scope.years, "year"),
         _some(scope.sections, "section"),
-        words.count(len(scope.folders), "folder") if scope.folders else "",
+        formatting.count(len(scope.folders), "folder") if scope.folders else "",
         f"since {scope.added_since}" if scope.added_since else "",
         f"until {scope.added_until}" if scope.added_until else "",
     ]
@@ -94,12 +94,12 @@ def in_words(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
 def _documents_words(ids: Sequence[str], titles: Mapping[str, str]) -> str:
     if len(ids) == 1 and ids[0] in titles:
         return titles[ids[0]]
-    return words.count(len(ids), "document") if ids else ""
+    return formatting.count(len(ids), "document") if ids else ""
 
 
 def _some(values: Sequence[object], one: str) -> str:
     """Two of them by name, more as a number."""
-    return ", ".join(map(str, values)) if len(values) < 3 else words.count(len(values), one)
+    return ", ".join(map(str, values)) if len(values) < 3 else formatting.count(len(values), one)
 
 
 def _edition(page: str, scope: Scope) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import scoping, words
+from pages.parts import formatting, scoping
 from pages.parts.components import component
 from rag_core.domain import Considered, Document, Searched, Trace
 
@@ -52,11 +52,11 @@ def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
     if searched.candidates:
         component("table")(key=f"{key}_searched_candidates", data=_table(searched.candidates[:SHOWN]))
     if len(searched.candidates) > SHOWN:
-        st.caption(f"and {words.count(len(searched.candidates) - SHOWN, 'more candidate')}")
+        st.caption(f"and {formatting.count(len(searched.candidates) - SHOWN, 'more candidate')}")
     if searched.latency_ms:
-        st.caption(words.plain(f"The search: {_times(searched.latency_ms, _SEARCH_STAGES)}"))
+        st.caption(formatting.plain(f"The search: {_times(searched.latency_ms, _SEARCH_STAGES)}"))
     if trace.latency_ms.keys() & STAGES.keys() - {"search"}:
-        st.caption(words.plain(f"The answer: {_times(trace.latency_ms, STAGES)}"))
+        st.caption(formatting.plain(f"The answer: {_times(trace.latency_ms, STAGES)}"))
 
 
 def score_name(kind: str) -> str:
@@ -73,8 +73,8 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
     """What it went by, each line Markdown with its name first."""
     meant = searched.understood
     surest = sorted(meant.documents.items(), key=lambda item: -item[1])[:_MEANT]
-    within, counts = scoping.in_words(searched.scope, titles), words.count(searched.documents, "document")
-    covered = ", ".join([*([counts] if counts != within else []), words.count(searched.chunks, "chunk")])
+    within, counts = scoping.in_words(searched.scope, titles), formatting.count(searched.documents, "document")
+    covered = ", ".join([*([counts] if counts != within else []), formatting.count(searched.chunks, "chunk")])
     told = {
         "Searched for": trace.query,
         "Within": f"{within} ({covered})",
@@ -87,7 +87,7 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
         "Documents meant": ", ".join(f"{titles.get(key, 'a removed one')} ({sure:.2f})" for key, sure in surest),
         "Expanded by": searched.expansion,
     }
-    return [f"**{name}**  {words.plain(value)}" for name, value in told.items() if value]
+    return [f"**{name}**  {formatting.plain(value)}" for name, value in told.items() if value]
 
 
 def _table(candidates: tuple[Considered, ...]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import models, owning, resources, words
+from pages.parts import formatting, models, owning, resources
 from rag_core.domain import ModelServer
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -28,16 +28,16 @@ def section(library: Library) -> None:
         if found is not None:
             _choice(found)
         if problem := st.session_state.get("models_server_problem", ""):
-            st.markdown(f":red[:material/error:] {words.plain(problem)}")
+            st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
 
 
 def _present(server: ModelServer) -> None:
     with st.container(key="models_server_line", horizontal=True, vertical_alignment="center", gap="small"):
-        names = ", ".join(words.plain(name) for name in server.models) or "no model chosen yet"
-        st.markdown(f"**{words.plain(server.address)}** :gray[{names}]", width="stretch")
+        names = ", ".join(formatting.plain(name) for name in server.models) or "no model chosen yet"
+        st.markdown(f"**{formatting.plain(server.address)}** :gray[{names}]", width="stretch")
         st.button("Forget the server", key="models_server_forget", on_click=_forget)
     if server.problem:
-        st.caption(f":orange[{words.plain(server.problem)}]")
+        st.caption(f":orange[{formatting.plain(server.problem)}]")
     elif not server.here:
         st.caption(":orange[:material/cloud_upload: This server is not on this machine.]")
 
@@ -58,7 +58,7 @@ def _choice(found: tuple[str, ...]) -> None:
             ":orange[:material/info:] The server answers, and has no models yet. Load one there, then test again."
         )
         return
-    st.markdown(f":green[:material/check_circle:] The server answers and has {words.count(len(found), 'model')}.")
+    st.markdown(f":green[:material/check_circle:] The server answers and has {formatting.count(len(found), 'model')}.")
     with st.form("models_served_form", border=False):
         st.multiselect("Models that may answer", found, default=list(found[:1]), key="models_served_chosen")
         st.checkbox("Keep address and key in .env", key="models_server_keep")

@@ -16,7 +16,7 @@ from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from pages.parts import words
+from pages.parts import formatting
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def welcome() -> bool:
         _turn_away()
         return False
     with st.sidebar:
-        st.caption(words.plain(who()))
+        st.caption(formatting.plain(who()))
         st.button("Sign out", icon=":material/logout:", type="tertiary", key="signing_out", on_click=st.logout)
     return True
 
@@ -136,7 +136,7 @@ def _offer() -> None:
     with st.container(key="frame_signing_in"):
         st.markdown("#### Sign in to see this library")
         for name in providers or [None]:
-            told = f"Sign in with {words.plain(name)}" if name else "Sign in"
+            told = f"Sign in with {formatting.plain(name)}" if name else "Sign in"
             arguments = [name] if name else []
             st.button(told, icon=":material/login:", type="primary", key=f"signing_in_{name or ''}",
                       on_click=st.login, args=arguments)  # fmt: skip

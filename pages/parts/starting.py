@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import conversations, question_line, resources, samples, talk, words
+from pages.parts import chat_stream, conversations, formatting, question_line, resources, samples
 from pages.parts.refreshing import fragment
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
@@ -23,7 +23,9 @@ def suggestions(library: Library, documents: Sequence[Document], scope: Scope) -
     inside = [document for document in documents if document.id in scope.documents] or documents
     with st.container(key="chat_suggestions", gap="small"):
         st.markdown("## What would you like to know?")
-        st.caption(f"Lectern reads {words.count(len(inside), 'document')} and shows the passage behind each sentence.")
+        st.caption(
+            f"Lectern reads {formatting.count(len(inside), 'document')} and shows the passage behind each sentence."
+        )
         settled = question_line.intake(library)[1] == 0
         looking = settled and _answered(inside, scope) is None
         fragment(_buttons, LOOK_AGAIN_S if looking else None)(inside, scope, settled, looking)
@@ -50,7 +52,7 @@ def unread(library: Library) -> None:
     """How many documents there are that cannot be asked, as they could not be read."""
     failed = sum(document.state == "failed" for document in library.documents())
     if failed:
-        st.caption(f"{words.count(failed, 'document')} could not be read: the library says why.")
+        st.caption(f"{formatting.count(failed, 'document')} could not be read: the library says why.")
 
 
 def _answered(documents: Sequence[Document], scope: Scope) -> list[str] | None:
@@ -63,7 +65,7 @@ def _buttons(documents: Sequence[Document], scope: Scope, settled: bool, looking
     questions = [*([searched_for] if searched_for else []), *(found or [])]
     for number, question in enumerate(questions[:SHOWN]):
         st.button(
-            words.plain(question),
+            formatting.plain(question),
             key=f"chat_suggestion_{number}",
             icon=":material/north_east:",
             width="stretch",
@@ -81,4 +83,4 @@ def _ask(question: str) -> None:
     """Begin a conversation; a click that comes twice, before the first one's answer is drawn, asks once."""
     chosen = conversations.current()
     if chosen is None or not (resources.questions().of(chosen) or resources.library().messages(chosen)):
-        talk.ask(question)
+        chat_stream.ask(question)

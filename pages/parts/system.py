@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from pages.parts.refreshing import failure, fragment
 from rag_core.domain import LibraryStatus
 from rag_core.errors import LecternError
@@ -24,7 +24,7 @@ def _facts(library: Library) -> None:
     except LecternError as error:
         failure(error)
         return
-    counts = [words.count(status.documents, "document"), words.count(status.chunks, "chunk")]
+    counts = [formatting.count(status.documents, "document"), formatting.count(status.chunks, "chunk")]
     others = ((status.pending, "waiting"), (status.failed, "failed"))
     counts += [f"{number:,} {what}" for number, what in others if number]
     st.caption(", ".join(counts))
@@ -35,20 +35,20 @@ def _facts(library: Library) -> None:
                 st.markdown(value, width="stretch")
     for note in status.notes:
         if status.target is None or note != status.target.note:  # it has a part of the page for itself
-            st.caption(f":material/info: {words.plain(note)}")
+            st.caption(f":material/info: {formatting.plain(note)}")
 
 
 def lines(status: LibraryStatus) -> list[tuple[str, str]]:
     """Labels and values of a status, as Markdown."""
     found = [
-        ("Folder", words.plain(status.data_dir)),
-        ("Embedding", words.plain(status.profile)),
-        ("Search", words.plain(status.engine)),
-        ("Database", words.plain(status.postgresql)),
-        ("Index", words.plain(status.chroma)),
-        ("Lexical index", words.plain(status.lexical)),
+        ("Folder", formatting.plain(status.data_dir)),
+        ("Embedding", formatting.plain(status.profile)),
+        ("Search", formatting.plain(status.engine)),
+        ("Database", formatting.plain(status.postgresql)),
+        ("Index", formatting.plain(status.chroma)),
+        ("Lexical index", formatting.plain(status.lexical)),
     ]
     for number, model in enumerate(status.models):
         ready = "ready" if model.ready else f"not ready. {model.reason}"
-        found.append(("" if number else "Models", f"{words.plain(model.label)} :gray[{words.plain(ready)}]"))
+        found.append(("" if number else "Models", f"{formatting.plain(model.label)} :gray[{formatting.plain(ready)}]"))
     return found

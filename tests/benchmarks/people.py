@@ -31,7 +31,7 @@ from tests.benchmarks.retrieval_sets import QUESTIONS, Set, _plain, _rows, _stan
 
 _WORDS = {"people": 40, "abstention": 40, "cells": 20, "households": 40}
 _LIBRARIES = {"people": ("people", "abstention", "cells"), "households": ("households",)}
-_HIGH = 0.7  # what pages/parts/exchange.py calls "High confidence"
+_HIGH = 0.7  # what pages/parts/chat_widget.py calls "High confidence"
 
 
 @dataclass(frozen=True)

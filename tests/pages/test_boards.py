@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pages.parts.asking import KEPT, AskingBoard
 from pages.parts.opening import Opening
+from pages.parts.running_answers import KEPT, RunningAnswers
 from pages.parts.suggesting import SuggestionBoard
 from rag_core.domain import Scope, Step, StreamEvent
 from rag_core.errors import (
@@ -26,11 +26,11 @@ def until(condition: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def questions(library: FakeLibrary) -> AskingBoard:
-    return AskingBoard(lambda: library)  # type: ignore[arg-type,return-value]
+def questions(library: FakeLibrary) -> RunningAnswers:
+    return RunningAnswers(lambda: library)  # type: ignore[arg-type,return-value]
 
 
-def test_an_answer_grows_and_ends(questions: AskingBoard, library: FakeLibrary) -> None:
+def test_an_answer_grows_and_ends(questions: RunningAnswers, library: FakeLibrary) -> None:
     step = Step(1, "search", "Searched for “bridges”: 6 passages")
     library.events = [
         StreamEvent(stage=step.text, step=step), StreamEvent(stage="answering"), StreamEvent("Bridges "),
@@ -46,7 +46,7 @@ def test_an_answer_grows_and_ends(questions: AskingBoard, library: FakeLibrary) 
     assert questions.of("c") is None
 
 
-def test_an_error_keeps_the_question(questions: AskingBoard, library: FakeLibrary) -> None:
+def test_an_error_keeps_the_question(questions: RunningAnswers, library: FakeLibrary) -> None:
     library.events = [StreamEvent("Bri"), ModelUnavailable("No key.")]
     questions.ask("c", "Why?", None)
     until(lambda: (asking := questions.of("c")) and asking.finished)
@@ -55,7 +55,7 @@ def test_an_error_keeps_the_question(questions: AskingBoard, library: FakeLibrar
     assert (asking.question, asking.text, str(asking.error)) == ("Why?", "Bri", "No key.")
 
 
-def test_one_question_at_a_time_in_a_conversation(questions: AskingBoard, library: FakeLibrary) -> None:
+def test_one_question_at_a_time_in_a_conversation(questions: RunningAnswers, library: FakeLibrary) -> None:
     library.gate.clear()
     library.events = [StreamEvent(answer=an_answer())]
     first = questions.ask("c", "Why?", None)
@@ -102,7 +102,7 @@ def test_suggestions_that_fail_for_a_reason_nobody_foresaw_are_none(
 
 
 def test_answers_that_nobody_came_back_to_are_forgotten_the_oldest_first(
-    questions: AskingBoard, library: FakeLibrary
+    questions: RunningAnswers, library: FakeLibrary
 ) -> None:
     library.events = [StreamEvent("Bridges"), StreamEvent(answer=an_answer())]
     for number in range(KEPT + 5):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pages.parts import chunk_list, document, filtering, reading, shelf
+from pages.parts import chunk_list, document, document_table, filtering, reading
 from rag_core.domain import Chunk, ChunkEdit, HiddenText, Page, Section
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.test_pages import draw, said
@@ -58,4 +58,4 @@ def test_documents_are_narrowed_by_kind_and_folder_and_sorted(library: FakeLibra
     assert [filtering.kind_of(one) for one in found] == ["Text", "PDF"]
     web = a_document(sources=("https://example.org/a/b",))
     assert filtering.folders_of(web) == {"example.org"}
-    assert shelf.row(web)["sort"] == {"pages": 3, "state": "ready"}
+    assert document_table.row(web)["sort"] == {"pages": 3, "state": "ready"}

@@ -9,25 +9,36 @@ from typing import Any
 
 import pytest
 
-from pages.parts import adding, exchange, page_text, passage, prose, question_line, samples, shelf, talk, words
-from pages.parts.asking import Asking
+from pages.parts import (
+    adding,
+    chat_stream,
+    chat_widget,
+    document_table,
+    formatting,
+    markdown,
+    page_text,
+    passage,
+    question_line,
+    samples,
+)
+from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import COURTESY, HiddenText, Job, Message, Page, Progress, Section, Sentence, Trace
 from rag_core.errors import ModelUnavailable
 from rag_core.text.invisible import visible
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
 
 
-def text_of(blocks: list[prose.Block]) -> list[str]:
+def text_of(blocks: list[markdown.Block]) -> list[str]:
     return ["".join(run.get("text", f"<{run.get('cite', '?')}>") for run in block["runs"]) for block in blocks]
 
 
 def test_a_growing_answer_shows_its_marks() -> None:
-    assert text_of(prose.blocks("Steel [1] and stone [2, 3].")) == ["Steel<1> and stone<2><3>."]
+    assert text_of(markdown.blocks("Steel [1] and stone [2, 3].")) == ["Steel<1> and stone<2><3>."]
 
 
 def test_a_whole_answer_has_each_number_once_behind_its_sentence() -> None:
     sentences = (Sentence("Steel holds.", (1,)), Sentence("Stone too.", (2, 3)))
-    assert text_of(prose.blocks("Steel holds. [1] Stone too. [2][3]", sentences)) == [
+    assert text_of(markdown.blocks("Steel holds. [1] Stone too. [2][3]", sentences)) == [
         "Steel holds.<1> Stone too.<2><3>"
     ]
 
@@ -35,7 +46,7 @@ def test_a_whole_answer_has_each_number_once_behind_its_sentence() -> None:
 def test_growing_and_whole_have_the_same_paragraphs() -> None:
     text = "# Bridges\nOf steel.\n\n- One\n- Two\n\n1. First"
     sentences = (Sentence("Of steel."), Sentence("One"), Sentence("Two"), Sentence("First"))
-    growing, whole = prose.blocks(text), prose.blocks(text, sentences)
+    growing, whole = markdown.blocks(text), markdown.blocks(text, sentences)
     assert [(block["kind"], block["label"]) for block in growing] == [
         ("h", ""), ("p", ""), ("li", "•"), ("li", "•"), ("li", "1."),
     ]  # fmt: skip
@@ -43,7 +54,7 @@ def test_growing_and_whole_have_the_same_paragraphs() -> None:
 
 
 def test_sentences_that_are_not_in_the_text_word_for_word_are_drawn_themselves() -> None:
-    assert text_of(prose.blocks("Something else", (Sentence("Steel.", (1,)), Sentence("Stone.")))) == [
+    assert text_of(markdown.blocks("Something else", (Sentence("Steel.", (1,)), Sentence("Stone.")))) == [
         "Steel.<1> Stone."
     ]
 
@@ -51,18 +62,20 @@ def test_sentences_that_are_not_in_the_text_word_for_word_are_drawn_themselves()
 def test_a_list_stays_a_list_when_it_is_whole() -> None:
     text = "It is refunded [1].\n\n- Dogs go in **first class** [2].\n- Cats do not."
     sentences = (Sentence("It is refunded.", (1,)), Sentence("Dogs go in first class.", (2,)), Sentence("Cats do not."))
-    assert text_of(prose.blocks(text, sentences)) == [
+    assert text_of(markdown.blocks(text, sentences)) == [
         "It is refunded.<1>",
         "Dogs go in first class.<2>",
         "Cats do not.",
     ]
-    assert [block["kind"] for block in prose.blocks(text)] == [block["kind"] for block in prose.blocks(text, sentences)]
+    assert [block["kind"] for block in markdown.blocks(text)] == [
+        block["kind"] for block in markdown.blocks(text, sentences)
+    ]
 
 
 def test_a_table_has_its_cells_and_their_numbers() -> None:
     text = "Two ships:\n| | Cars |\n|---|:-:|\n| Halcyon | 34 [1] |\n| Tern | 10 [2] |\n\nNo more."
     sentences = (Sentence("Halcyon 34", (1,)), Sentence("Tern 10", (2,)), Sentence("No more.", (), False))
-    for answer in (prose.blocks(text, sentences), prose.blocks(text)):
+    for answer in (markdown.blocks(text, sentences), markdown.blocks(text)):
         assert [block["kind"] for block in answer] == ["p", "table", "p"]
         rows = [
             ["".join(run.get("text", f"<{run.get('cite')}>") for run in cell) for cell in row]
@@ -72,27 +85,27 @@ def test_a_table_has_its_cells_and_their_numbers() -> None:
 
 
 def test_an_unsupported_sentence_is_marked() -> None:
-    (block,) = prose.blocks("Steel. Gold.", (Sentence("Steel.", (1,)), Sentence("Gold.", (), supported=False)))
+    (block,) = markdown.blocks("Steel. Gold.", (Sentence("Steel.", (1,)), Sentence("Gold.", (), supported=False)))
     assert [run for run in block["runs"] if run.get("doubt")] == [{"text": "Gold.", "style": "", "doubt": True}]
     assert block["runs"][-1] == {"end_of_doubt": True}
 
 
 def test_a_sentence_that_ends_within_a_style_keeps_its_number() -> None:
-    (block,) = prose.blocks("Made of **steel.**", (Sentence("Made of **steel.**", (1,)),))
+    (block,) = markdown.blocks("Made of **steel.**", (Sentence("Made of **steel.**", (1,)),))
     assert [run["cite"] for run in block["runs"] if "cite" in run] == [1]
     assert {"text": "steel.", "style": "strong", "doubt": False} in block["runs"]
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n"])
 def test_nothing_gives_no_blocks(text: str) -> None:
-    assert prose.blocks(text) == []
+    assert markdown.blocks(text) == []
 
 
 def test_markup_of_documents_stays_text() -> None:
     hostile = "![x](x.png) <img src=x> :material/home: $x$ [y](javascript:alert(1))"
-    assert text_of(prose.blocks(hostile)) == [hostile]
+    assert text_of(markdown.blocks(hostile)) == [hostile]
     hostile += " http://evil.example"
-    label = words.plain(hostile)
+    label = formatting.plain(hostile)
     assert "\\!\\[x\\]\\(" in label
     assert "\\<img" in label
     assert ":material" not in label
@@ -113,20 +126,20 @@ def test_markup_of_documents_stays_text() -> None:
 )
 def test_links_are_text_and_show_their_host(text: str, shown: str) -> None:
     for sentences in ((), (Sentence(text, ()),)):
-        (block,) = prose.blocks(text, sentences)
+        (block,) = markdown.blocks(text, sentences)
         drawn = "".join(run.get("text", f"{{{run.get('host')}}}") for run in block["runs"])
         assert drawn == shown
 
 
 def test_what_nobody_sees_is_not_in_a_label() -> None:
-    assert words.plain("ig\u200bnore \u202eabc") == "ignore abc"
+    assert formatting.plain("ig\u200bnore \u202eabc") == "ignore abc"
 
 
 def test_a_passage_that_instructs_is_marked_on_its_citation(library: FakeLibrary) -> None:
     library.held = [a_document()]
     (citation,) = an_answer().citations
     suspect = replace(citation, instructs=True)
-    (source,) = exchange.whole("Why?", an_answer(citations=(suspect,)))["sources"]
+    (source,) = chat_widget.whole("Why?", an_answer(citations=(suspect,)))["sources"]
     assert "reads like an instruction" in source["warning"]
     assert "reads like an instruction" in passage.cited(library, suspect, None)["warning"]  # type: ignore[arg-type]
     assert not passage.cited(library, suspect, 3)["warning"]  # type: ignore[arg-type]
@@ -135,7 +148,7 @@ def test_a_passage_that_instructs_is_marked_on_its_citation(library: FakeLibrary
 
 def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     trace = Trace(notes=("pgvector answered.",), left_out=2, confidence={"supported": 0.75, "most": 0.6})
-    data = exchange.whole("Why?", an_answer(trace=trace, confidence=0.6), active=1)
+    data = chat_widget.whole("Why?", an_answer(trace=trace, confidence=0.6), active=1)
     (sure,) = data["facts"]
     assert sure["words"] == "Fair confidence"
     assert "was not measured" in sure["meaning"]
@@ -153,62 +166,62 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
 @pytest.mark.parametrize(("confidence", "said"), [(0.99, "About 9 in 10"), (0.42, "About 4 in"), (0.01, "About 1 in")])
 def test_a_fitted_confidence_is_told_as_how_often_it_is_right(confidence: float, said: str) -> None:
     answer = an_answer(trace=Trace(confidence={"right": confidence}), confidence=confidence)
-    assert exchange.whole("Why?", answer)["facts"][0]["meaning"].startswith(said)
+    assert chat_widget.whole("Why?", answer)["facts"][0]["meaning"].startswith(said)
 
 
 def test_what_was_understood_is_shown_where_it_is_another_thing() -> None:
     put_right = Trace(query="Of what are bridges made?", restated=True)
-    assert exchange.whole("Of wat?", an_answer(trace=put_right))["understood"] == "Of what are bridges made?"
-    assert exchange.whole("Why?", an_answer(trace=Trace(query="Why?")))["understood"] == ""
+    assert chat_widget.whole("Of wat?", an_answer(trace=put_right))["understood"] == "Of what are bridges made?"
+    assert chat_widget.whole("Why?", an_answer(trace=Trace(query="Why?")))["understood"] == ""
 
 
 def test_an_abstention_has_no_confidence_and_the_sources_of_what_is_closest() -> None:
-    data = exchange.whole("Why?", an_answer(abstained=True))
+    data = chat_widget.whole("Why?", an_answer(abstained=True))
     assert (data["state"], data["facts"]) == ("abstained", [])
     assert [source["title"] for source in data["sources"]] == ["Bridges"]
-    assert exchange.whole("Why?", an_answer(abstained=True, citations=()))["sources"] == []
+    assert chat_widget.whole("Why?", an_answer(abstained=True, citations=()))["sources"] == []
 
 
 def test_stages_give_way_to_text() -> None:
-    asking = Asking("a", "c", "Why?", None)
-    assert exchange.growing(asking)["stage"] == "Looking through your documents"
-    assert exchange.growing(replace(asking, stopping=True))["stage"] == "Stopping"
-    assert exchange.growing(replace(asking, text="So"))["stage"] == ""
-    failed = exchange.growing(replace(asking, error=ModelUnavailable("No key.", help="Enter one.")))
+    asking = RunningAnswer("a", "c", "Why?", None)
+    assert chat_widget.growing(asking)["stage"] == "Looking through your documents"
+    assert chat_widget.growing(replace(asking, stopping=True))["stage"] == "Stopping"
+    assert chat_widget.growing(replace(asking, text="So"))["stage"] == ""
+    failed = chat_widget.growing(replace(asking, error=ModelUnavailable("No key.", help="Enter one.")))
     assert failed["error"] == {"message": "No key.", "help": "Enter one."}
 
 
 def test_messages_without_an_answer_say_so() -> None:
-    assert exchange.kept(Message("m", "Why?", NOW, error="No key."), None)["error"]["message"] == "No key."
-    assert exchange.kept(Message("m", "Why?", NOW), None)["state"] == "failed"
+    assert chat_widget.kept(Message("m", "Why?", NOW, error="No key."), None)["error"]["message"] == "No key."
+    assert chat_widget.kept(Message("m", "Why?", NOW), None)["state"] == "failed"
 
 
 def test_a_whole_answer_can_be_marked() -> None:
-    drawn = exchange.kept(Message("m", "Why?", NOW, answer=an_answer(), rating=-1), None)
+    drawn = chat_widget.kept(Message("m", "Why?", NOW, answer=an_answer(), rating=-1), None)
     assert (drawn["rateable"], drawn["rating"]) == (True, -1)
-    stopped = exchange.kept(Message("m", "Why?", NOW, answer=an_answer(stopped=True)), None)
+    stopped = chat_widget.kept(Message("m", "Why?", NOW, answer=an_answer(stopped=True)), None)
     assert (stopped["rateable"], stopped["rating"]) == (False, None)
-    greeted = exchange.kept(Message("m", "Hello", NOW, answer=an_answer(model=COURTESY)), None)
+    greeted = chat_widget.kept(Message("m", "Hello", NOW, answer=an_answer(model=COURTESY)), None)
     assert (greeted["rateable"], greeted["facts"]) == (False, [])
-    assert not exchange.kept(Message("m", "Why?", NOW, error="No key."), None)["rateable"]
-    assert not exchange.whole("Why?", an_answer())["rateable"]
+    assert not chat_widget.kept(Message("m", "Why?", NOW, error="No key."), None)["rateable"]
+    assert not chat_widget.whole("Why?", an_answer())["rateable"]
 
 
 def test_a_failure_that_was_asked_again_is_not_shown_twice() -> None:
     failed, done = Message("1", "Why?", NOW, error="x"), Message("2", "Why?", NOW, answer=an_answer())
     other = Message("3", "And?", NOW)
-    assert talk.settled([failed, done], None) == [done]
-    assert talk.settled([done, other], Asking("a", "c", "And?", None)) == [done]
-    assert talk.settled([failed, other], None) == [failed, other]
+    assert chat_stream.settled([failed, done], None) == [done]
+    assert chat_stream.settled([done, other], RunningAnswer("a", "c", "And?", None)) == [done]
+    assert chat_stream.settled([failed, other], None) == [failed, other]
 
 
 def test_what_a_question_replaces_is_not_shown_while_it_is_answered() -> None:
     done, next_one = Message("2", "Why?", NOW, answer=an_answer()), Message("3", "How?", NOW, answer=an_answer())
-    edited = Asking("a", "c", "When?", None, replaces="3")
-    assert talk.settled([done, next_one], edited) == [done]
-    assert talk.settled([done, next_one], replace(edited, replaces="2")) == []
+    edited = RunningAnswer("a", "c", "When?", None, replaces="3")
+    assert chat_stream.settled([done, next_one], edited) == [done]
+    assert chat_stream.settled([done, next_one], replace(edited, replaces="2")) == []
     refused = replace(edited, error=ModelUnavailable("No key."))
-    assert talk.settled([done, next_one], refused) == [done, next_one], "nothing took its place"
+    assert chat_stream.settled([done, next_one], refused) == [done, next_one], "nothing took its place"
 
 
 def test_a_passage_of_a_picture(library: FakeLibrary) -> None:
@@ -286,7 +299,7 @@ def test_a_passage_outlives_its_document(library: FakeLibrary) -> None:
 
 
 def test_rows_of_the_table() -> None:
-    row = shelf.row(a_document(state="failed", error="It is damaged.", help="Save it anew.", page_count=0))
+    row = document_table.row(a_document(state="failed", error="It is damaged.", help="Save it anew.", page_count=0))
     assert (row["state"], row["problem"], row["openable"], row["retryable"], row["pages"]) == (
         "Failed", "It is damaged.", False, True, "",
     )  # fmt: skip
@@ -322,21 +335,21 @@ def test_what_is_to_come_in_words() -> None:
     ("number", "said"), [(0, "0 B"), (999, "999 B"), (4_400, "4.4 KB"), (27_000, "27 KB"), (1_300_000, "1.3 MB")]
 )
 def test_sizes(number: int, said: str) -> None:
-    assert words.size(number) == said
+    assert formatting.size(number) == said
 
 
 def test_days() -> None:
     now = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
-    assert words.day(now, now).startswith("today ")
-    assert words.day(datetime(2026, 3, 1, 12, tzinfo=UTC), now) == "1 Mar"
-    assert words.day(datetime(2025, 3, 1, 12, tzinfo=UTC), now) == "1 Mar 2025"
-    assert words.day(None) == ""
+    assert formatting.day(now, now).startswith("today ")
+    assert formatting.day(datetime(2026, 3, 1, 12, tzinfo=UTC), now) == "1 Mar"
+    assert formatting.day(datetime(2025, 3, 1, 12, tzinfo=UTC), now) == "1 Mar 2025"
+    assert formatting.day(None) == ""
 
 
 def test_shortening_cuts_at_a_word() -> None:
-    assert words.shorten("a bridge of steel and stone", 18) == "a bridge of steel…"
-    assert words.shorten("short", 18) == "short"
-    assert len(words.shorten("x" * 100, 18)) == 18
+    assert formatting.shorten("a bridge of steel and stone", 18) == "a bridge of steel…"
+    assert formatting.shorten("short", 18) == "short"
+    assert len(formatting.shorten("x" * 100, 18)) == 18
 
 
 def test_source_code_is_drawn_as_it_stands() -> None:

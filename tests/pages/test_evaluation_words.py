@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from pages.parts import exchange
+from pages.parts import chat_widget
 from pages.parts.evaluation import (
     charting,
     comparing,
@@ -151,11 +151,11 @@ def test_passages_say_which_hold_the_answer() -> None:
 
 
 def test_a_measured_answer_is_drawn_without_question_and_mark() -> None:
-    data = exchange.measured(a_result(1), active=1)
+    data = chat_widget.measured(a_result(1), active=1)
     assert (data["question"], data["rateable"], data["state"], data["active"]) == ("", False, "done", 1)
     assert [source["number"] for source in data["sources"]] == [1]
     assert [run for block in data["blocks"] for run in block["runs"] if run.get("doubt")]
-    assert exchange.measured(a_result(1, abstained=True))["state"] == "abstained"
+    assert chat_widget.measured(a_result(1, abstained=True))["state"] == "abstained"
 
 
 def test_questions_are_a_table_without_what_nobody_sees() -> None:

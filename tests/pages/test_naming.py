@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import streamlit as st
 
-from pages.parts import naming, shelf
+from pages.parts import document_table, naming
 from rag_core.domain import DocumentCard
 from rag_core.errors import StoreUnavailable
 from tests.pages.conftest import FakeLibrary, a_document
@@ -17,11 +17,11 @@ CARD = DocumentCard("Tide tables 2022", "Veyra Ferry Company", "Runa Eide", "gui
 
 
 def test_a_row_says_kind_and_year_and_the_title_that_was_found() -> None:
-    line = shelf.row(a_document(title="My tides", card=CARD, tags=("sea", "work")))
+    line = document_table.row(a_document(title="My tides", card=CARD, tags=("sea", "work")))
     assert (line["about"], line["found"], line["tags"]) == ("guide · 2022", "Tide tables 2022", ["sea", "work"])
-    found = shelf.row(a_document(title=CARD.title, card=CARD))
+    found = document_table.row(a_document(title=CARD.title, card=CARD))
     assert (found["about"], found["found"]) == ("guide", ""), "the title says the year already"
-    assert shelf.row(a_document())["about"] == ""
+    assert document_table.row(a_document())["about"] == ""
 
 
 def test_the_filter_finds_by_card_and_tag(library: FakeLibrary) -> None:
@@ -37,7 +37,7 @@ def test_the_filter_finds_by_card_and_tag(library: FakeLibrary) -> None:
 def test_tags_above_the_table_narrow_it(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
     library.held = [a_document("a.txt", tags=("sea",)), a_document("b.txt", tags=("sea", "work")), a_document("c.txt")]
     drawn: list[list[str]] = []
-    monkeypatch.setattr(shelf, "row", lambda document: drawn[-1].append(document.id) or {"id": document.id})
+    monkeypatch.setattr(document_table, "row", lambda document: drawn[-1].append(document.id) or {"id": document.id})
     drawn.append([])
     test = draw("upload")
     assert list(test.button_group(key="upload_tags").options) == ["sea", "work"]

@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import exchange, resources, scoping, searched
+from pages.parts import chat_widget, resources, scoping, searched
 from pages.parts.searching import results, snippets
 from rag_core.domain import Considered, DocumentCard, Message, Scope, Section, StreamEvent, Understood
 from rag_core.errors import InvalidQuestion
@@ -250,8 +250,8 @@ def test_what_was_searched_for_an_answer_is_one_click_away(held: FakeLibrary) ->
     trace = a_search(left_out, understood=understood, scope=within, expansion="iron", latency_ms=shuffled)
     message = Message("m1", "Why?", NOW, answer=an_answer(trace=trace))
     held.kept = {"one": [message]}
-    assert exchange.kept(message, None)["searched"]
-    assert not exchange.kept(Message("m1", "Why?", NOW, answer=an_answer()), None)["searched"]
+    assert chat_widget.kept(message, None)["searched"]
+    assert not chat_widget.kept(Message("m1", "Why?", NOW, answer=an_answer()), None)["searched"]
     test = draw("chat", c="one")
     assert "Searched for" not in said(test)
     test.session_state["chat_searched"] = "m1"

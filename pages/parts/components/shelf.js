@@ -1,3 +1,5 @@
+// An own table and not st.dataframe, whose cells are a picture: titles and tags are changed where they stand, a failure
+// says below its title what to do, and on a phone a document is a card and not a strip to be pushed sideways.
 const COLUMNS = [
   ["title", "Title", "text"],
   ["pages", "Pages", "number"],

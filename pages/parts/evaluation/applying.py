@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from pages.parts.evaluation import chunking
 from pages.parts.evaluation.configurations import shown
 from pages.parts.refreshing import failure
@@ -24,15 +24,15 @@ PROBLEM = "evaluation_applying_problem"
 def form(library: Library, configuration: Configuration) -> None:
     """Say what changes, and do it once that was confirmed."""
     fields = {field.key: field for field in library.evaluation.fields()}
-    st.markdown(f"**{words.plain(configuration.name)}**")
+    st.markdown(f"**{formatting.plain(configuration.name)}**")
     st.caption("From now on searches and answers use:")
     for key, value in configuration.changes.items():
         field = fields.get(key)
-        own = f" :gray[instead of {words.plain(shown(field.value))}]" if field else ""
-        st.markdown(f"{words.plain(field.label if field else key)}: **{words.plain(shown(value))}**{own}")
+        own = f" :gray[instead of {formatting.plain(shown(field.value))}]" if field else ""
+        st.markdown(f"{formatting.plain(field.label if field else key)}: **{formatting.plain(shown(value))}**{own}")
     if rechunks(configuration.changes):
         count = sum(document.state == "ready" for document in library.documents())
-        st.caption(f"{words.count(count, 'document is', 'documents are')} re-chunked in the background.")
+        st.caption(f"{formatting.count(count, 'document is', 'documents are')} re-chunked in the background.")
     st.caption("You can take it back on this page.")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Leave it", key="evaluation_leave"):
@@ -41,7 +41,7 @@ def form(library: Library, configuration: Configuration) -> None:
             try:
                 apply(library, configuration, fields)
             except LecternError as error:
-                st.markdown(f":red[:material/error:] {words.plain(str(error))} {words.plain(error.help)}")
+                st.markdown(f":red[:material/error:] {formatting.plain(str(error))} {formatting.plain(error.help)}")
                 return
             st.rerun()
 
@@ -86,10 +86,10 @@ def way_back(library: Library) -> None:
     own = {field.key: field.value for field in library.evaluation.fields()}
     if any(own.get(key) != value for key, value in held["now"].items()):
         return  # changed elsewhere since: what was before it is no longer known
-    when = words.day(datetime.fromisoformat(held["at"]))
+    when = formatting.day(datetime.fromisoformat(held["at"]))
     with st.container(key="evaluation_way_back", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
-            f":green[:material/check_circle:] “{words.plain(held['name'])}” is the library's :gray[since {when}]"
+            f":green[:material/check_circle:] “{formatting.plain(held['name'])}” is the library's :gray[since {when}]"
         )
         st.button(
             "Take it back", icon=":material/undo:", type="tertiary", key="evaluation_take_back", on_click=_take_back,

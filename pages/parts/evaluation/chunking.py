@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import formatting, resources
 from pages.parts.refreshing import REFRESH_S, failure, fragment, refreshed, working
 from rag_core.domain import Job
 from rag_core.library import Library
@@ -34,8 +34,8 @@ def measure(job: Job) -> tuple[float, str]:
         return step.done / step.total if step.total else 0.0, "Stopping"
     if not step.total:
         return 0.0, "Re-chunking documents"
-    left = f" :gray[{words.duration(job.left_s)} left]" if job.left_s is not None else ""
-    return step.done / step.total, f"Re-chunking {step.done:,} of {words.count(step.total, 'document')}{left}"
+    left = f" :gray[{formatting.duration(job.left_s)} left]" if job.left_s is not None else ""
+    return step.done / step.total, f"Re-chunking {step.done:,} of {formatting.count(step.total, 'document')}{left}"
 
 
 def _draw(library: Library) -> None:
@@ -47,10 +47,10 @@ def _draw(library: Library) -> None:
     if job is not None and job.error is not None:
         failure(job.error)
     elif job is not None and job.result is not None and job.result.note:
-        st.caption(f":material/info: {words.plain(job.result.note)}")
+        st.caption(f":material/info: {formatting.plain(job.result.note)}")
     left = library.maintenance.to_rechunk()
     if left:
-        have = words.count(left, "document has", "documents have")
+        have = formatting.count(left, "document has", "documents have")
         _offer(library, f":orange[:material/warning:] {have} other chunks.")
     elif library.maintenance.can_rechunk():
         _offer(library, f":material/info: {WHY}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from pages.parts.evaluation import looked_up, numbers
 from rag_core.domain import Difference, Estimate, Metric, Run
 
@@ -23,7 +23,7 @@ def labels(runs: Sequence[Run]) -> dict[str, str]:
     plain, named = [run.configuration.name for run in runs], dict[str, str]()
     for run in runs:
         name = run.configuration.name
-        name = f"{name}, {words.day(run.created_at)}" if plain.count(name) > 1 else name
+        name = f"{name}, {formatting.day(run.created_at)}" if plain.count(name) > 1 else name
         named[run.id] = f"{name} ({len(named) + 1})" if name in named.values() else name
     return named
 
@@ -48,22 +48,22 @@ def verdict(a: Run, b: Run, found: Sequence[Difference]) -> None:
     with st.container(key="evaluation_verdict", gap="xsmall"):
         for item in sure:
             mark = ":green[:material/trending_up:]" if numbers.better(item) else ":red[:material/trending_down:]"
-            st.markdown(f"{mark} {words.plain(item.sentence)}")
+            st.markdown(f"{mark} {formatting.plain(item.sentence)}")
         if fewer_by_itself(a, b, sure):
             st.caption("The share of right passages falls by itself where more passages are shown: see what is found.")
         rest = [item.metric.label for item in found if not item.significant and item.count]
         if not sure and rest:
             names = (f"“{run.configuration.name}”" for run in (a, b))
-            st.markdown(f"**No difference beyond chance between {words.plain(' and '.join(names))}.**")
+            st.markdown(f"**No difference beyond chance between {formatting.plain(' and '.join(names))}.**")
             asked = max(item.count for item in found)
             if asked < FEW:
                 st.caption(
-                    f"With {words.count(asked, 'question')} only large differences can be told from chance; "
+                    f"With {formatting.count(asked, 'question')} only large differences can be told from chance; "
                     "more questions tell smaller ones."
                 )
         elif rest:
-            others = ", ".join(rest) if len(rest) <= NAMED else words.count(len(rest), "other metric")
-            st.caption(words.plain(f"No difference beyond chance in {others}."))
+            others = ", ".join(rest) if len(rest) <= NAMED else formatting.count(len(rest), "other metric")
+            st.caption(formatting.plain(f"No difference beyond chance in {others}."))
         elif not found:
             st.caption("The two have no question in common that was measured.")
 
@@ -103,11 +103,11 @@ def _table(
     key: str, runs: Sequence[Run], shown: Sequence[Metric], found: Sequence[Difference], *, explained: bool = False
 ) -> None:
     by_key = {item.metric.key: item for item in found if item.count}
-    helps = [f"  \n:gray[{words.plain(metric.help)}]" if explained else "" for metric in shown]
-    columns = {"Metric": [f"**{words.plain(item.label)}**{more}" for item, more in zip(shown, helps, strict=True)]}
+    helps = [f"  \n:gray[{formatting.plain(metric.help)}]" if explained else "" for metric in shown]
+    columns = {"Metric": [f"**{formatting.plain(item.label)}**{more}" for item, more in zip(shown, helps, strict=True)]}
     for run_id, name in labels(runs).items():
         of = next(run.metrics for run in runs if run.id == run_id)
-        columns[words.plain(name)] = [_value(metric, of.get(metric.key)) for metric in shown]
+        columns[formatting.plain(name)] = [_value(metric, of.get(metric.key)) for metric in shown]
     if found:
         columns["Difference"] = [_change(by_key.get(metric.key)) for metric in shown]
     with st.container(key=key):
@@ -143,7 +143,7 @@ def details(found: Sequence[Difference]) -> None:
             hide_index=True,
         )
         for item in found:
-            st.caption(words.plain(item.sentence))
+            st.caption(formatting.plain(item.sentence))
         st.caption(
             "The same questions are compared pairwise: the interval by bootstrap, p by a permutation test, corrected "
             "for comparing many metrics at once (Holm). Below 0.05 a difference is called more than chance."

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import formatting, resources
 from rag_core.domain import Configuration, Field
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -110,7 +110,7 @@ def _row(number: int, choice: Choice, fields: Mapping[str, Field]) -> None:
     with st.container(key=f"evaluation_try_{number}", horizontal=True, vertical_alignment="center", wrap=False):
         with st.container(gap=None):
             st.checkbox(_label(configuration.name), key=key, on_change=_toggle, args=(number, key))
-            st.caption(words.plain(told))
+            st.caption(formatting.plain(told))
         if configuration.changes:
             st.button(
                 "Change", icon=":material/edit:", type="tertiary", key=f"evaluation_edit_{number}",
@@ -120,7 +120,7 @@ def _row(number: int, choice: Choice, fields: Mapping[str, Field]) -> None:
 
 def _label(name: str) -> str:
     """A name as a checkbox's label, which is also read aloud: without marks where it needs none."""
-    return name if _HARMLESS.fullmatch(name) else words.plain(name)
+    return name if _HARMLESS.fullmatch(name) else formatting.plain(name)
 
 
 def _as_it_is(fields: Mapping[str, Field]) -> str:
@@ -162,7 +162,7 @@ def shown(value: object) -> str:
     """A setting's value as a person reads it."""
     if isinstance(value, float):
         return f"{value:g}"
-    text = words.shorten(str(value), TEXT_CHARS)
+    text = formatting.shorten(str(value), TEXT_CHARS)
     return f"“{text}”" if isinstance(value, str) and (" " in text or not text) else text
 
 
@@ -193,7 +193,7 @@ def form(library: Library, fields: Mapping[str, Field], number: int | None, conf
             try:
                 library.evaluation.check_configuration(wanted)
             except LecternError as error:
-                st.markdown(f":red[:material/error:] {words.plain(str(error))}")
+                st.markdown(f":red[:material/error:] {formatting.plain(str(error))}")
                 return
             put(number, wanted)
             st.rerun()
@@ -202,13 +202,13 @@ def form(library: Library, fields: Mapping[str, Field], number: int | None, conf
 def suggestion(fields: Mapping[str, Field], changes: Mapping[str, object]) -> str:
     """What a configuration is called unless a name is given."""
     told = (f"{fields[key].label if key in fields else key} {shown(value)}" for key, value in changes.items())
-    return words.shorten("; ".join(told), NAME_CHARS)
+    return formatting.shorten("; ".join(told), NAME_CHARS)
 
 
 def _field(field: Field, value: object, tag: str) -> object:
     """The widget of one setting; returns what it is set to."""
     start: Any = field.value if value is None else value
-    key, help_text = f"evaluation_field_{field.key}_{tag}", words.plain(field.help)
+    key, help_text = f"evaluation_field_{field.key}_{tag}", formatting.plain(field.help)
     if field.kind == "choice":
         options = list(dict.fromkeys([*field.choices, str(start)]))
         return st.selectbox(field.label, options, index=options.index(str(start)), key=key, help=help_text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import models, resources, words
+from pages.parts import formatting, models, resources
 from pages.parts.evaluation import editing, gold
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.refreshing import REFRESH_S, failure, fragment, refreshed
@@ -23,7 +23,7 @@ def form(library: Library, set_id: str) -> None:
     st.caption("Lectern reads your documents and notes the page where each answer stands. You keep the good ones.")
     count = st.number_input("How many", 1, MOST, COUNT, key="evaluation_draft_count")
     chosen = st.multiselect(
-        "From", list(documents), format_func=lambda key: words.shorten(documents[key], 60),
+        "From", list(documents), format_func=lambda key: formatting.shorten(documents[key], 60),
         placeholder="All documents", key="evaluation_draft_documents",
     )  # fmt: skip
     model = WITHOUT
@@ -47,7 +47,7 @@ def take_past(library: Library, set_id: str) -> None:
     resources.candidates().add(set_id, found)
     if found:
         known = f"; {len(asked) - len(found):,} are here already" if len(asked) > len(found) else ""
-        st.session_state["evaluation_told"] = f"{words.count(len(found), 'past question')} to look at{known}."
+        st.session_state["evaluation_told"] = f"{formatting.count(len(found), 'past question')} to look at{known}."
     else:
         st.session_state["evaluation_told"] = (
             "No past question has a thumb that is not here yet. Mark answers on the chat page with "
@@ -95,11 +95,11 @@ def _progress(board: CandidateBoard, set_id: str) -> None:
 
 def _card(library: Library, set_id: str, question: Question, left: int) -> None:
     with st.container(key="evaluation_card", border=True, gap="small"):
-        st.caption(f"{words.count(left, 'question')} to look at")
-        st.markdown(f"**{words.plain(question.text)}**")
+        st.caption(f"{formatting.count(left, 'question')} to look at")
+        st.markdown(f"**{formatting.plain(question.text)}**")
         gold.reference(question, gold.titles(library.documents()))
         if question.note:
-            st.caption(words.plain(question.note))
+            st.caption(formatting.plain(question.note))
         with st.container(horizontal=True, gap="small", key="evaluation_card_buttons"):
             args = (library, set_id, (question,))
             st.button(

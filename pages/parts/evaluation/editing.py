@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from pages.parts.evaluation import gold
 from rag_core.domain import Gold, Question
 from rag_core.errors import LecternError
@@ -52,12 +52,12 @@ def _ask(library: Library, question: Question, save: Save) -> None:
         if not st.button("Save", type="primary", icon=":material/check:", key="evaluation_save"):
             return
     if problem := fault(library, written):
-        st.markdown(f":red[:material/error:] {words.plain(problem)}")
+        st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
         return
     try:
         save(written)
     except LecternError as error:
-        st.markdown(f":red[:material/error:] {words.plain(str(error))} {words.plain(error.help)}")
+        st.markdown(f":red[:material/error:] {formatting.plain(str(error))} {formatting.plain(error.help)}")
         return
     st.rerun()
 
@@ -97,7 +97,7 @@ def _place(place: Gold, documents: Mapping[str, str], tag: str) -> Gold:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         document = st.selectbox(
             "Where the answer stands", list(known), index=list(known).index(place.document),
-            format_func=lambda key: words.shorten(known[key], 70), key=f"evaluation_document_{tag}",
+            format_func=lambda key: formatting.shorten(known[key], 70), key=f"evaluation_document_{tag}",
         )  # fmt: skip
         page = st.number_input("Page", 1, value=place.page, key=f"evaluation_page_{tag}", width=110)
     excerpt = st.text_area(

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from rag_core.domain import ImportReport, QuestionSet, RowProblem, Run
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -74,7 +74,7 @@ def form(library: Library, set_id: str) -> None:
             report = library.evaluation.read(file.name, file.getvalue())
         st.session_state[REPORT] = (file.file_id, report)
     _report(report)
-    label = f"Add {words.count(len(report.questions), 'question')}"
+    label = f"Add {formatting.count(len(report.questions), 'question')}"
     with st.container(horizontal=True, horizontal_alignment="right"):
         added = st.button(label, type="primary", key="evaluation_add", disabled=not report.questions)
     if added and _add(library, set_id, report):
@@ -100,12 +100,12 @@ def problem_table(problems: Sequence[RowProblem]) -> None:
 
 def _report(report: ImportReport) -> None:
     usable, lost = len(report.questions), report.rows - len(report.questions)
-    of = f" of {words.count(report.rows, 'row')}" if report.rows else ""
+    of = f" of {formatting.count(report.rows, 'row')}" if report.rows else ""
     mark = ":green[:material/check_circle:]" if usable else ":red[:material/error:]"
     left = f", {lost:,} left out" if lost > 0 else ""
-    st.markdown(f"{mark} **{words.count(usable, 'question')} can be used**{of}{left}")
+    st.markdown(f"{mark} **{formatting.count(usable, 'question')} can be used**{of}{left}")
     for note in report.notes:
-        st.caption(words.plain(note))
+        st.caption(formatting.plain(note))
     if report.problems:
         problem_table(report.problems)
 
@@ -114,6 +114,6 @@ def _add(library: Library, set_id: str, report: ImportReport) -> bool:
     try:
         library.evaluation.put(set_id, report.questions)
     except LecternError as error:
-        st.markdown(f":red[:material/error:] {words.plain(str(error))} {words.plain(error.help)}")
+        st.markdown(f":red[:material/error:] {formatting.plain(str(error))} {formatting.plain(error.help)}")
         return False
     return True

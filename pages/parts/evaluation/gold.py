@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from rag_core.domain import Document, Gold, Question
 
 ORIGINS = {
@@ -34,7 +34,7 @@ def titles(documents: Sequence[Document]) -> dict[str, str]:
 
 def place(gold: Gold, titles: Mapping[str, str]) -> str:
     """`Handbook, p. 9`."""
-    title = words.shorten(titles.get(gold.document.casefold(), gold.document), 60)
+    title = formatting.shorten(titles.get(gold.document.casefold(), gold.document), 60)
     return f"{title}, p.\u00a0{gold.page}" if gold.page else title
 
 
@@ -44,7 +44,7 @@ def summary(question: Question, titles: Mapping[str, str]) -> str:
         return "not in the library"
     if question.gold:
         first, *others = (place(gold, titles) for gold in question.gold)
-        return f"{first} and {words.count(len(others), 'other place')}" if others else first
+        return f"{first} and {formatting.count(len(others), 'other place')}" if others else first
     return "an answer, no place" if question.references else "nothing known"
 
 
@@ -58,9 +58,9 @@ def reference(question: Question, titles: Mapping[str, str]) -> None:
         for answer in question.references:
             st.text(answer)
         for gold in question.gold:
-            st.caption(f":material/menu_book: {words.plain(place(gold, titles))}")
+            st.caption(f":material/menu_book: {formatting.plain(place(gold, titles))}")
             if gold.excerpt and gold.excerpt not in question.references:
-                st.text(f"“{words.shorten(gold.excerpt, EXCERPT_CHARS)}”")
+                st.text(f"“{formatting.shorten(gold.excerpt, EXCERPT_CHARS)}”")
 
 
 def marks(text: str, excerpts: list[str]) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import formatting, resources
 from pages.parts.evaluation import numbers, running, table
 from pages.parts.evaluation.running import KINDS
 from pages.parts.state import EvaluationState
@@ -83,7 +83,7 @@ def _ask(run: Run) -> None:
 
 @st.dialog("Delete this run?", icon=":material/delete:")
 def _confirm(library: Library, run: Run) -> None:
-    st.markdown(f"**{words.plain(run.configuration.name)}**, {words.day(run.created_at)}")
+    st.markdown(f"**{formatting.plain(run.configuration.name)}**, {formatting.day(run.created_at)}")
     st.caption("Its results are deleted. The question set stays.")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Keep it", key="evaluation_keep_run"):

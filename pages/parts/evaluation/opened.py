@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import exchange, words
+from pages.parts import chat_widget, formatting
 from pages.parts.components import component
 from pages.parts.evaluation import comparing, gold, numbers, outcomes
 from pages.parts.state import EvaluationState
@@ -27,13 +27,13 @@ def draw(library: Library, runs: Sequence[Run], question_id: str) -> None:
     if question is None:
         st.markdown("**These runs have not asked this question.**")
         return
-    st.markdown(f"## {words.plain(question.text)}")
+    st.markdown(f"## {formatting.plain(question.text)}")
     gold.reference(question, gold.titles(library.documents()))
     metrics, named = library.evaluation.metrics(), comparing.labels(runs)
     with st.container(key="evaluation_side_by_side"):
         for run, result in zip(runs, results, strict=True):
             with st.container(key=f"evaluation_side_{run.id}", gap="small"):
-                st.markdown(f"**{words.plain(named[run.id])}**")
+                st.markdown(f"**{formatting.plain(named[run.id])}**")
                 _side(run, result, metrics)
 
 
@@ -53,7 +53,7 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
         "verdict": "holds the answer" if found.relevant else "",
         "tone": "relevant" if found.relevant else "",
         "text": found.text,
-        "preview": words.shorten(found.text, PREVIEW_CHARS),
+        "preview": formatting.shorten(found.text, PREVIEW_CHARS),
         "marks": gold.marks(found.text, excerpts) if found.relevant else [],
         "open": opened,
     }
@@ -84,7 +84,7 @@ def _side(run: Run, result: Result | None, metrics: Sequence[Metric]) -> None:
         st.caption("This run has not asked it.")
         return
     if result.error:
-        st.markdown(f":red[:material/error:] {words.plain(result.error)}")
+        st.markdown(f":red[:material/error:] {formatting.plain(result.error)}")
         return
     active = None
     if run.answers:
@@ -92,15 +92,15 @@ def _side(run: Run, result: Result | None, metrics: Sequence[Metric]) -> None:
             st.markdown(":green[:material/check: right]" if correct else ":red[:material/close: wrong]")
         key = f"evaluation_answer_{run.id}_{result.question.id}"
         active = st.session_state.get(f"{key}_passage")
-        exchange.draw(key, exchange.measured(result, active), on_open=partial(_turn_to, key), on_retry=_nothing)
+        chat_widget.draw(key, chat_widget.measured(result, active), on_open=partial(_turn_to, key), on_retry=_nothing)
     with st.expander("Measures", icon=":material/straighten:", key=f"evaluation_measures_{run.id}"):
-        st.caption("  \n".join(map(words.plain, measured(result, metrics))) or "Nothing could be measured.")
+        st.caption("  \n".join(map(formatting.plain, measured(result, metrics))) or "Nothing could be measured.")
     if result.found and not any(found.relevant for found in result.found) and result.question.gold:
         st.caption(":orange[:material/search_off:] None of these passages holds the answer.")
     data = {"passages": passages(result), "empty": "No passage was found.", "active": active}
     component("evidence")(key=f"evaluation_evidence_{run.id}_{result.question.id}", data=data)
     for note in dict.fromkeys(result.notes):
-        st.caption(f":material/info: {words.plain(note)}")
+        st.caption(f":material/info: {formatting.plain(note)}")
 
 
 def measured(result: Result, metrics: Sequence[Metric]) -> list[str]:

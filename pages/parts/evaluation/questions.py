@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import formatting, resources
 from pages.parts.evaluation import drafting, editing, files, gold, looked_up, sets, table
 from rag_core.domain import Document, Question, QuestionSet
 from rag_core.library import Library
@@ -86,7 +86,7 @@ def _problems(
     ready = tuple(item.id for item in documents if item.state == "ready")
     problems = looked_up.problems(chosen.id, (chosen.updated_at, ready))
     if problems:
-        label = f"{words.count(len(problems), 'place is', 'places are')} not in the library"
+        label = f"{formatting.count(len(problems), 'place is', 'places are')} not in the library"
         with st.expander(f":orange[{label}]", icon=":material/warning:", key="evaluation_problems"):
             texts = [questions[item.row - 1].text for item in problems]
             told = [item.message for item in problems]
@@ -104,7 +104,7 @@ def _undo(library: Library, set_id: str) -> None:
     if of != set_id or question is None:
         return
     with st.container(key="evaluation_undo", horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Removed: {words.plain(words.shorten(question.text, 60))}")
+        st.caption(f"Removed: {formatting.plain(formatting.shorten(question.text, 60))}")
         st.button(
             "Undo", icon=":material/undo:", type="tertiary", key="evaluation_undo_button",
             on_click=_take_back, args=(library, set_id, question),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import resources, words
+from pages.parts import formatting, resources
 from pages.parts.evaluation import applying, charting, comparing, files, looked_up, outcomes, running
 from pages.parts.evaluation.running import KINDS
 from pages.parts.state import EvaluationState
@@ -61,21 +61,21 @@ def _draw(library: Library, runs: Sequence[Run]) -> None:
 def facts(runs: Sequence[Run]) -> list[str]:
     """What was asked, how and when."""
     asked = sorted({run.done for run in runs})
-    count = words.count(asked[-1], "question") if len(asked) == 1 else f"{asked[0]:,} to {asked[-1]:,} questions"
+    count = formatting.count(asked[-1], "question") if len(asked) == 1 else f"{asked[0]:,} to {asked[-1]:,} questions"
     kinds = " and ".join(dict.fromkeys(KINDS[run.answers].lower() for run in runs))
-    judges = [words.plain(f"judged by {name}") for name in dict.fromkeys(run.judge for run in runs) if name]
-    return [count, kinds, *judges, words.day(max(run.created_at for run in runs))]
+    judges = [formatting.plain(f"judged by {name}") for name in dict.fromkeys(run.judge for run in runs) if name]
+    return [count, kinds, *judges, formatting.day(max(run.created_at for run in runs))]
 
 
 def _notes(runs: Sequence[Run]) -> None:
     for run in runs:
-        name = words.plain(run.configuration.name)
+        name = formatting.plain(run.configuration.name)
         if run.state == "cancelled":
             st.caption(f":material/stop_circle: “{name}” was stopped after {run.done:,} of {run.total:,} questions.")
         elif run.state == "failed":
-            st.caption(f":red[:material/error:] “{name}”: {words.plain(run.error)}")
+            st.caption(f":red[:material/error:] “{name}”: {formatting.plain(run.error)}")
         for note in run.notes:
-            st.caption(f":material/info: “{name}”: {words.plain(note)}")
+            st.caption(f":material/info: “{name}”: {formatting.plain(note)}")
 
 
 def _apply(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, found: Sequence[Difference]) -> None:
@@ -86,11 +86,11 @@ def _apply(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, 
     with st.container(key="evaluation_apply", horizontal=True, gap="small"):
         for number, (name, run) in enumerate(named.items()):
             pressed = st.button(
-                f"Make “{words.plain(words.shorten(name, 40))}” the library's", icon=":material/check:",
+                f"Make “{formatting.plain(formatting.shorten(name, 40))}” the library's", icon=":material/check:",
                 type="primary" if run.id == best else "secondary", key=f"evaluation_apply_{number}",
             )  # fmt: skip
             if pressed:
                 applying.form(library, run.configuration)
     if pair and pair[1].configuration.changes and comparing.is_worse(found):
-        st.caption(words.plain(f"Nothing measured says that “{pair[1].configuration.name}” is better."))
+        st.caption(formatting.plain(f"Nothing measured says that “{pair[1].configuration.name}” is better."))
     applying.section(library)

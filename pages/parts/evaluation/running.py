@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from pages.parts import models, resources, words
+from pages.parts import formatting, models, resources
 from pages.parts.evaluation import configurations
 from pages.parts.refreshing import failure, fragment, refreshed
 from pages.parts.state import EvaluationState
@@ -39,7 +39,7 @@ def starter(library: Library, chosen: QuestionSet, ticked: Sequence[Configuratio
         else:
             st.caption("Finds passages and compares them with the places given: a matter of seconds.")
         number = len(ticked)
-        label = f"Run {words.count(chosen.size, 'question')}" + (f" × {number}" if number > 1 else "")
+        label = f"Run {formatting.count(chosen.size, 'question')}" + (f" × {number}" if number > 1 else "")
         st.button(
             label, icon=":material/play_arrow:", type="primary", key="evaluation_run",
             disabled=not chosen.size or not ticked, on_click=_begin, args=(chosen.id,),
@@ -79,12 +79,12 @@ def measure(run: Run, job: Job) -> tuple[float, str]:
         return share, "stopping"
     if job.state == "waiting":
         return share, f"waiting, {run.done:,} of {run.total:,} done" if run.done else "waiting"
-    left = f", {words.duration(job.left_s)} left" if job.left_s is not None else ""
+    left = f", {formatting.duration(job.left_s)} left" if job.left_s is not None else ""
     if now.stage == "preparing":
-        return share, f"embedding other chunks: {now.done:,} of {words.count(now.total, 'document')}{left}"
+        return share, f"embedding other chunks: {now.done:,} of {formatting.count(now.total, 'document')}{left}"
     if not now.done:
-        return 0.0, f"beginning with {words.count(now.total, 'question')}"
-    return now.done / now.total, f"{now.done:,} of {words.count(now.total, 'question')}{left}"
+        return 0.0, f"beginning with {formatting.count(now.total, 'question')}"
+    return now.done / now.total, f"{now.done:,} of {formatting.count(now.total, 'question')}{left}"
 
 
 def resumed_words(runs: Sequence[Run]) -> str:
@@ -93,7 +93,7 @@ def resumed_words(runs: Sequence[Run]) -> str:
         return ""
     under_way = sum(run.state in ("waiting", "running") for run in runs)
     were = "was" if len(runs) == 1 else "were"
-    begun = f"Lectern ended while {words.count(len(runs), 'run')} {were} under way"
+    begun = f"Lectern ended while {formatting.count(len(runs), 'run')} {were} under way"
     return f"{begun}. Resumed: {under_way} to go." if under_way else f"{begun}. Resumed and ended."
 
 
@@ -162,7 +162,7 @@ def _lines(library: Library) -> None:
 def _line(library: Library, run: Run, job: Job) -> None:
     share, text = measure(run, job)
     with st.container(key=f"evaluation_line_{run.id}", horizontal=True, vertical_alignment="center", wrap=False):
-        name = words.plain(words.shorten(run.configuration.name, 60))
+        name = formatting.plain(formatting.shorten(run.configuration.name, 60))
         st.progress(min(share, 1.0), text=f"{name}: :gray[{text}]")
         st.button(
             "Cancel", icon=":material/close:", type="tertiary", key=f"evaluation_cancel_{run.id}",

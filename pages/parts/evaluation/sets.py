@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import resources, samples, words
+from pages.parts import formatting, resources, samples
 from pages.parts.state import EvaluationState
 from rag_core.domain import Document, QuestionSet
 from rag_core.errors import LecternError
@@ -57,7 +57,7 @@ def show(set_id: str) -> None:
 
 def chooser(library: Library, sets: Sequence[QuestionSet], chosen: QuestionSet) -> None:
     """The set in use, what can be done with it, and whether its runs or its questions are shown."""
-    labels = {item.id: f"{words.shorten(item.name, 60)} ({item.size:,})" for item in sets}
+    labels = {item.id: f"{formatting.shorten(item.name, 60)} ({item.size:,})" for item in sets}
     st.session_state["evaluation_chosen"] = chosen.id
     st.session_state["evaluation_view"] = EvaluationState.parse().view
     with st.container(key="evaluation_sets", horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -138,7 +138,7 @@ def name_form(library: Library, chosen: QuestionSet | None) -> None:
 @st.dialog("Delete this question set?", icon=":material/delete:")
 def delete_form(library: Library, chosen: QuestionSet) -> None:
     """Delete a set, once that was confirmed."""
-    st.markdown(f"**{words.plain(chosen.name)}**, {words.count(chosen.size, 'question')}")
+    st.markdown(f"**{formatting.plain(chosen.name)}**, {formatting.count(chosen.size, 'question')}")
     st.caption("Its questions are deleted, and its runs are no longer listed. Your documents stay.")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Keep it", key="evaluation_keep_set"):

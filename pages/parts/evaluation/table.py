@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.elements.lib.column_types import ButtonColumnResult, ColumnConfig
 
-from pages.parts import words
+from pages.parts import formatting
 from rag_core.text.invisible import visible
 
 ROW_PX, HEIGHT_PX, MOST_CHARS = 66, 560, 160  # of such rows Streamlit wraps the texts
@@ -16,7 +16,7 @@ ROW_PX, HEIGHT_PX, MOST_CHARS = 66, 560, 160  # of such rows Streamlit wraps the
 
 def text(value: str) -> str:
     """A text for a cell, without what nobody sees."""
-    return visible(words.shorten(value, MOST_CHARS))
+    return visible(formatting.shorten(value, MOST_CHARS))
 
 
 def draw(key: str, label: str, columns: Mapping[str, Sequence[str]], config: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import streamlit as st
 
-from pages.parts import clusters, resources, words
+from pages.parts import clusters, formatting, resources
 from pages.parts.evaluation.charting import themed
 from pages.parts.insights import looked_up, views
 from rag_core.domain import CorpusMap
@@ -30,7 +30,7 @@ def draw(asked: looked_up.Asked) -> None:
     drawing = library.insights.map_drawing(corpus, chosen)
     views.heading(drawing)
     if corpus.waiting:
-        st.caption(f"{words.count(corpus.waiting, 'document')} to be placed still.")
+        st.caption(f"{formatting.count(corpus.waiting, 'document')} to be placed still.")
     with st.container(key="insights_map"):
         with st.container(key="insights_map_chart"):
             clicked = st.vega_lite_chart(
@@ -59,7 +59,7 @@ def _clusters(corpus: CorpusMap, chosen: int | None) -> None:
         for number in there[:LISTED]:
             _cluster(corpus, number, sizes[number], number == chosen)
         if rest := there[LISTED:]:
-            more = st.expander(words.count(len(rest), "smaller cluster"), chosen in rest, key="insights_smaller")
+            more = st.expander(formatting.count(len(rest), "smaller cluster"), chosen in rest, key="insights_smaller")
             with more.container(gap="xsmall"):
                 for number in rest:
                     _cluster(corpus, number, sizes[number], number == chosen)
@@ -69,7 +69,7 @@ def _cluster(corpus: CorpusMap, number: int, size: int, chosen: bool) -> None:
     colour, shape = look(number)
     with st.container(key=f"insights_cluster_{number}", horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.html(f'<span aria-hidden="true" style="color:{colour}">{_SIGNS[shape]}</span>', width="content")
-        label = f"{words.plain(name(corpus, number))} :gray[· {size:,}]"
+        label = f"{formatting.plain(name(corpus, number))} :gray[· {size:,}]"
         st.button(
             f"**{label}**" if chosen else label, key=f"insights_choose_{number}", type="tertiary", on_click=_choose,
             args=(None if chosen else number,),
@@ -85,10 +85,10 @@ def _documents(corpus: CorpusMap, chosen: int) -> None:
     here = sorted(
         (place for place in corpus.places if place.cluster == chosen), key=lambda place: (-place.chunks, place.title)
     )
-    st.markdown(f"## {words.plain(name(corpus, chosen))}")
+    st.markdown(f"## {formatting.plain(name(corpus, chosen))}")
     with views.listed("places"):
         for place in here[:LISTED]:
-            told = f"{words.plain(place.title)} :gray[· {words.count(place.chunks, 'chunk')}]"
+            told = f"{formatting.plain(place.title)} :gray[· {formatting.count(place.chunks, 'chunk')}]"
             if st.button(told, key=f"insights_place_{place.document_id}", type="tertiary"):
                 views.open_document(place.document_id)
     if len(here) > LISTED:

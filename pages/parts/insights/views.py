@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import conversations, words
+from pages.parts import conversations, formatting
 from pages.parts.evaluation.charting import columns_of, themed
 from pages.parts.evaluation.files import file_name
 from pages.parts.insights import looked_up
@@ -80,7 +80,8 @@ def _groups(groups: tuple[QuestionGroup, ...]) -> None:
     shown = groups[:LISTED]
     for number, group in enumerate(shown):
         if len(group.questions) > 1:
-            label = f"{words.plain(words.shorten(group.name, 90))} :gray[· {words.count(group.times, 'time')}]"
+            name, often = formatting.plain(formatting.shorten(group.name, 90)), formatting.count(group.times, "time")
+            label = f"{name} :gray[· {often}]"
             with st.expander(label, key=f"insights_group_{number}"), listed(f"group_{number}"):
                 for place, question in enumerate(group.questions[:LISTED]):
                     _question(question, f"{number}_{place}")
@@ -89,12 +90,13 @@ def _groups(groups: tuple[QuestionGroup, ...]) -> None:
             if len(group.questions) == 1:
                 _question(group.questions[0], f"{number}_0")
     if len(groups) > LISTED:
-        st.caption(f"The first {LISTED} of {words.count(len(groups), 'group')}; the table above has all.")
+        st.caption(f"The first {LISTED} of {formatting.count(len(groups), 'group')}; the table above has all.")
 
 
 def _question(question: NotFound, key: str) -> None:
-    often = f"{words.count(question.times, 'time')}, last " if question.times > 1 else ""
-    told = f"{words.plain(words.shorten(question.question, 120))} :gray[· {often}{words.day(question.last)}]"
+    often = f"{formatting.count(question.times, 'time')}, last " if question.times > 1 else ""
+    text = formatting.plain(formatting.shorten(question.question, 120))
+    told = f"{text} :gray[· {often}{formatting.day(question.last)}]"
     if st.button(told, key=f"insights_question_{key}", type="tertiary", help="Open the conversation"):
         conversations.show(question.conversation)
         st.switch_page("pages/chat.py")
@@ -107,11 +109,11 @@ def _unused(insights: Insights) -> None:
     period = "" if insights.days is None else f" of the last {insights.days} days"
     st.markdown("## Never used" if insights.days is None else "## Not used")
     st.caption(
-        f"No answer{period} cites {words.count(insights.unused_count, 'document')}. Those added first come first."
+        f"No answer{period} cites {formatting.count(insights.unused_count, 'document')}. Those added first come first."
     )
     with listed("unused"):
         for unused in insights.unused[:LISTED]:
-            label = f"{words.plain(unused.title)} :gray[· added {words.day(unused.added_at)}]"
+            label = f"{formatting.plain(unused.title)} :gray[· added {formatting.day(unused.added_at)}]"
             if st.button(label, key=f"insights_unused_{unused.document_id}", type="tertiary"):
                 open_document(unused.document_id)
     if rest := insights.unused[LISTED:]:
@@ -129,7 +131,7 @@ def _failures(insights: Insights) -> None:
     failures = insights.failures
     st.dataframe(
         {
-            "When": [words.day(failure.at) for failure in failures],
+            "When": [formatting.day(failure.at) for failure in failures],
             "What": [failure.name or failure.kind for failure in failures],
             "Why": [failure.message for failure in failures],
             "What helps": [failure.help for failure in failures],

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import conversations, passage, words
+from pages.parts import conversations, formatting, passage
 from pages.parts.components import component
 from rag_core.domain import Scope
 from rag_core.library import Library
@@ -28,7 +28,9 @@ def draw(library: Library) -> None:
 def _sheet(library: Library, chosen: dict[str, Any]) -> dict[str, Any]:
     away = chosen["shown"] != chosen["page"]
     span = None if away else (chosen["start"], chosen["end"])
-    facts = [{"words": words.shorten(chosen["section"], 40), "detail": chosen["section"]}] if chosen["section"] else []
+    facts = (
+        [{"words": formatting.shorten(chosen["section"], 40), "detail": chosen["section"]}] if chosen["section"] else []
+    )
     sheet = passage.sheet(library, chosen["document"], chosen["shown"], span)
     return sheet | {"closable": True, "away": away, "facts": facts}
 

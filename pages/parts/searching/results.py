@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import resources, searched, words
+from pages.parts import formatting, resources, searched
 from pages.parts.components import component
 from pages.parts.refreshing import fragment
 from pages.parts.searching.line import Wanted, narrow
@@ -31,7 +31,7 @@ def draw(library: Library, documents: Sequence[Document], wanted: Wanted) -> Non
     else:
         _nothing(wanted)
     for note in found.trace.notes:
-        st.caption(f":material/info: {words.plain(note)}")
+        st.caption(f":material/info: {formatting.plain(note)}")
     if hits:
         _list(hits)
     if found.trace.searched is not None:
@@ -51,7 +51,7 @@ def rows(hits: Sequence[Hit], pictures: Sequence[bytes | None] = (), *, compact:
             "place": counted(hit.page, hit.page_label, "p."),
             "section": hit.section, "text": text, "marks": marks, "compact": compact,
             "scores": " · ".join(f"{searched.score_name(name)} {value:.2f}" for name, value in hit.scores.items()),
-            "similar": f"{words.count(hit.similar, 'passage')} much like this" if hit.similar else "",
+            "similar": f"{formatting.count(hit.similar, 'passage')} much like this" if hit.similar else "",
             "picture": base64.b64encode(png).decode("ascii") if png else "",
             "active": opened is not None and opened["chunk"] == hit.chunk_id,
         })  # fmt: skip
@@ -100,7 +100,7 @@ def _added(hit: Hit) -> float:
 def _heading(hits: Sequence[Hit], latency_ms: Any) -> None:
     documents = len({hit.document.id for hit in hits})
     took = f", {sum(latency_ms.values()):,.0f} ms" if latency_ms else ""
-    st.caption(f"{words.count(len(hits), 'passage')} from {words.count(documents, 'document')}{took}")
+    st.caption(f"{formatting.count(len(hits), 'passage')} from {formatting.count(documents, 'document')}{took}")
 
 
 def _list(hits: Sequence[Hit]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.parts import words
+from pages.parts import formatting
 from pages.parts.components import component
 from pages.parts.searching.line import MODES, Wanted
 from pages.parts.searching.results import act_on, rows
@@ -26,7 +26,9 @@ def draw(library: Library, wanted: Wanted) -> None:
             found = library.retrieve(wanted.question, k=wanted.k, scope=wanted.scope, mode=mode)
             with st.container(key=f"search_column_{mode}", gap="xsmall"):
                 st.markdown(f"**{MODES[mode]}**")
-                st.caption(f"{words.count(len(found.hits), 'passage')}, {sum(found.trace.latency_ms.values()):,.0f} ms")
+                st.caption(
+                    f"{formatting.count(len(found.hits), 'passage')}, {sum(found.trace.latency_ms.values()):,.0f} ms"
+                )
                 key = f"search_results_{mode}"
                 act = partial(act_on, key, found.hits)
                 component("results")(
@@ -34,4 +36,4 @@ def draw(library: Library, wanted: Wanted) -> None:
                     on_only_change=act,
                 )  # fmt: skip
                 for note in found.trace.notes:
-                    st.caption(f":material/info: {words.plain(note)}")
+                    st.caption(f":material/info: {formatting.plain(note)}")

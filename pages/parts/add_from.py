@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from pages.parts import adding, naming, owning, resources, words
+from pages.parts import adding, formatting, naming, owning, resources
 from pages.parts.refreshing import failure, fragment, refreshed, working
 from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
@@ -30,10 +30,10 @@ def ways(library: Library) -> None:
             with st.popover(f"Followed ({len(followed)})", icon=":material/sync:"):
                 _followed(followed)
     if passed_over := st.session_state.get("upload_passed_over"):
-        st.caption(f":gray[:material/info:] {words.plain(passed_over)}")
+        st.caption(f":gray[:material/info:] {formatting.plain(passed_over)}")
     for one in followed:
         if one.problem:
-            st.caption(f":orange[:material/warning:] {words.plain(one.location)}: {words.plain(one.problem)}")
+            st.caption(f":orange[:material/warning:] {formatting.plain(one.location)}: {formatting.plain(one.problem)}")
 
 
 def progress(library: Library) -> None:
@@ -80,16 +80,16 @@ def _followed(followed: list[FollowedSource]) -> None:
     for number, one in enumerate(followed[:SHOWN]):
         with st.container(key=f"upload_followed_{number}", horizontal=True, vertical_alignment="center", wrap=False):
             icon = ":material/folder:" if one.kind == "folder" else ":material/language:"
-            told = [words.count(one.documents, "document"), words.day(one.looked_at)]
+            told = [formatting.count(one.documents, "document"), formatting.day(one.looked_at)]
             about = " · ".join(part for part in told if part)
-            st.markdown(f"{icon} {words.plain(words.shorten(one.location, 60))} :gray[{about}]")
+            st.markdown(f"{icon} {formatting.plain(formatting.shorten(one.location, 60))} :gray[{about}]")
             st.button(
                 "Update", key=f"upload_update_{number}", type="tertiary",
                 on_click=_update, args=(one.location,),
             )  # fmt: skip
             st.button("Leave", key=f"upload_leave_{number}", type="tertiary", on_click=_leave, args=(one.location,))
     if len(followed) > SHOWN:
-        st.caption(f"and {words.count(len(followed) - SHOWN, 'more')}")
+        st.caption(f"and {formatting.count(len(followed) - SHOWN, 'more')}")
     st.caption("What is left is followed no longer; its documents stay.")
 
 
@@ -102,7 +102,7 @@ def _lines(jobs: Jobs) -> None:
 
 def _working(jobs: Jobs, job: Job) -> None:
     step = job.progress
-    name = words.plain(words.shorten(step.note or job.name, 70))
+    name = formatting.plain(formatting.shorten(step.note or job.name, 70))
     told = f"{step.done} of {step.total} known pages" if step.total else "waiting" if job.state == "waiting" else ""
     working(
         jobs, job, min(step.done / step.total, 1.0) if step.total else 0.0, f"{name} :gray[{told}]",
@@ -116,19 +116,21 @@ def _ended(jobs: Jobs, job: Job) -> None:
     told = [f"{number:,} {what}" for number, what in counts if number] + ["stopped"] * (job.state == "cancelled")
     is_web = job.name.startswith(("http://", "https://"))
     with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
-        name = words.plain(words.shorten(job.name, 70))
+        name = formatting.plain(formatting.shorten(job.name, 70))
         st.markdown(f":material/{'language' if is_web else 'folder'}: {name} :gray[{', '.join(told) or 'nothing new'}]")
         st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
     if job.error is not None:
         failure(job.error)
     for note in report.notes:
-        st.caption(words.plain(note))
+        st.caption(formatting.plain(note))
     if report.failed:
-        unread = words.count(len(report.failed), *(("address", "addresses") if is_web else ("file",))) + " not read"
+        unread = (
+            formatting.count(len(report.failed), *(("address", "addresses") if is_web else ("file",))) + " not read"
+        )
         with st.expander(unread, expanded=not report.ready and not report.unchanged):
             for name, message, help_text in report.failed[:SHOWN]:
-                st.markdown(f"**{words.plain(words.shorten(name, 90))}** {words.plain(message)}")
-                st.caption(words.plain(help_text))
+                st.markdown(f"**{formatting.plain(formatting.shorten(name, 90))}** {formatting.plain(message)}")
+                st.caption(formatting.plain(help_text))
 
 
 def _fetch() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import filtering, naming, resources, words
+from pages.parts import filtering, formatting, naming, resources
 from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
@@ -58,8 +58,8 @@ def row(document: Document) -> dict[str, Any]:
         "source": source if document.title else "",
         "pages": f"{document.page_count:,}" if document.page_count else "",
         "chunks": f"{document.chunk_count:,}" if document.chunk_count else "",
-        "size": words.size(document.byte_size),
-        "added": words.day(document.added_at),
+        "size": formatting.size(document.byte_size),
+        "added": formatting.day(document.added_at),
         "state": _state(document),
         "problem": document.error or "" if failed else "",
         "help": document.help if failed else "",
@@ -121,7 +121,7 @@ def _undoing() -> None:
     gone, count, until = st.session_state.get("upload_away") or ((), 0, 0.0)
     if time.monotonic() < until:
         with st.container(key="upload_away_line", horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f":material/delete: {words.count(count, 'document')} removed")
+            st.markdown(f":material/delete: {formatting.count(count, 'document')} removed")
             if gone:
                 st.button("Undo", icon=":material/undo:", type="tertiary", key="upload_undo", on_click=_take_back)
 
@@ -135,7 +135,7 @@ def _take_back() -> None:
         return
     if len(back) < len(gone):
         st.session_state["upload_problem"] = (
-            f"{words.count(len(gone) - len(back), 'document')} could not be brought back."
+            f"{formatting.count(len(gone) - len(back), 'document')} could not be brought back."
         )
 
 
@@ -145,7 +145,7 @@ def _more() -> None:
 
 @st.dialog("Remove this document?", icon=":material/delete:")
 def _confirm(document: Document) -> None:
-    st.markdown(f"**{words.plain(document.title)}**")
+    st.markdown(f"**{formatting.plain(document.title)}**")
     st.caption("Its pages, chunks and vectors are deleted from the library. Your own file is not touched.")
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button("Keep it", key="upload_keep"):

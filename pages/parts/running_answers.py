@@ -25,7 +25,7 @@ KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RunningAnswer:
     """A question on its way to an answer, as it stands now.
 
     `conversation` is where it will be kept; `scope` is given with the first question of one. `replaces` is the message
@@ -52,21 +52,21 @@ class Asking:
         return self.answer is not None or self.error is not None
 
 
-class AskingBoard:
+class RunningAnswers:
     """Thread-safe. One question at a time per conversation."""
 
     def __init__(self, library: Callable[[], Library]) -> None:
         self._library = library
         self._lock = threading.Condition()
-        self._askings: dict[str, Asking] = {}
+        self._askings: dict[str, RunningAnswer] = {}
         self._cancellations: dict[str, Cancellation] = {}
 
-    def of(self, conversation: str) -> Asking | None:
+    def of(self, conversation: str) -> RunningAnswer | None:
         """The question of a conversation that is being answered, or that failed and was not yet dismissed."""
         with self._lock:
             return self._askings.get(conversation)
 
-    def await_change(self, conversation: str, seen: Asking | None, timeout_s: float) -> None:
+    def await_change(self, conversation: str, seen: RunningAnswer | None, timeout_s: float) -> None:
         """Wait until a question is no longer as it was seen, at most `timeout_s`; cheaper than looking often."""
         with self._lock:
             self._lock.wait_for(lambda: self._askings.get(conversation) is not seen, timeout_s)
@@ -74,13 +74,13 @@ class AskingBoard:
     def ask(
         self, conversation: str, question: str, model: str | None, scope: Scope | None = None,
         replaces: str | None = None, agent: bool | None = None,
-    ) -> Asking:  # fmt: skip
+    ) -> RunningAnswer:  # fmt: skip
         """Begin to answer; a question still under way in this conversation is left to go on and returned."""
         with self._lock:
             under_way = self._askings.get(conversation)
             if under_way is not None and not under_way.finished:
                 return under_way
-            asking = Asking(uuid.uuid4().hex, conversation, question, model, scope, replaces, agent)
+            asking = RunningAnswer(uuid.uuid4().hex, conversation, question, model, scope, replaces, agent)
             self._askings.pop(conversation, None)  # the newest come last
             self._askings[conversation] = asking
             self._forget_oldest()
@@ -118,7 +118,7 @@ class AskingBoard:
         del self._askings[conversation]
         self._cancellations.pop(conversation, None)
 
-    def _run(self, asking: Asking, cancellation: Cancellation) -> None:
+    def _run(self, asking: RunningAnswer, cancellation: Cancellation) -> None:
         try:
             events = self._library().stream(
                 asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
@@ -137,7 +137,7 @@ class AskingBoard:
         else:
             self._end(asking)
 
-    def _take(self, asking: Asking, event: StreamEvent) -> None:
+    def _take(self, asking: RunningAnswer, event: StreamEvent) -> None:
         with self._lock:
             current = self._askings.get(asking.conversation)
             if current is not None:
@@ -145,13 +145,13 @@ class AskingBoard:
                 steps = (*current.steps, event.step.text) if event.step else current.steps
                 self._change(asking, text=text, stage=stage, steps=steps, answer=event.answer or current.answer)
 
-    def _end(self, asking: Asking) -> None:
+    def _end(self, asking: RunningAnswer) -> None:
         with self._lock:
             current = self._askings.get(asking.conversation)
             if current is not None and not current.finished:
                 self._change(asking, error=LecternError("The answer ended before it was whole.", help="Ask again."))
 
-    def _change(self, asking: Asking, **changes: object) -> None:
+    def _change(self, asking: RunningAnswer, **changes: object) -> None:
         """Note a change, unless the conversation has gone on to another question meanwhile."""
         with self._lock:
             current = self._askings.get(asking.conversation)

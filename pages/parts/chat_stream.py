@@ -10,10 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import conversations, exchange, passage, resources, searched, words
-from pages.parts.asking import Asking
+from pages.parts import chat_widget, conversations, formatting, passage, resources, searched
 from pages.parts.components import component
 from pages.parts.refreshing import fragment
+from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import Citation, Document, Message, Trace
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -43,7 +43,7 @@ def exchanges(library: Library, conversation: str | None) -> str:
     return asking.id if asking is not None else last.id if last is not None else ""
 
 
-def settled(messages: Sequence[Message], asking: Asking | None) -> list[Message]:
+def settled(messages: Sequence[Message], asking: RunningAnswer | None) -> list[Message]:
     """The kept messages, without what is being answered now, what that replaces, and failures that were asked again."""
     replaced = asking.replaces if asking is not None and asking.error is None else None
     shown = list(takewhile(lambda message: message.id != replaced, messages))
@@ -95,10 +95,10 @@ def _draw_message(conversation: str, index: int, message: Message, *, last: bool
     key = _key(conversation, index)
     chosen = st.session_state.get("chat_passage")
     active = chosen["number"] if chosen and chosen["message"] == message.id else None
-    data = exchange.kept(message, active) | {"latest": latest}
+    data = chat_widget.kept(message, active) | {"latest": latest}
     # An unfinished answer in the midst of a conversation stays where it is; the last one gives way.
     unfinished = message.answer is None or message.answer.stopped
-    exchange.draw(
+    chat_widget.draw(
         key, data, on_open=_opener(key, message.id),
         on_retry=partial(ask, message.question, message.id if last and unfinished else None),
         on_rate=_rater(key, message), on_searched=partial(_show_searched, message.id),
@@ -115,8 +115,8 @@ def _last(conversation: str, index: int, message: Message | None, under_way: boo
     key, latest = _key(conversation, index), index > 0  # the only exchange stands where it is looked for already
     # Drawn before the page is: what a fragment leaves undrawn is taken off the page for a moment.
     if asking is not None:
-        data, retry = exchange.growing(asking) | {"latest": latest}, partial(ask, asking.question, asking.replaces)
-        exchange.draw(
+        data, retry = chat_widget.growing(asking) | {"latest": latest}, partial(ask, asking.question, asking.replaces)
+        chat_widget.draw(
             key, data, on_open=_opener(key, asking.answer.message_id if asking.answer else ""), on_retry=retry
         )
     elif message is not None:
@@ -156,7 +156,7 @@ def _rater(key: str, message: Message) -> Callable[[], None]:
         mark, reason = clicked.get("rate"), clicked.get("reason")
         with _told("Your mark was not kept"):
             if mark is not None:
-                resources.library().history.rate(message.id, exchange.RATINGS[mark])
+                resources.library().history.rate(message.id, chat_widget.RATINGS[mark])
             elif reason is not None:
                 resources.library().history.rate(message.id, message.rating, reason)
         st.session_state["chat_whole_page"] = True
@@ -185,7 +185,7 @@ def _told(failure: str) -> Iterator[None]:
     try:
         yield
     except LecternError as error:
-        st.toast(f"{failure}: {words.plain(str(error))}", icon=":material/error:")
+        st.toast(f"{failure}: {formatting.plain(str(error))}", icon=":material/error:")
 
 
 def _turn(home: int) -> None:

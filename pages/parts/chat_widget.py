@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pages.parts import passage, prose, words
-from pages.parts.asking import Asking
+from pages.parts import formatting, markdown, passage
 from pages.parts.components import component
+from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import COURTESY, Answer, Message, Result
 from rag_core.errors import LecternError
 from rag_core.exporting import answer_text, warning_of
@@ -51,7 +51,7 @@ def draw(
     )  # fmt: skip
 
 
-def growing(asking: Asking) -> dict[str, Any]:
+def growing(asking: RunningAnswer) -> dict[str, Any]:
     """An answer on its way, or the error it ended with."""
     if asking.answer is not None:
         return whole(asking.question, asking.answer)
@@ -63,7 +63,7 @@ def growing(asking: Asking) -> dict[str, Any]:
     return data | {
         "stage": "" if written else stage,
         "steps": [] if written else [step for step in asking.steps if step != stage],
-        "blocks": prose.blocks(asking.text),
+        "blocks": markdown.blocks(asking.text),
     }
 
 
@@ -89,7 +89,7 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
     state = "abstained" if answer.abstained else "done"
     return _frame(question, state) | {
         "understood": answer.trace.query if answer.trace.restated else "",
-        "blocks": prose.blocks(answer.text, answer.sentences),
+        "blocks": markdown.blocks(answer.text, answer.sentences),
         "sources": _sources(answer),
         "active": active,
         "stopped": answer.stopped,
@@ -115,7 +115,7 @@ def measured(result: Result, active: int | None = None) -> dict[str, Any]:
         if found.rank in cited
     ]
     return _frame("", "abstained" if result.abstained else "done") | {
-        "blocks": prose.blocks(result.answer, result.sentences),
+        "blocks": markdown.blocks(result.answer, result.sentences),
         "sources": sources,
         "active": active,
     }
@@ -124,7 +124,7 @@ def measured(result: Result, active: int | None = None) -> dict[str, Any]:
 def failed(question: str, error: LecternError, text: str = "") -> dict[str, Any]:
     """A question that could not be answered, in words, with the way to try again."""
     return _frame(question, "failed") | {
-        "blocks": prose.blocks(text),
+        "blocks": markdown.blocks(text),
         "error": {"message": str(error), "help": error.help},
     }
 
@@ -166,7 +166,7 @@ def _nothing() -> None:
 
 def _replaced_words(answers: int) -> str:
     """`Asked again: 2 earlier answers are kept`; empty where nothing was set aside."""
-    return f"Asked again: {words.count(answers, 'earlier answer')} kept" if answers else ""
+    return f"Asked again: {formatting.count(answers, 'earlier answer')} kept" if answers else ""
 
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:
