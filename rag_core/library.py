@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -85,7 +86,7 @@ class Library:
         from rag_core.services.maintenance import Maintenance
         from rag_core.services.preferences import Preferences
         from rag_core.services.recognition import Recognising
-        from rag_core.services.work import follow_runs, kinds
+        from rag_core.services.work import follow_runs, keep_up, kinds
 
         self.preferences = Preferences(settings, storage)
         self.embedding = EmbeddingInUse(storage, self.preferences)
@@ -94,7 +95,8 @@ class Library:
         self.sources = FollowedSources(storage, self.ingest, self.settings)
         self.catalogue = Catalogue(storage, self._forget)
         self.chunk_edits = ChunkEdits(storage, self.ingest.committing, self.embedding.get, self._forget)
-        self.clusters = Clustering(storage, lambda: self.settings, asking.language_model)
+        kept_up = partial(partial, keep_up, self)
+        self.clusters = Clustering(storage, lambda: self.settings, asking.language_model, kept_up("cluster"))
         self.history = History(storage)
         self.language_models = LanguageModels(self.preferences, asking.loaded, asking.unload)
         self.evaluation = Evaluation(storage, Host(
@@ -104,7 +106,7 @@ class Library:
         ))  # fmt: skip
         self.access = Access(storage)
         self.insights = InsightsService(storage, asking.embed)
-        self.recognition = Recognising(storage, lambda: self.settings, self.ingest)
+        self.recognition = Recognising(storage, lambda: self.settings, self.ingest, kept_up("recognise"))
         self.maintenance = Maintenance(
             storage, self.preferences, self.embedding, self.ingest, self.recognition, self.language_models,
             self._closing.is_set,

@@ -39,6 +39,7 @@ WORK = {
     "add": "Adding documents", "evaluate": "Evaluation runs", "draft": "Drafting questions", "verify": "Verifying",
     "repair": "Repairing", "backup": "Backups", "reembed": "Re-embedding", "discard": "Discarding vectors",
     "rechunk": "Re-chunking", "download": "Downloads of models", "visit": "Visits of sources",
+    "recognise": "Text recognition", "cluster": "Clustering",
 }  # fmt: skip
 ENDS = {"done": ("Done", BLUE), "failed": ("Failed", ORANGE), "cancelled": ("Cancelled", MIDDLE),
         "unfinished": ("Unfinished", PINK)}  # fmt: skip

@@ -62,7 +62,8 @@ class Keeper:
 
     def remove(self, ids: Sequence[str]) -> None:
         """Forget jobs in the store."""
-        self._is_done(lambda: self._store.remove(ids))
+        with self._keeping:
+            self._is_done(lambda: self._store.remove(ids))
 
     def _put(self) -> Collection[str]:
         with self._turn:

@@ -26,12 +26,22 @@ OpenModel = Callable[[str, Settings], ChatModel]
 
 
 class Clustering:
-    """Keeps the two levels of one library. Thread-safe; one update runs at a time."""
+    """Keeps the two levels of one library. Thread-safe; one update runs at a time.
 
-    def __init__(self, storage: Storage, settings: Callable[[], Settings], model: OpenModel) -> None:
+    carry: has `run` done as a job, when something is due.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        settings: Callable[[], Settings],
+        model: OpenModel,
+        carry: Callable[[], None] = lambda: None,
+    ) -> None:
         self._storage = storage
         self._settings = settings
         self._model = model
+        self._carry = carry
         self._turn = threading.Lock()
         self._closing = threading.Event()
         self._process = LowPriorityProcess()
@@ -44,15 +54,23 @@ class Clustering:
         return self._settings().hierarchy
 
     def follow(self) -> None:
-        """Bring everything up to date, unless documents are being added: that needs the processor more.
+        """Have everything brought up to date, unless documents are being added: that needs the processor more.
 
         Raises StoreUnavailable.
         """
-        if self._storage.documents.counts()[2]:
+        from rag_core.retrieval.hierarchy.building import is_outdated
+
+        if self._storage.documents.counts()[2] or self._closing.is_set():
             return
+        if self._storage.hierarchy.missing() or is_outdated(self._storage.hierarchy):
+            self._carry()
+        else:
+            self._storage.hierarchy.publish()  # what was removed meanwhile
+
+    def run(self, *, cancellation: Cancellation) -> Iterator[Progress]:
+        """The same as `update` in a process of low priority: what a job of the kind `cluster` does."""
         try:
-            for _ in self._updated(Cancellation(), self._process):
-                pass
+            yield from self._updated(cancellation, self._process)
         except ProcessEnded:
             if not self._closing.is_set():
                 raise

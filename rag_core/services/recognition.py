@@ -7,7 +7,7 @@ while its chunks of before answer. Whoever is stopped or killed goes on with the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Page, Progress
@@ -26,13 +26,19 @@ _ELSEWHERE = "Their files are in another data directory, where they are recognis
 
 
 class Recognising:
-    """Recognises the pages of one library. Thread-safe; one run at a time."""
+    """Recognises the pages of one library. Thread-safe; one run at a time.
 
-    def __init__(self, storage: Storage, settings: Callable[[], Settings], ingest: Ingest) -> None:
+    carry: has `run` done as a job, when pages wait; returns, or raises what it failed with, once that has ended.
+    """
+
+    def __init__(
+        self, storage: Storage, settings: Callable[[], Settings], ingest: Ingest, carry: Callable[[], None]
+    ) -> None:
         self._storage = storage
         self._store = storage.documents.recognition
         self._settings = settings
         self._ingest = ingest
+        self._carry = carry
         self._recogniser = PageRecogniser()
         self._turn = threading.Lock()
         self._closing = threading.Event()
@@ -40,12 +46,16 @@ class Recognising:
         self._feeder = storage.background("Pages are recognised", self.follow, woken=True)
 
     def follow(self) -> None:
-        """Recognise what waits. Raises StoreUnavailable; a recogniser that is missing is told of by `notes`."""
-        try:
-            for _ in self.run():
-                pass
-        except ModelUnavailable as error:
-            self._missing = f"{error} {error.help}"
+        """Have recognised what waits. Raises StoreUnavailable; a recogniser that is missing is told of by `notes`."""
+        progress = self._store.progress()
+        waiting, elsewhere = self._waiting(progress)
+        if not (waiting or any(map(_is_due, progress.values()))):
+            self._missing = _ELSEWHERE if elsewhere else ""
+        elif not self._closing.is_set():
+            try:
+                self._carry()
+            except ModelUnavailable as error:
+                self._missing = f"{error} {error.help}"
 
     def run(self, *, cancellation: Cancellation | None = None) -> Iterator[Progress]:
         """Recognise the pages whose text is a picture, as happens in the background, telling pages done and in all.
@@ -56,19 +66,19 @@ class Recognising:
         """
         token = cancellation or Cancellation()
         with self._turn:
-            done = 0
-            elsewhere: list[str] = []
+            done, stopped = 0, False
             self._put_in_place()
-            while (page := self._next(elsewhere)) and not (token.is_set() or self._closing.is_set()):
-                yield Progress("recognising", done, done + self.left(), page.title)
-                if not self._recognise(page):
-                    break
-                done += 1
-                self._put_in_place()
-            self._missing = _ELSEWHERE if elsewhere else ""
+            while not stopped and (pages := self._next()):
+                total = done + self.left()
+                for page in pages:
+                    yield Progress("recognising", done, total, page.title)
+                    stopped = token.is_set() or self._closing.is_set() or not self._recognise(page)
+                    if stopped:
+                        break
+                    done += 1
+                    self._put_in_place(page.document_id)
             self._recogniser.rest()
-            left = self.left()
-            yield Progress("cancelled" if page else "done", done, done + left)
+            yield Progress("cancelled" if stopped else "done", done, done + self.left())
 
     def left(self) -> int:
         """How many pages wait, or were read and are not yet found."""
@@ -90,13 +100,19 @@ class Recognising:
         """Wait until nothing is under way in the background."""
         self._feeder.stop()
 
-    def _next(self, elsewhere: list[str]) -> WaitingPage | None:
-        """The next page of a document whose file is here; the others are listed."""
+    def _next(self) -> list[WaitingPage]:
+        """The pages that wait of the next document whose file is here."""
+        waiting, elsewhere = self._waiting(self._store.progress())
+        self._missing = _ELSEWHERE if elsewhere else ""
+        return self._store.waiting(waiting[0]) if waiting else []
+
+    def _waiting(self, progress: Mapping[str, Recognition]) -> tuple[list[str], list[str]]:
+        """The documents with pages that can be recognised, and those whose files are elsewhere."""
         if self._settings().ocr.engine == "none":
-            return None
-        while (page := self._store.next(elsewhere)) and not self._storage.files.path(page.document_id).exists():
-            elsewhere.append(page.document_id)
-        return page
+            return [], []
+        ids = [document_id for document_id, recognition in progress.items() if recognition.waiting]
+        here = [document_id for document_id in ids if self._storage.files.path(document_id).exists()]
+        return here, [document_id for document_id in ids if document_id not in here]
 
     def _recognise(self, page: WaitingPage) -> bool:
         """Recognise one page and keep what was read. Returns whether that was not stopped."""
@@ -114,11 +130,11 @@ class Recognising:
             self._store.fail(page.document_id, page.number, str(error))
         return True
 
-    def _put_in_place(self) -> None:
-        """Have documents found by what was read of them, where that is worth it."""
-        for document_id, recognition in self._store.progress().items():
+    def _put_in_place(self, document_id: str | None = None) -> None:
+        """Have documents, or this one, found by what was read of them, where that is worth it."""
+        for key, recognition in self._store.progress(document_id).items():
             if _is_due(recognition) and not self._closing.is_set():
-                self._replace(document_id)
+                self._replace(key)
 
     def _replace(self, document_id: str) -> None:
         for event in self._ingest.replace({document_id: document_id}):

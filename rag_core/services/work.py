@@ -40,6 +40,8 @@ def kinds(library: Library) -> tuple[Kind, ...]:
         Plain("reembed", "remaking", lambda _, token: upkeep.reembed(cancellation=token), resumes=True),
         Plain("discard", "remaking", lambda *_: _discard(upkeep)),
         Plain("rechunk", "rechunking", lambda _, token: upkeep.rechunk(cancellation=token), resumes=True),
+        Plain("recognise", "recognising", lambda _, token: library.recognition.run(cancellation=token), resumes=True),
+        Plain("cluster", "clustering", lambda _, token: library.clusters.run(cancellation=token), resumes=True),
         Plain("download", "downloading", lambda job, token: _download(library, job, token)),
     )
 
@@ -246,6 +248,14 @@ def follow_runs(jobs: Jobs, runs: Sequence[EvaluationRun], token: Cancellation) 
         if job.progress.note and steps.get(job.id) != job.progress:
             steps[job.id] = job.progress
             yield job.progress
+        if job.error is not None:
+            raise job.error
+
+
+def keep_up(library: Library, kind: str) -> None:
+    """Have what goes on in the background done, as the one job of its kind. Raises what it fails with."""
+    asked = library.jobs.submit_all(kind, [Request(id=kind)])
+    for job in library.jobs.follow([job.id for job in asked], Cancellation()):
         if job.error is not None:
             raise job.error
 

@@ -69,8 +69,9 @@ class JobStore:
                 " ON CONFLICT (id) DO UPDATE SET state = excluded.state, progress = excluded.progress,"
                 " result = excluded.result, error = excluded.error, document_id = excluded.document_id,"
                 " params = excluded.params, began_at = excluded.began_at, ended_at = excluded.ended_at,"
-                " owner = excluded.owner, attempts = excluded.attempts, token = excluded.token"
-                " WHERE jobs.token = excluded.token OR (excluded.token = 0 AND jobs.ended_at IS NOT NULL) RETURNING id",
+                " owner = excluded.owner, attempts = excluded.attempts, token = excluded.token,"
+                " cleared = false WHERE jobs.token = excluded.token OR (excluded.token = 0 AND NOT EXISTS"
+                " (SELECT FROM job_owners o WHERE o.id = jobs.owner AND o.until > clock_timestamp())) RETURNING id",
                 [self._row(job) for job in sorted(jobs, key=lambda job: job.id)],
                 returning=True,
             )

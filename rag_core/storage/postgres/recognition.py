@@ -19,7 +19,7 @@ Content = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class WaitingPage:
-    """The next page to recognise, of a document that is ready."""
+    """A page to recognise, of a document that is ready."""
 
     document_id: str
     title: str
@@ -43,15 +43,15 @@ class RecognitionStore:
         self._database = database
         self._forget = forget
 
-    def next(self, without: Sequence[str] = ()) -> WaitingPage | None:
-        """The page that is to be recognised next: of the document that came first, `without` some."""
-        row = self._database.row(
+    def waiting(self, document_id: str) -> list[WaitingPage]:
+        """The pages of a ready document that are to be recognised, in their order."""
+        rows = self._database.rows(
             "SELECT d.id, d.title, d.media_type, r.number FROM recognised_pages r JOIN documents d"
-            " ON d.id = r.document_id WHERE d.state = 'ready' AND NOT r.in_place AND r.state = 'waiting'"
-            " AND d.id <> ALL(%s) ORDER BY d.added_at, d.id, r.number LIMIT 1",
-            (list(without),),
+            " ON d.id = r.document_id WHERE d.id = %s AND d.state = 'ready' AND NOT r.in_place"
+            " AND r.state = 'waiting' ORDER BY r.number",
+            (document_id,),
         )
-        return WaitingPage(*row) if row else None
+        return [WaitingPage(*row) for row in rows]
 
     def put(self, document_id: str, number: int, content: Content) -> None:
         """Keep what was read of a page that waits. One of a document that was removed meanwhile is forgotten."""
@@ -99,14 +99,17 @@ class RecognitionStore:
         )
         return row[0] if row else None
 
-    def progress(self) -> dict[str, Recognition]:
-        """The ready documents with pages that wait, or were read and are not in place yet, by id."""
+    def progress(self, document_id: str | None = None) -> dict[str, Recognition]:
+        """The ready documents, or this one, with pages that wait, or were read and are not in place yet, by id: the one
+        that came first is the first."""
         rows = self._database.rows(
             "SELECT r.document_id, count(*) FILTER (WHERE NOT r.in_place AND r.state = 'waiting'),"
             " count(*) FILTER (WHERE NOT r.in_place AND r.state <> 'waiting'), count(*) FILTER (WHERE r.in_place)"
             " FROM recognised_pages r JOIN documents d ON d.id = r.document_id AND d.state = 'ready'"
-            " WHERE r.document_id IN (SELECT document_id FROM recognised_pages WHERE NOT in_place)"
-            " GROUP BY r.document_id ORDER BY min(d.added_at), r.document_id"
+            " WHERE r.document_id IN (SELECT document_id FROM recognised_pages WHERE NOT in_place"
+            " AND (%s::text IS NULL OR document_id = %s))"
+            " GROUP BY r.document_id ORDER BY min(d.added_at), r.document_id",
+            (document_id, document_id),
         )
         return {row[0]: Recognition(*row[1:]) for row in rows}
 

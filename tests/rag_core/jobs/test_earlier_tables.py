@@ -44,7 +44,7 @@ def test_a_killed_rechunking_and_queued_runs_go_on(settings: Settings) -> None:
     with Library.open(settings) as library:
         assert library.maintenance.to_rechunk() == 4
         library.jobs.resume()
-        until(lambda: library.jobs.ended() == 2)
+        until(lambda: library.jobs.ended("rechunk", "evaluate") == 2)
         rechunked, run = library.jobs.get("r"), library.evaluation.run(queued.id)
         assert (rechunked.state, rechunked.resumed, rechunked.result.total) == ("done", True, 4)
         assert (library.maintenance.to_rechunk(), run.state, run.done) == (0, "done", 1)
