@@ -20,7 +20,7 @@ INSTALL_LLAMA = (
     f"Install it with a C++ compiler at hand: {_COMMAND}, in the folder of Lectern's source (it compiles for some"
     " minutes)."
 )
-# Told to whoever may ask, so the folder's place on the machine is not in it.
+# Told to whoever may ask for an answer, so the folder's place on the machine is not in it.
 _PUT = "Put a .gguf file into the models folder (LECTERN_MODELS_DIR)."
 
 
@@ -31,7 +31,7 @@ def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
     except OSError as error:
         return (ModelStatus("gguf", "Local model", False, f"The models folder cannot be read: {error.strerror}."),)
     if not files:
-        return (ModelStatus("gguf", "Local model", False, f"No model file yet. {_PUT}"),)
+        return (ModelStatus("gguf", "Local model", False, f"No model file yet. Put a .gguf file into {folder}."),)
     missing = llama_missing()
     return tuple(_gguf_status(path, missing) for path in files)
 

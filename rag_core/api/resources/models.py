@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
@@ -30,7 +31,12 @@ class Download(Closed):
 @router.get("", dependencies=[READ], **answers(object_of("Models", models=list[ModelStatus])))
 def models(request: Request, library: Opened) -> Response:
     """Every model that can be chosen, with what is missing where one is not ready."""
-    return told(request, {"models": to_json(library.language_models.statuses())})
+    models = library.language_models
+    statuses = models.statuses()
+    if caller_of(request).tags:  # where the folder is on the machine is not theirs to know
+        folder = str(models.folder)
+        statuses = tuple(replace(one, reason=one.reason.replace(folder, "the models folder")) for one in statuses)
+    return told(request, {"models": to_json(statuses)})
 
 
 @router.get("/files", dependencies=[READ], **answers(object_of("ModelFiles", files=list[ModelFile])))
