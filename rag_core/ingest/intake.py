@@ -235,7 +235,7 @@ def _note(run: RunContext, arrivals: Arrivals) -> dict[str, Document]:
     with run.storage.removals.turn:
         run.storage.documents.accept([accepted for _, accepted in arrivals.values()])
         files = run.storage.files
-        lost = {key: _data(item) for key, (item, _) in arrivals.items() if not files.path(key).exists()}
+        lost = {key: _data(item) for key, (item, _) in arrivals.items() if not files.has(key)}
         if lost:
             files.write_many(lost)
     return run.storage.documents.some(list(arrivals))

@@ -63,7 +63,7 @@ def _with_file(run: RunContext, works: Sequence[Work]) -> list[Work]:
     """Those whose bytes are here. The others stay as they are, for the data directory that has them."""
     found = []
     for work in works:
-        if run.storage.files.path(work.document.id).exists():
+        if run.storage.files.has(work.document.id):
             found.append(work)
         else:
             run.give_up(work, StoreUnavailable("Its file is not in this data directory.", help=_ELSEWHERE))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rag_core.ingest.batches import chunk, commit, embed, parse
 from rag_core.ingest.context import RunContext
 from rag_core.ingest.executor import Executor
-from rag_core.ingest.stages import chunk, commit, embed, parse
 from rag_core.ingest.work import BATCH_CHUNKS, BATCH_DOCUMENTS, Work
 
 

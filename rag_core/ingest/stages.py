@@ -1,234 +1,144 @@
-"""The stages of the road: functions that take a batch of documents, each with what the stage before made, and return
-those that go on. The others are given up, which `RunContext` tells of."""
+"""The stages of a file's road as functions of values: parse, chunk, embed.
+
+What they take and return can be pickled and holds nothing of a library, so that they can run on another machine. What
+computes, reading processes or an embedding model, a process opens from the values and keeps; a caller that has its own
+open passes it along. `batches` has a run go through them here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.chunking import chunk_document
-from rag_core.domain import Document, ParsedDocument
-from rag_core.errors import Cancelled, LecternError, UnreadableDocument
-from rag_core.ingest.context import RunContext
-from rag_core.ingest.executor import Executor
-from rag_core.ingest.work import Work
-from rag_core.reading import make_card
-from rag_core.reading.base import PDF, RawPage
-from rag_core.reading.ocr import recognised_page
-from rag_core.storage import Stored
-from rag_core.storage.postgres.database import ConnectionLost
-from rag_core.unexpected import each, stage
+from rag_core.domain import Chunk, ParsedDocument, Profile
+from rag_core.embedding import Embedder, open_profile
+from rag_core.embedding.pieces import Pieces
+from rag_core.errors import Cancelled, LecternError
+from rag_core.reading import Reader, make_card
+from rag_core.reading.base import RawPage
+from rag_core.reading.reader import Begun, Progress
+from rag_core.settings import ChunkingSettings, EmbeddingSettings, ReadingSettings
+from rag_core.storage.blobs import Blob
+from rag_core.unexpected import stage
 
 _COUNT_TEXTS = 1000
-# What was read of a long document is embedded first after this many pages, then whenever it is half as much more.
-BEGUN_PAGES = 12
+Stopped = Callable[[], bool]
 
 
-def parse(run: RunContext, works: Sequence[Work], ahead: Executor) -> list[Work]:
-    """Read files: small ones together, or a larger one alone. What was read of that by now is put into `ahead`, which
-    embeds, when it would have nothing to do."""
-    read: list[tuple[Work, ParsedDocument | LecternError]] = []
-    parsed: list[Work] = []
+@dataclass(frozen=True, slots=True)
+class File:
+    """A document's bytes and names, the first it came by first; what else reading it needs.
 
-    def read_together(works: Sequence[Work]) -> None:
-        with stage("reading", *_ids(works)):
-            read.extend(zip(works, _read_all(run, works, ahead), strict=True))
+    recognised: what text recognition has read of its pages by now, None where it is not to be used.
+    """
 
-    each(run.going_on(works), read_together, run.give_up)
-    for work, found in read:
-        try:
-            parsed.append(_with_card(run, work, found))
-        except LecternError as error:
-            run.give_up(work, error)
-    return parsed
+    blob: Blob
+    names: tuple[str, ...]
+    password: str | None = None
+    recognised: Mapping[int, RawPage] | None = None
 
 
-def _ids(works: Sequence[Work]) -> list[str]:
-    return [work.document.id for work in works]
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The embedding model of a profile: where it is found, and how it is run."""
+
+    profile: Profile
+    place: str
+    settings: EmbeddingSettings
+    models_dir: Path
 
 
-def chunk(run: RunContext, works: Sequence[Work]) -> list[Work]:
-    """Cut documents that were read into chunks."""
-    alone = works[0].source if len(works) == 1 else None
-    cut = []
-    for work in works:
-        try:
-            with stage("chunking", work.document.id):
-                made = _cut(run, work, alone)
-            may_be_empty = work.parsed.to_recognise or any(page.recogniser for page in work.parsed.pages)
-            if not made.chunks and not may_be_empty:
-                raise UnreadableDocument("The document holds no text.")
-        except LecternError as error:
-            run.give_up(work, error)
-        else:
-            cut.append(made)
-    return cut
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What a model makes of texts: vectors, float32 (n, d), rows of unit length, and the pieces of each, int8 (p, d).
+
+    pieces: empty where the model gives none.
+    """
+
+    profile: Profile
+    vectors: NDArray[np.float32]
+    pieces: Sequence[Pieces]
 
 
-def embed(run: RunContext, works: Sequence[Work]) -> list[Work]:
-    """Make the vectors that documents have yet to get; a model that cannot be had gives all of them up."""
-    begun = [work for work in works if not work.whole and not run.stopped(work.source)]
-    works = run.going_on([work for work in works if work.whole])
-    if begun:
-        # The whole document meets it again; the others have no part in it.
-        with suppress(LecternError), stage("embedding", *_ids(begun)):
-            _embed(run, begun)
-    embedded: list[Work] = []
-
-    def embed_together(works: Sequence[Work]) -> None:
-        with stage("embedding", *_ids(works)):
-            _embed(run, works)
-        embedded.extend(works)
-
-    try:
-        if works:
-            run.embedder()
-    except LecternError as error:
-        for work in works:
-            run.give_up(work, error)
-        return []
-    each(works, embed_together, run.give_up)
-    return embedded
+def parse(
+    file: File, settings: ReadingSettings, *, reader: Reader | None = None, progress: Progress | None = None,
+    stopped: Stopped | None = None, begun: Begun | None = None,
+) -> ParsedDocument:  # fmt: skip
+    """A file read, with its card. Raises what `Reader.read` raises."""
+    parsed = (reader or _reader(settings)).read(
+        file.blob.path(), file.names[0], password=file.password, progress=progress, cancelled=stopped,
+        recognised=file.recognised, begun=begun,
+    )  # fmt: skip
+    return with_card(file, parsed)
 
 
-def commit(run: RunContext, works: Sequence[Work]) -> None:
-    """Make documents part of the library, in one transaction, and tell of them: their road ends here."""
-    works = run.going_on(works)
-    for work in works:
-        run.tell(work.source, "storing", len(work.chunks), len(work.chunks))
-
-    def commit_together(works: Sequence[Work]) -> None:
-        with stage("commit", *_ids(works)):
-            with run.committing:
-                _commit(run, works)
-            run.finish(works)
-
-    try:
-        each(works, commit_together, run.give_up, of_all=(ConnectionLost,))
-    except ConnectionLost as error:
-        for work in works:
-            run.give_up(work, error)
+def parse_small(
+    files: Sequence[File], settings: ReadingSettings, *, reader: Reader | None = None, stopped: Stopped | None = None
+) -> list[ParsedDocument | LecternError]:
+    """Small files without passwords and pictures read together: each with its card, or what kept it from being read."""
+    found = (reader or _reader(settings)).read_small(
+        [(file.blob.path(), file.names[0]) for file in files], cancelled=stopped
+    )
+    return [_card_or_error(file, parsed) for file, parsed in zip(files, found, strict=True)]
 
 
-def _read_all(run: RunContext, works: Sequence[Work], ahead: Executor) -> list[ParsedDocument | LecternError]:
-    if len(works) == 1 and not works[0].is_small:
-        return [_read(run, works[0], ahead)]
-    files = [(run.storage.files.path(work.document.id), work.names[0]) for work in works]
-    return run.reader.read_small(files, cancelled=lambda: run.stopped(None))
+def with_card(file: File, parsed: ParsedDocument) -> ParsedDocument:
+    """A document, or as much of it as was read by now, with its card."""
+    with stage("card", file.blob.key):
+        return replace(parsed, card=make_card(parsed, file.names))
 
 
-def _with_card(run: RunContext, work: Work, found: ParsedDocument | LecternError) -> Work:
-    """A document that was read, with its card. Raises what kept it from being read."""
-    if isinstance(found, LecternError):
-        raise found
-    if work.is_small:
-        run.tell(work.source, "reading", len(found.pages), len(found.pages))
-    with stage("card", work.document.id):
-        return replace(work, parsed=replace(found, card=make_card(found, work.names)))
-
-
-def _read(run: RunContext, work: Work, ahead: Executor) -> ParsedDocument | LecternError:
-    documents, document_id = run.storage.documents, work.document.id
-    done = 0
-
-    def begun(pages: int, so_far: Callable[[], ParsedDocument]) -> None:
-        nonlocal done
-        is_soon = pages - done < max(BEGUN_PAGES, done // 2)
-        # Cutting by meaning embeds every sentence: once is enough.
-        if is_soon or not ahead.idle or run.settings.chunking.strategy == "semantic":
-            return
-        parsed = so_far()
-        new = replace(parsed, card=make_card(parsed, work.names), pages=parsed.pages[done:])
-        done = pages
-        ahead.put([_cut(run, replace(work, parsed=new, whole=False), work.source)])
-
-    try:
-        # Texts have no password; asking costs a transaction.
-        kept = documents.password(document_id) if work.document.media_type == PDF else None
-        parsed = run.reader.read(
-            run.storage.files.path(document_id), work.names[0], password=run.password or kept,
-            progress=lambda done, total: run.tell(work.source, "reading", done, total),
-            cancelled=lambda: run.stopped(work.source), recognised=_recognised(run, work.document), begun=begun,
-        )  # fmt: skip
-        if run.password and parsed.media_type == PDF:
-            documents.keep_password(document_id, run.password)
-    except LecternError as error:
-        return error
-    return parsed
-
-
-def _recognised(run: RunContext, document: Document) -> dict[int, RawPage] | None:
-    """What text recognition has read of a document; None where there is to be none."""
-    if run.settings.ocr.engine == "none" or not document.has_page_images:
-        return None
-    return {
-        number: recognised_page(number, content)
-        for number, content in run.storage.documents.recognition.of(document.id).items()
-    }
-
-
-def _cut(run: RunContext, work: Work, alone: str | None) -> Work:
-    """A document with its chunks. One of many is not stopped by itself."""
+def chunk(
+    document_id: str, parsed: ParsedDocument, settings: ChunkingSettings, model: Model, *,
+    embedder: Embedder | None = None, stopped: Stopped | None = None,
+) -> tuple[Chunk, ...]:  # fmt: skip
+    """A document cut into chunks, by the tokens of a model. Raises Cancelled, ModelUnavailable."""
+    encoder = embedder or _embedder(model)
 
     def counted(texts: Sequence[str]) -> list[int]:
         # A long document takes many seconds: it can be cancelled in between.
         counts: list[int] = []
         for first in range(0, len(texts), _COUNT_TEXTS):
-            if run.stopped(alone):
+            if stopped and stopped():
                 raise Cancelled("Cancelled.")
-            counts += run.embedder().count_tokens(texts[first : first + _COUNT_TEXTS])
+            counts += encoder.count_tokens(texts[first : first + _COUNT_TEXTS])
         return counts
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        return run.embedder().encode(texts, cancelled=lambda: run.stopped(alone))
+        return encoder.encode(texts, cancelled=stopped)
 
-    chunks = chunk_document(work.document.id, work.parsed, run.settings.chunking, counted, encode)
-    return replace(work, chunks=chunks)
-
-
-def _embed(run: RunContext, works: Sequence[Work]) -> None:
-    embedder = run.embedder()
-    profile = embedder.profile
-    sources = {work.source for work in works}
-    alone = sources.pop() if len(sources) == 1 else None
-    wanted = [(work, key) for work in works for key in work.keys(profile) if key not in work.known]
-    total = sum(len(work.chunks) for work in works)
-    known = total - len(wanted)  # embedded while the document was read
-
-    def tell(done: int, _: int) -> None:
-        if alone is not None or done in (0, len(wanted)):
-            for work in works:
-                if work.whole:
-                    share = len(work.chunks)
-                    run.tell(work.source, "embedding", (known + done) * share // max(total, 1), share)
-
-    tell(0, len(wanted))
-    contexts, texts = [context for _, (_, context, _) in wanted], [text for _, (_, _, text) in wanted]
-    vectors, pieces = embedder.encode_with_pieces(texts, contexts, progress=tell, cancelled=lambda: run.stopped(alone))
-    for (work, key), vector, parts in zip(wanted, vectors, pieces, strict=True):
-        work.known[key] = (vector, parts)
-    for work in works:
-        work.profile = profile
+    return tuple(chunk_document(document_id, parsed, settings, counted, encode))
 
 
-def _commit(run: RunContext, works: Sequence[Work]) -> None:
-    """Commit what was embedded, once more where the library was cut over to another model meanwhile."""
-    profile = run.embedder().profile
-    if any(work.profile != profile for work in works):
-        _embed(run, works)
-    batch = []
-    for work in works:
-        vectors, pieces = work.vectors(profile)
-        batch.append(
-            Stored(
-                work.document.id, work.parsed, work.chunks, vectors, pieces, work.replaces, run.settings.chunking.key
-            )
-        )  # fmt: skip
-    leases, sources = run.cancellation.leases, {work.source for work in works}
-    run.storage.commit(
-        batch, profile, {key: token for key, token in leases.items() if len(leases) == 1 or key in sources}
-    )
+def embed(
+    texts: Sequence[str], contexts: Sequence[str], model: Model, *, embedder: Embedder | None = None,
+    progress: Progress | None = None, stopped: Stopped | None = None,
+) -> Embedded:  # fmt: skip
+    """The vectors of chunks that stand in these contexts. Raises Cancelled, ModelUnavailable."""
+    encoder = embedder or _embedder(model)
+    return Embedded(
+        encoder.profile, *encoder.encode_with_pieces(texts, contexts, progress=progress, cancelled=stopped)
+    )  # fmt: skip
+
+
+def _card_or_error(file: File, parsed: ParsedDocument | LecternError) -> ParsedDocument | LecternError:
+    try:
+        return parsed if isinstance(parsed, LecternError) else with_card(file, parsed)
+    except LecternError as error:
+        return error
+
+
+@cache
+def _reader(settings: ReadingSettings) -> Reader:
+    return Reader(settings)
+
+
+@cache
+def _embedder(model: Model) -> Embedder:
+    return open_profile(model.profile, [model.place], model.settings, model.models_dir)

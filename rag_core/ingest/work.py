@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +31,7 @@ class Work:
     source: str
     document: Document
     parsed: ParsedDocument = _UNREAD
-    chunks: list[Chunk] = field(default_factory=list)
+    chunks: Sequence[Chunk] = ()
     replaces: bool = False
     whole: bool = True
     profile: Profile | None = None

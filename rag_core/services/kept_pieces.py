@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.atomic import write_atomically
-from rag_core.storage.originals.files import disk_failure
+from rag_core.storage.disk import disk_failure
 from rag_core.storage.postgres.pieces import kept_form
 
 _SUFFIX = ".pieces"

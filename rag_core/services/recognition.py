@@ -111,7 +111,7 @@ class Recognising:
         if self._settings().ocr.engine == "none":
             return [], []
         ids = [document_id for document_id, recognition in progress.items() if recognition.waiting]
-        here = [document_id for document_id in ids if self._storage.files.path(document_id).exists()]
+        here = [document_id for document_id in ids if self._storage.files.has(document_id)]
         return here, [document_id for document_id in ids if document_id not in here]
 
     def _recognise(self, page: WaitingPage) -> bool:

@@ -1,9 +1,9 @@
 """Where the library is kept: PostgreSQL is the truth, Chroma and the dump files are made from it."""
 
+from rag_core.storage.blobs.notes import noted
 from rag_core.storage.maintenance.archive import Archive
 from rag_core.storage.maintenance.backup import back_up_beside, report
 from rag_core.storage.maintenance.restore import check_known
-from rag_core.storage.originals.notes import noted
 from rag_core.storage.postgres.rows import Accepted, Stored
 from rag_core.storage.storage import Storage
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from accelerator.atomic import write_atomically
-from rag_core.storage.originals.files import disk_failure
+from rag_core.storage.disk import disk_failure
 from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.conversations import ConversationStore
 from rag_core.storage.postgres.database import MARK

@@ -14,6 +14,9 @@ from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.runtime.closing import closed_on_failure
 from rag_core.settings import Settings
+from rag_core.storage.blobs.folder import FolderBlobs
+from rag_core.storage.blobs.notes import left_notes
+from rag_core.storage.blobs.removals import Removals
 from rag_core.storage.cutover import TARGET, Cutover
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
 from rag_core.storage.epoch import Epoch
@@ -25,9 +28,6 @@ from rag_core.storage.indexes.sync import Sync
 from rag_core.storage.maintenance.archive import Archive
 from rag_core.storage.maintenance.backup import Backup
 from rag_core.storage.maintenance.restore import Restore
-from rag_core.storage.originals.files import FileStore
-from rag_core.storage.originals.notes import left_notes
-from rag_core.storage.originals.removals import Removals
 from rag_core.storage.ownership import Ownership
 from rag_core.storage.pairing import pair
 from rag_core.storage.postgres.access import AccessStore
@@ -305,7 +305,7 @@ class Storage:
         self.hierarchy = HierarchyStore(database)
         self.sources = SourceStore(database)
         self.insights = InsightsStore(database)
-        self.files = FileStore(folder / "files")
+        self.files = FolderBlobs.prepared(folder / "files")
         self.removals = Removals(self.documents, self.files)
         self.log = ChangeLog(database)
         derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)

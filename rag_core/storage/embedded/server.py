@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from accelerator.atomic import remove_leftovers, sync_folder, work_path
 from rag_core.errors import StoreUnavailable
 from rag_core.runtime.private_folders import close_to_others, runtime_folder
-from rag_core.storage.originals.files import prepare_folder
+from rag_core.storage.disk import prepare_folder
 
 _log = logging.getLogger(__name__)
 # After a killed postmaster a new one can be refused until the old one's shared memory is let go.

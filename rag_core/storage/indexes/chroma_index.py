@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from accelerator.faults import reach
 from rag_core.domain import Finding, Profile
 from rag_core.errors import StoreUnavailable
+from rag_core.storage.disk import disk_failure
 from rag_core.storage.indexes.base import DerivedIndex, Surroundings
 from rag_core.storage.indexes.chroma import UNFINISHED, ChromaBatch, ChromaRows, ChromaStore, ChromaUnavailable
 from rag_core.storage.indexes.chroma_hierarchy import ChromaHierarchy
 from rag_core.storage.indexes.comparison import Comparison, first_cosine
-from rag_core.storage.originals.files import disk_failure
 from rag_core.storage.postgres.contents import IndexedDocument
 from rag_core.storage.postgres.new_vectors import NewVectors
 from rag_core.storage.postgres.truth import Rows

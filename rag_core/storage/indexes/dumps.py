@@ -24,7 +24,7 @@ from accelerator.segments import Segments, Stopped
 from accelerator.selection import Selection
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
-from rag_core.storage.originals.files import disk_failure, prepare_folder, remove_file
+from rag_core.storage.disk import disk_failure, prepare_folder, remove_file
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".dump"

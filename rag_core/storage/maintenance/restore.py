@@ -15,10 +15,11 @@ from psycopg.rows import TupleRow
 
 from accelerator.faults import reach
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreUnavailable
+from rag_core.storage.blobs import Blobs
+from rag_core.storage.blobs.folder import ID
+from rag_core.storage.blobs.notes import Note
 from rag_core.storage.maintenance.archive import Archive, Manifest, damaged
 from rag_core.storage.maintenance.backup import GONE, PASSING, TABLES, copy_command
-from rag_core.storage.originals.files import ID, FileStore
-from rag_core.storage.originals.notes import Note
 from rag_core.storage.postgres.database import MARK, Database, migrate, migrations
 
 _FILE = re.compile(rf"files/{ID.pattern}")
@@ -30,7 +31,7 @@ _ALLOWED = ("embedding_profiles", "preferences")
 class Restore:
     """Fills one empty library."""
 
-    def __init__(self, database: Database, files: FileStore) -> None:
+    def __init__(self, database: Database, files: Blobs) -> None:
         self._database = database
         self._files = files
         self._note = Note(files, _NOTE)

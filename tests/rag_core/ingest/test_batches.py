@@ -11,8 +11,9 @@ import pytest
 from rag_core import AddEvent, Cancellation, Library, Settings, Upload
 from rag_core.errors import StoreUnavailable
 from rag_core.ingest.work import BATCH_DOCUMENTS
+from rag_core.storage.blobs.folder import FolderBlobs
+from rag_core.storage.disk import disk_failure
 from rag_core.storage.indexes.dumps import DumpStore
-from rag_core.storage.originals.files import FileStore, disk_failure
 from tests.conftest import PROJECT
 from tests.rag_core.samples import TEXTS
 
@@ -104,18 +105,18 @@ def test_cancelling_everything_leaves_what_was_ready(library: Library) -> None:
 
 
 def test_one_that_the_disk_refuses_does_not_keep_its_batch(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = FileStore.write
+    write = FolderBlobs.write
 
     def refuse(*_: object) -> None:
         raise disk_failure(OSError(27, "File too large"))
 
-    def picky(store: FileStore, document_id: str, parts: list[bytes]) -> None:
+    def picky(store: FolderBlobs, document_id: str, parts: list[bytes]) -> None:
         if b"number 14." in parts[0]:
             refuse()
         write(store, document_id, parts)
 
-    monkeypatch.setattr(FileStore, "write_many", refuse)
-    monkeypatch.setattr(FileStore, "write", picky)
+    monkeypatch.setattr(FolderBlobs, "write_many", refuse)
+    monkeypatch.setattr(FolderBlobs, "write", picky)
     told = ends(library.add(notes(4)))
     assert {name: event.stage for name, event in told.items()} == {
         "0.txt": "ready", "1.txt": "ready", "2.txt": "failed", "3.txt": "ready",

@@ -14,7 +14,7 @@ from rag_core import AddEvent, Library, Settings
 from rag_core.domain import Chunk, Document
 from rag_core.embedding import Embedder, open_embedder
 from rag_core.errors import Cancelled
-from rag_core.ingest import Ingest, stages
+from rag_core.ingest import Ingest, batches
 from rag_core.ingest.work import Work
 from rag_core.reading import Reader, reader
 from tests.conftest import PROJECT
@@ -25,7 +25,7 @@ PDF = next((PROJECT / "data" / "samples").glob("*.pdf"))
 
 def test_a_long_document_is_embedded_while_it_is_read(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "BUNDLE_PAGES", 2)
-    monkeypatch.setattr(stages, "BEGUN_PAGES", 4)
+    monkeypatch.setattr(batches, "BEGUN_PAGES", 4)
     made: list[int] = []
     encode = Embedder.encode_with_pieces
 
@@ -60,7 +60,7 @@ def test_one_that_is_cancelled_while_it_is_read_takes_no_other_along(
         for name in ("begun", "whole")
     )
     assert run.lease("whole")
-    assert stages.embed(run, [replace(begun, whole=False), whole]) == [whole]
+    assert batches.embed(run, [replace(begun, whole=False), whole]) == [whole]
     assert len(whole.known) == 1
     assert begun.known == {}
 

@@ -20,13 +20,13 @@ from rag_core.cli import main
 from rag_core.domain import Scope
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted
+from rag_core.storage.blobs.folder import FolderBlobs
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.maintenance import archive as archives
 from rag_core.storage.maintenance import backup as backups
 from rag_core.storage.maintenance.archive import Archive, ArchiveWriter, Manifest
 from rag_core.storage.maintenance.backup import PASSING, TABLES
 from rag_core.storage.maintenance.restore import Restore
-from rag_core.storage.originals.files import FileStore
 from rag_core.storage.postgres.database import MARK
 from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
@@ -190,16 +190,16 @@ def test_a_document_removed_amid_a_backup_is_left_out(
     filled: Library, other: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (chess,) = [d for d in filled.documents() if d.title == "chess"]
-    path = FileStore.path
+    path = FolderBlobs.path
     removed = []
 
-    def remove_first(self: FileStore, document_id: str) -> Path:
+    def remove_first(self: FolderBlobs, document_id: str) -> Path:
         if not removed:
             removed.append(chess.id)
             filled.remove(chess.id)
         return path(self, document_id)
 
-    monkeypatch.setattr(FileStore, "path", remove_first)
+    monkeypatch.setattr(FolderBlobs, "path", remove_first)
     report = filled.maintenance.backup(tmp_path / "a.lectern")
     monkeypatch.undo()
     assert (report.documents, report.files, report.notes) == (3, 3, ())
@@ -467,7 +467,7 @@ def test_a_disk_without_room_is_said_before_anything_is_written(sealed: bytes, o
 
 
 KILLS = {
-    "before the files": (FileStore, "write"),
+    "before the files": (FolderBlobs, "write"),
     "amid the tables": (Restore, "_write_tables"),
     "before the dumps": (DumpStore, "write_many"),
 }

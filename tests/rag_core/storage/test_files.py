@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rag_core.storage.originals.files import FileStore
+from rag_core.storage.blobs.folder import FolderBlobs
 
 ID = "0" * 32
 
 
 def test_a_name_leads_to_the_bytes_and_goes_with_them(tmp_path: Path) -> None:
-    files = FileStore(tmp_path / "files")
+    files = FolderBlobs.prepared(tmp_path / "files")
     files.write(ID, [b"words"])
     assert files.named(ID, "") == files.path(ID)
     named = files.named(ID, "notes/a letter.txt")

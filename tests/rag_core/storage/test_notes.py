@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from rag_core.storage.originals.files import FileStore
-from rag_core.storage.originals.notes import left_notes, noted
+from rag_core.storage.blobs.folder import FolderBlobs
+from rag_core.storage.blobs.notes import left_notes, noted
 
 IDS = [f"{number:032x}" for number in range(4)]
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> FileStore:
-    store = FileStore(tmp_path / "files")
+def files(tmp_path: Path) -> FolderBlobs:
+    store = FolderBlobs.prepared(tmp_path / "files")
     store.write(IDS[0], [b"of a document that is there"])
     return store
 
 
-def test_a_block_that_ends_keeps_what_came_in(files: FileStore) -> None:
+def test_a_block_that_ends_keeps_what_came_in(files: FolderBlobs) -> None:
     with noted(files, IDS[1:]) as known:
         files.write_many({key: b"new" for key in IDS[1:]})
         known.update(IDS[1:3])
@@ -27,7 +27,7 @@ def test_a_block_that_ends_keeps_what_came_in(files: FileStore) -> None:
     assert left_notes(files) == []
 
 
-def test_a_block_that_is_cut_off_leaves_it_to_the_next_opening(files: FileStore) -> None:
+def test_a_block_that_is_cut_off_leaves_it_to_the_next_opening(files: FolderBlobs) -> None:
     with pytest.raises(KeyboardInterrupt), noted(files, IDS[1:]):
         files.write_many({key: b"new" for key in IDS[1:]})
         raise KeyboardInterrupt
@@ -40,7 +40,7 @@ def test_a_block_that_is_cut_off_leaves_it_to_the_next_opening(files: FileStore)
 
 
 @pytest.mark.parametrize("data", [b"", b"[", b"7", b'["../../x", 3, null]'], ids=["empty", "cut", "number", "paths"])
-def test_a_note_that_cannot_be_read_takes_nothing_along(files: FileStore, data: bytes) -> None:
+def test_a_note_that_cannot_be_read_takes_nothing_along(files: FolderBlobs, data: bytes) -> None:
     files.path("note-odd").write_bytes(data)
     (note,) = left_notes(files)
     assert note.read() == []
@@ -49,6 +49,6 @@ def test_a_note_that_cannot_be_read_takes_nothing_along(files: FileStore, data: 
     assert left_notes(files) == []
 
 
-def test_nothing_to_note_writes_nothing(files: FileStore) -> None:
+def test_nothing_to_note_writes_nothing(files: FolderBlobs) -> None:
     with noted(files, []):
         assert left_notes(files) == []

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 
 from accelerator.faults import reach
 from rag_core.errors import StoreUnavailable
-from rag_core.storage.originals.files import FileStore
+from rag_core.storage.blobs.base import Blobs
 from rag_core.storage.postgres.documents import DocumentStore
 
 _log = logging.getLogger(__name__)
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 class Removals:
     """Sweeps what is being removed. Thread-safe; what fails is tried again the next time."""
 
-    def __init__(self, documents: DocumentStore, files: FileStore) -> None:
+    def __init__(self, documents: DocumentStore, files: Blobs) -> None:
         self._documents = documents
         self._files = files
         self._lock = threading.RLock()

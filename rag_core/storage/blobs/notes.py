@@ -7,42 +7,39 @@ import secrets
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from accelerator.atomic import write_atomically
-from rag_core.storage.originals.files import ID, FileStore, disk_failure, remove_file
+from rag_core.storage.blobs.base import Blobs
+from rag_core.storage.blobs.folder import ID
 
 _PREFIX = "note-"
 
 
 class Note:
-    """The ids of originals, in a file beside them."""
+    """The ids of originals, kept beside them."""
 
-    def __init__(self, files: FileStore, name: str) -> None:
+    def __init__(self, files: Blobs, name: str) -> None:
         self._files = files
-        self._path = files.path(_PREFIX + name)
+        self._key = _PREFIX + name
 
     def write(self, ids: Sequence[str]) -> None:
         """Note ids. Raises StoreUnavailable."""
-        try:
-            write_atomically(self._path, [json.dumps(ids).encode()])
-        except OSError as error:
-            raise disk_failure(error) from error
+        self._files.write(self._key, [json.dumps(ids).encode()])
 
     def read(self) -> list[str]:
         """The ids; none when there is no note."""
         try:
-            return [str(key) for key in json.loads(self._path.read_bytes()) if ID.fullmatch(str(key))]
-        except (OSError, ValueError, TypeError):
+            return [str(key) for key in json.loads(self._files.read(self._key) or "[]") if ID.fullmatch(str(key))]
+        except (ValueError, TypeError):
             return []
 
     def clear(self, known: Collection[str]) -> None:
         """Remove the noted originals save for those of known documents, and the note. Raises StoreUnavailable."""
         for document_id in set(self.read()).difference(known):
             self._files.remove(document_id)
-        remove_file(self._path)
+        self._files.remove(self._key)
 
 
 @contextmanager
-def noted(files: FileStore, ids: Sequence[str]) -> Iterator[set[str]]:
+def noted(files: Blobs, ids: Sequence[str]) -> Iterator[set[str]]:
     """Note the originals of new documents until the block, which writes them and the documents' rows, has ended.
 
     It fills the set with the documents that came in; originals of others are removed then. Where the block does not
@@ -58,6 +55,6 @@ def noted(files: FileStore, ids: Sequence[str]) -> Iterator[set[str]]:
     note.clear(known)
 
 
-def left_notes(files: FileStore) -> list[Note]:
+def left_notes(files: Blobs) -> list[Note]:
     """The notes that a killed process left."""
-    return [Note(files, path.name.removeprefix(_PREFIX)) for path in files.path("").glob(f"{_PREFIX}*")]
+    return [Note(files, key.removeprefix(_PREFIX)) for key in files.keys(_PREFIX)]

@@ -1,1 +1,0 @@
-"""The bytes of documents as they came in."""
