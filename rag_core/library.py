@@ -74,6 +74,7 @@ class Library:
         from rag_core.ingest import Ingest
         from rag_core.insights import InsightsService
         from rag_core.jobs import Jobs
+        from rag_core.jobs.kinds import follow_runs, keep_up, kinds
         from rag_core.services.access import Access
         from rag_core.services.asking import Asking
         from rag_core.services.catalogue import Catalogue
@@ -86,7 +87,6 @@ class Library:
         from rag_core.services.maintenance import Maintenance
         from rag_core.services.preferences import Preferences
         from rag_core.services.recognition import Recognising
-        from rag_core.services.work import follow_runs, keep_up, kinds
 
         self.preferences = Preferences(settings, storage)
         self.embedding = EmbeddingInUse(storage, self.preferences)
@@ -102,7 +102,7 @@ class Library:
         self.evaluation = Evaluation(storage, Host(
             settings=lambda: self.preferences.chosen, models=self.language_models.statuses, encode=asking.embed,
             corpus=asking.corpus, answer=asking.answer, model=asking.language_model, apply=self.preferences.apply,
-            closing=self._closing.is_set, follow=lambda runs, token: follow_runs(self.jobs, runs, token),
+            closing=self._closing.is_set, follow=partial(follow_runs, self),
         ))  # fmt: skip
         self.access = Access(storage)
         self.insights = InsightsService(storage, asking.embed)

@@ -1,6 +1,6 @@
 """What a kind of job is, and what it is given to work with.
 
-A kind of job is one class, or one `Plain`, and one line in `rag_core/services/work.py`. What it makes is one of
+A kind of job is one class, or one `Plain`, and one line in `rag_core/jobs/kinds.py`. What it makes is one of
 `rag_core.domain.jobs.JobResult`.
 """
 

@@ -50,8 +50,8 @@ from rag_core.domain import (
 )
 from rag_core.errors import SourceUnavailable
 from rag_core.jobs import Jobs
+from rag_core.jobs.kinds import kinds
 from rag_core.retrieval import Retrieval
-from rag_core.services.work import kinds
 from rag_core.settings import Settings
 from rag_core.sources import Keyed
 from tests.pages.fake_evaluation import FakeEvaluation

@@ -1,52 +1,26 @@
-"""The kinds of long work that a library does, a line each."""
+"""Files as jobs: accepted at once, then read and embedded, many at a time."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import AddEvent, BackupReport, Job, JobState, Progress, Question
-from rag_core.domain import Run as EvaluationRun
-from rag_core.errors import ConfigurationError
-from rag_core.jobs import Jobs, Kind, Plain, Request, Run
-from rag_core.services.visiting import Visiting
+from rag_core.domain import AddEvent, Job, JobState, Progress
+from rag_core.jobs.base import Kind, Request
+from rag_core.jobs.board import Run
 from rag_core.sources import Keyed
 
 if TYPE_CHECKING:
     from rag_core.library import Library
-    from rag_core.services.maintenance import Maintenance
 
 _ENDS: Mapping[str, JobState] = {"ready": "done", "failed": "failed", "cancelled": "cancelled"}
 _LONG_BYTES = 2**19  # files that are larger are read and embedded beside the others
 
 
-def kinds(library: Library) -> tuple[Kind, ...]:
-    """Every kind. Checks, backups and what makes the vectors anew are done one at a time, each in its lane."""
-    upkeep = library.maintenance
-    return (
-        Adding(library),
-        Visiting(library),
-        Evaluating(library),
-        Drafting(library),
-        Plain("verify", "checking", lambda job, _: upkeep.verify(bool(job.params.get("deep")))),
-        Plain("repair", "checking", lambda *_: upkeep.repair()),
-        Plain("backup", "backing up", lambda job, _: _backup(upkeep, job)),
-        Plain("reembed", "remaking", lambda _, token: upkeep.reembed(cancellation=token), resumes=True),
-        Plain("discard", "remaking", lambda *_: _discard(upkeep)),
-        Plain("rechunk", "rechunking", lambda _, token: upkeep.rechunk(cancellation=token), resumes=True),
-        Plain("recognise", "recognising", lambda _, token: library.recognition.run(cancellation=token), resumes=True),
-        Plain("cluster", "clustering", lambda _, token: library.clusters.run(cancellation=token), resumes=True),
-        Plain("download", "downloading", lambda job, token: _download(library, job, token)),
-    )
-
-
-class Adding(Kind):
+class AddKind(Kind):
     """Files of this machine, uploads, and documents that failed before.
 
     A job first waits to be accepted: its bytes are kept from then on, and it has a document. Then it waits to be read
@@ -167,117 +141,6 @@ class Adding(Kind):
             run.tell(job_id, progress, **changes)
 
 
-class Evaluating(Kind):
-    """Runs of the evaluation, each a job under its own id; those that began together take turns."""
-
-    name = "evaluate"
-    lane = "evaluating"
-    queues = resumes = True
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-
-    def batch(self, waiting: Sequence[Job]) -> Sequence[Job]:
-        """Those that were begun together."""
-        return [job for job in waiting if job.params == waiting[0].params]
-
-    def run(self, run: Run) -> None:
-        """Carry runs out. How each ended is its own word."""
-        evaluation = self._library.evaluation
-        ids = [job.id for job in run.jobs]
-        for step in evaluation.steps(ids, cancellation=run.token):
-            run.tell(step.note, step)
-        states = {found.id: found.state for found in evaluation.runs()}
-        for run_id in ids:
-            state = states.get(run_id, "cancelled")  # it was deleted
-            if state not in ("waiting", "running"):  # as it is where the library is being closed
-                run.end(run_id, state)
-
-    def cancel(self, token: Cancellation, job: Job) -> None:
-        """One run of those that take turns."""
-        token.cancel(job.id)
-
-    def lost(self, token: Cancellation, job: Job) -> None:
-        """The others go on."""
-        token.cancel(job.id)
-
-    def dropped(self, job: Job) -> None:
-        """It does not go on by itself either."""
-        with suppress(KeyError):
-            self._library.evaluation.cancel(job.id)
-
-    def left(self, known: Collection[Job]) -> Iterable[Request]:
-        """Runs that were under way."""
-        there = {job.id for job in known}
-        for run in reversed(self._library.evaluation.runs()):
-            if run.state in ("waiting", "running") and run.id not in there:
-                yield Request(run.configuration.name, id=run.id)
-
-
-class Drafting(Kind):
-    """Questions for a set, from the documents; those made so far can be looked at meanwhile."""
-
-    name = lane = "draft"
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-
-    def run(self, run: Run) -> None:
-        """Draft. `params`: set, count, documents or None for all, model or None for none."""
-        (job,) = run.jobs
-        evaluation, wanted = self._library.evaluation, job.params
-        made: tuple[Question, ...] = ()
-        run.tell(job.id, Progress("drafting", 0, wanted["count"]))
-        # Another draw of chance each time, or a second drafting would bring the same questions.
-        seed = len(evaluation.questions(wanted["set"]))
-        for question in evaluation.draft(
-            wanted["count"], wanted["documents"], wanted["model"], seed, cancellation=run.token
-        ):
-            made = (*made, replace(question, id=uuid4().hex[:12]))
-            run.tell(job.id, Progress("drafting", len(made), wanted["count"]), result=made)
-        run.end(job.id, "cancelled" if run.token.is_set() else "done", result=made)
-
-
-def follow_runs(jobs: Jobs, runs: Sequence[EvaluationRun], token: Cancellation) -> Iterator[Progress]:
-    """Have runs of the evaluation carried out, telling of each step. Raises what kept one from being begun."""
-    batch = {"batch": uuid4().hex}
-    asked = [Request(run.configuration.name, batch, id=run.id) for run in runs]
-    ids = [job.id for job in jobs.submit_all(Evaluating.name, asked)] if asked else []
-    steps: dict[str, Progress] = {}
-    for job in jobs.follow(ids, token):
-        if job.progress.note and steps.get(job.id) != job.progress:
-            steps[job.id] = job.progress
-            yield job.progress
-        if job.error is not None:
-            raise job.error
-
-
-def keep_up(library: Library, kind: str) -> None:
-    """Have what goes on in the background done, as the one job of its kind. Raises what it fails with."""
-    asked = library.jobs.submit_all(kind, [Request(id=kind)])
-    for job in library.jobs.follow([job.id for job in asked], Cancellation()):
-        if job.error is not None:
-            raise job.error
-
-
 def _sources(run: Run) -> list[Keyed]:
     """What is added, each told of by its job's id. A path that was given before may be kept with the job alone."""
     return [Keyed(job.id, run.private(job.id) or Path(job.params["path"])) for job in run.jobs]
-
-
-def _backup(upkeep: Maintenance, job: Job) -> BackupReport:
-    try:
-        return upkeep.backup(job.params["path"], replace=bool(job.params.get("replace")))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ConfigurationError(f"It cannot be written there: {reason}.", help="Name another file.") from error
-
-
-def _discard(upkeep: Maintenance) -> Progress:
-    upkeep.discard_reembedding()
-    return Progress("forgotten")
-
-
-def _download(library: Library, job: Job, token: Cancellation) -> Iterator[Progress]:
-    wanted, sha256, owner = job.params["wanted"], job.params.get("sha256", ""), bool(job.params.get("owner"))
-    return library.language_models.download(wanted, sha256=sha256, owner=owner, cancellation=token)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Job, Progress, SourceReport, WebAddress
 from rag_core.errors import LecternError
-from rag_core.jobs import Kind, Run
+from rag_core.jobs.base import Kind
+from rag_core.jobs.board import Run
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
 
-class Visiting(Kind):
+class FetchKind(Kind):
     """A job's name is the location. `params`: depth, pages and delay_s of an address that is added; none to update."""
 
     name = "visit"
