@@ -2,32 +2,33 @@
 
 A block is a paragraph, a list item, a heading or a table; its runs are stretches of text in one style, numbers of
 citations, the hosts that links lead to, and the ends of sentences that no passage holds. The same layout serves the
-growing answer and the whole one, so that nothing moves when it is finished.
+growing answer and the whole one, so that nothing moves when it is finished. Lines are put into blocks here, since
+Markdown's own rules lose text: cells that have no head, a number that is alone on its line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import NotRequired, TypedDict
 from urllib.parse import urlsplit
 
+from markdown_it import MarkdownIt
+
 from rag_core.domain import Sentence
 
-Span = tuple[int, int]
-
+# All that is read of Markdown within a line; HTML, addresses and the rest stay the text that they are.
+_PARSER = MarkdownIt("zero").enable(["emphasis", "backticks", "link", "image"])
+_PARSER.normalizeLink = lambda url: url  # type: ignore[method-assign]
 _BULLET = re.compile(r"\s*([-*•]|\d{1,2}[.)])\s+")
 _HEADING = re.compile(r"#{1,6}\s+")
-_INLINE = re.compile(
-    r"(?P<image>!?)\[(?P<label>[^\]\[\n]*)\]\((?P<address>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)[^()\n]*\)"
-    r"|(?P<bare>https?://[^\s<>\"'\])]+)"
-    r"|\*\*(?P<strong>[^*\n]+)\*\*|`(?P<code>[^`\n]+)`|\s*\[(?P<cite>\d{1,3}(?:\s*,\s*\d{1,3})*)\]",
-    re.UNICODE,
-)
 _ROW = re.compile(r"\s*\|")
 _RULE = re.compile(r"[\s|:-]+")
 _CELL = re.compile(r"[^|\s](?:[^|]*[^|\s])?|(?<=\|)\s*(?=\|)")
-_SKIPPED = re.compile(r"\s|[*`|]|\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
+_CITES_OR_ADDRESS = re.compile(r"\s*\[(?P<cites>\d{1,3}(?:\s*,\s*\d{1,3})*)\]|(?P<address>https?://[^\s<>\"'\])]+)")
+_SKIPPED = re.compile(r"[\s*`|]")
 
 
 class Run(TypedDict):
@@ -51,142 +52,100 @@ class Block(TypedDict):
     rows: NotRequired[list[list[list[Run]]]]
 
 
-class _Lines(TypedDict):
-    kind: str
-    label: str
-    spans: list[Span]
-
-
 def blocks(text: str, sentences: Sequence[Sentence] = ()) -> list[Block]:
     """Lay out an answer. Without sentences (while it grows) the `[1]` in the text stand for citations."""
-    text, placed = _place(text, sentences)
-    laid_out = []
-    for lines in _group(text):
-        if lines["kind"] == "table":
-            laid_out.append(_table(text, lines["spans"], placed))
-            continue
-        runs = _join(text, lines["spans"], placed)
-        if runs:
-            laid_out.append(Block(kind=lines["kind"], label=lines["label"], runs=runs))
-    return laid_out
+    found = list(_group(text))
+    sentences = [one for one in sentences if _letters(_runs(one.text))]
+    if not sentences:
+        return found
+    spans = _place(found, sentences)
+    if spans is None:  # the text has not all of them, word for word: they are the answer
+        joined = [run for one in sentences for run in (Run(text=" ", style=""), *_runs(one.text))][1:]
+        found = [Block(kind="p", label="", runs=joined)]
+        spans = _place(found, sentences) or []
+    at = 0
+    owners = {place: number for number, span in enumerate(spans) for place in range(*span)}
+    for runs in _stretches(found):
+        marked: list[Run] = []
+        for run in runs:
+            before = len(marked)
+            while "host" in run and before and not marked[before - 1].keys() & {"text", "host"}:
+                before -= 1  # where a sentence's last word leads comes before its numbers
+            marked[before:before] = _marked(run, at, owners, sentences)
+            at += len(_letters([run]))
+        runs[:] = marked
+    return found
 
 
-def _table(text: str, spans: Sequence[Span], placed: Sequence[tuple[Span, Sentence]]) -> Block:
-    rows = []
-    for span in spans:
-        if not _RULE.fullmatch(text, *span):
-            cells = [match.span() for match in _CELL.finditer(text, *span)]
-            rows.append([_join(text, [cell], placed) for cell in cells])
-    return Block(kind="table", label="", runs=[], rows=rows)
-
-
-def _place(text: str, sentences: Sequence[Sentence]) -> tuple[str, list[tuple[Span, Sentence]]]:
-    """Find each sentence in the text, whatever marks and spaces stand between its letters; where one is not there, the
-    sentences alone become the text."""
-    letters, places = _letters(text)
-    placed: list[tuple[Span, Sentence]] = []
-    cursor = 0
-    for sentence in sentences:
-        wanted, _ = _letters(sentence.text)
-        start = letters.find(wanted, cursor)
-        if start < 0 or not wanted:
-            return _join_sentences(sentences)
-        cursor = start + len(wanted)
-        placed.append(((places[start], places[cursor - 1] + 1), sentence))
-    return text, placed
-
-
-def _letters(text: str) -> tuple[str, list[int]]:
-    """The text without spaces and marks, and where each of its characters stands."""
-    skipped = {place for match in _SKIPPED.finditer(text) for place in range(*match.span())}
-    places = [place for place in range(len(text)) if place not in skipped]
-    return "".join(text[place] for place in places), places
-
-
-def _join_sentences(sentences: Sequence[Sentence]) -> tuple[str, list[tuple[Span, Sentence]]]:
-    text, placed = "", []
-    for sentence in sentences:
-        text += " " if text else ""
-        placed.append(((len(text), len(text) + len(sentence.text)), sentence))
-        text += sentence.text
-    return text, placed
-
-
-def _group(text: str) -> Iterator[_Lines]:
+def _group(text: str) -> Iterator[Block]:
     """Lines to blocks: an empty line, a bullet, a heading or a table's first row begins a new one."""
-    block: _Lines | None = None
-    offset = 0
-    for line in text.splitlines(keepends=True):
-        start, end = offset, offset + len(line.rstrip())
-        offset += len(line)
+    kind, label, lines = "p", "", list[str]()
+    for line in [*text.splitlines(), ""]:
         opening = _BULLET.match(line) or _HEADING.match(line)
         is_row = _ROW.match(line) is not None
-        goes_on = block is not None and block["kind"] != "h" and is_row == (block["kind"] == "table")
-        if opening is not None or start >= end or block is None or not goes_on:
-            if block is not None and block["spans"]:
-                yield block
-            block = _Lines(kind="table", label="", spans=[]) if is_row else _begin(opening)
-            start += opening.end() if opening else 0
-        if start < end:
-            block["spans"].append((start, end))
-    if block is not None and block["spans"]:
-        yield block
+        goes_on = line.strip() and not opening and kind != "h" and is_row == (kind == "table")
+        if not lines or not goes_on:
+            yield from _block(kind, label, lines)
+            bullet = opening[1] if opening and opening.re is _BULLET else ""
+            kind = "li" if bullet else "h" if opening else "table" if is_row else "p"
+            label, lines = "•" if bullet in ("-", "*", "•") else bullet, []
+        if rest := line[opening.end() if opening else 0 :].strip():
+            lines.append(rest)
 
 
-def _begin(opening: re.Match[str] | None) -> _Lines:
-    if opening is None:
-        return _Lines(kind="p", label="", spans=[])
-    if opening.re is _HEADING:
-        return _Lines(kind="h", label="", spans=[])
-    label = opening.group(1)
-    return _Lines(kind="li", label="•" if label in "-*•" else label, spans=[])
+def _block(kind: str, label: str, lines: Sequence[str]) -> Iterator[Block]:
+    if kind == "table" and lines:
+        rows = [[list(_runs(cell)) for cell in _CELL.findall(line)] for line in lines if not _RULE.fullmatch(line)]
+        yield Block(kind="table", label="", runs=[], rows=rows)
+    elif runs := list(_runs(" ".join(lines))):
+        yield Block(kind=kind, label=label, runs=runs)
 
 
-def _join(text: str, spans: Sequence[Span], placed: Sequence[tuple[Span, Sentence]]) -> list[Run]:
-    runs: list[Run] = []
-    for number, span in enumerate(spans):
-        if number:
-            runs.append(Run(text=" "))
-        for part, style, cites in _inline(text, span):
-            if style == "address":
-                runs.extend(_led_to(text[slice(*part)]))
-            elif cites and not placed:
-                runs.extend(Run(cite=cite) for cite in cites)
-            elif not cites:
-                runs.extend(_decorate(text, part, style, placed))
-    return _citations_of(runs, spans, placed)
+def _runs(text: str) -> Iterator[Run]:
+    """What a line of Markdown holds, one style after the other. What leads nowhere else stays as it is written."""
+    style, led_to = "", [""]
+    for token in _PARSER.parseInline(text)[0].children or ():
+        if token.type in ("strong_open", "strong_close") and token.markup == "**":
+            style = "strong" if token.type == "strong_open" else ""
+        elif token.type == "code_inline":
+            yield Run(text=token.content, style="code")
+        elif token.type == "link_open":
+            led_to.append(str(token.attrs["href"]))
+            if not _host(led_to[-1]):
+                yield Run(text="[", style=style)
+        elif token.type == "link_close":
+            address = led_to.pop()
+            host = _host(address)
+            yield Run(host=host, address=address) if host else Run(text=f"]({address})", style=style)
+        elif token.type == "image":
+            yield from _image(token.content, str(token.attrs["src"]))
+        else:
+            yield from _text(token.content or token.markup, style)
 
 
-def _inline(text: str, span: Span) -> Iterator[tuple[Span, str, tuple[int, ...]]]:
-    """Cut a line into stretches of one style and citation marks."""
-    cursor = span[0]
-    for match in _INLINE.finditer(text, *span):
-        if (address := match["address"] or match["bare"]) and not _host(address):
-            continue  # leads nowhere else: text like any other
-        if match.start() > cursor:
-            yield (cursor, match.start()), "", ()
+def _image(label: str, address: str) -> Iterator[Run]:
+    """An image is said to be left out."""
+    if host := _host(address):
+        yield Run(text=label, style="")
+        yield Run(host=f"image at {host}, not loaded", address=address)
+    else:
+        yield Run(text=f"![{label}]({address})", style="")
+
+
+def _text(text: str, style: str) -> Iterator[Run]:
+    """Plain words, with the citations and addresses among them."""
+    cursor = 0
+    for match in _CITES_OR_ADDRESS.finditer(text):
+        end = match.start() if match["cites"] else match.end()
+        if end > cursor:
+            yield Run(text=text[cursor:end], style=style)
         cursor = match.end()
-        if match["address"]:
-            yield match.span("label"), "", ()
-            yield (match.start(), match.end()) if match["image"] else match.span("address"), "address", ()
-        elif match["bare"]:
-            yield match.span(), "", ()
-            if urlsplit(match["bare"]).netloc != _host(match["bare"]):  # not what it looks like, perhaps
-                yield match.span(), "address", ()
-        elif match.lastgroup == "cite":
-            yield match.span(), "", tuple(int(number) for number in match["cite"].split(","))
-        elif match.lastgroup is not None:
-            yield match.span(match.lastgroup), match.lastgroup, ()
-    if cursor < span[1]:
-        yield (cursor, span[1]), "", ()
-
-
-def _led_to(link: str) -> Iterator[Run]:
-    """Where a link leads; an image is said to be left out."""
-    image = link.startswith("![")
-    address = link[link.index("](") + 2 :].split()[0].rstrip(")") if image else link
-    host = _host(address)
-    yield Run(host=f"image at {host}, not loaded" if image else host, address=address)
+        if match["cites"]:
+            yield from (Run(cite=int(number)) for number in match["cites"].split(","))
+        elif (host := _host(match["address"])) != re.split("[/?#]", match["address"])[2]:
+            yield Run(host=host, address=match["address"])  # not what it looks like, perhaps
+    if cursor < len(text):
+        yield Run(text=text[cursor:], style=style)
 
 
 def _host(address: str) -> str:
@@ -198,36 +157,51 @@ def _host(address: str) -> str:
         return "an odd address" if "://" in address else ""
 
 
-def _decorate(text: str, part: Span, style: str, placed: Sequence[tuple[Span, Sentence]]) -> Iterator[Run]:
-    """One stretch, cut at the ends of sentences, each followed by its citations."""
-    cursor = part[0]
-    for (start, end), sentence in placed:
-        if end <= part[0] or start >= part[1]:
+def _stretches(found: Sequence[Block]) -> Iterator[list[Run]]:
+    """The runs of blocks, cell by cell where they are tables."""
+    for block in found:
+        yield from (cell for row in block.get("rows", [[block["runs"]]]) for cell in row)
+
+
+def _letters(runs: Iterable[Run]) -> str:
+    """Text without spaces and marks."""
+    return _SKIPPED.sub("", "".join(run.get("text", "") for run in runs))
+
+
+def _place(found: Sequence[Block], sentences: Sequence[Sentence]) -> list[tuple[int, int]] | None:
+    """Where each sentence stands among the letters of the blocks; None where one is not there."""
+    letters = "".join(map(_letters, _stretches(found)))
+    spans, cursor = [], 0
+    for sentence in sentences:
+        wanted = "".join(map(_letters, _stretches(list(_group(sentence.text)))))
+        start = letters.find(wanted, cursor)
+        if start < 0 or not wanted:
+            return None
+        cursor = start + len(wanted)
+        spans.append((start, cursor))
+    return spans
+
+
+def _marked(run: Run, at: int, owners: Mapping[int, int], sentences: Sequence[Sentence]) -> Iterator[Run]:
+    """A run, whose first letter is the one at `at`, cut at the ends of sentences, each with its own citations."""
+    if "cite" in run:
+        return  # each sentence brings its own
+    if "text" not in run:
+        yield run
+        return
+    placed, last = [], at
+    for char in run["text"]:
+        is_letter = not _SKIPPED.match(char)
+        within = is_letter or owners.get(last - 1) == owners.get(last)
+        placed.append((char, owners.get(last) if within else None))
+        last += is_letter
+    for owner, chars in groupby(placed, key=itemgetter(1)):
+        part = Run(text="".join(char for char, _ in chars), style=run["style"])
+        at += len(_letters([part]))
+        if owner is None:
+            yield part
             continue
-        if start > cursor:
-            yield Run(text=text[cursor:start], style=style)
-            cursor = start
-        stop = min(end, part[1])
-        if stop > cursor:
-            yield Run(text=text[cursor:stop], style=style, doubt=not sentence.supported)
-        cursor = max(cursor, stop)
-        if end <= part[1]:
-            yield from _marks(sentence)
-    if cursor < part[1]:
-        yield Run(text=text[cursor : part[1]], style=style)
-
-
-def _marks(sentence: Sentence) -> Iterator[Run]:
-    yield from (Run(cite=number) for number in sentence.citations)
-    if not sentence.supported:
-        yield Run(end_of_doubt=True)
-
-
-def _citations_of(runs: list[Run], spans: Sequence[Span], placed: Sequence[tuple[Span, Sentence]]) -> list[Run]:
-    """Add the citations of sentences whose last character was part of a mark and therefore was not drawn."""
-    drawn = sum(1 for run in runs if "cite" in run or "end_of_doubt" in run)
-    if not placed or not spans:
-        return runs
-    here = [sentence for (_, end), sentence in placed if spans[0][0] < end <= spans[-1][1]]
-    expected = [mark for sentence in here for mark in _marks(sentence)]
-    return runs + expected[drawn:] if drawn < len(expected) else runs
+        yield part | Run(doubt=not sentences[owner].supported)
+        if owners.get(at) != owner:
+            yield from (Run(cite=number) for number in sentences[owner].citations)
+            yield from () if sentences[owner].supported else (Run(end_of_doubt=True),)

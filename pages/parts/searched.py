@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
-from pages.parts import formatting, scoping
-from pages.parts.components import component
+from pages.parts import formatting, scoping, table
 from rag_core.domain import Considered, Document, Searched, Trace
 
 OUTCOMES = {
@@ -50,7 +48,8 @@ def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
         for line in _lines(trace, searched, titles):
             st.markdown(line)
     if searched.candidates:
-        component("table")(key=f"{key}_searched_candidates", data=_table(searched.candidates[:SHOWN]))
+        shown = rows(searched.candidates[:SHOWN])
+        table.draw(f"{key}_searched_candidates", "Candidates", shown, {"Candidate": table.wide("Candidate", 210)})
     if len(searched.candidates) > SHOWN:
         st.caption(f"and {formatting.count(len(searched.candidates) - SHOWN, 'more candidate')}")
     if searched.latency_ms:
@@ -90,37 +89,15 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
     return [f"**{name}**  {formatting.plain(value)}" for name, value in told.items() if value]
 
 
-def _table(candidates: tuple[Considered, ...]) -> dict[str, Any]:
+def rows(candidates: Sequence[Considered]) -> dict[str, list[str]]:
+    """The table by columns: a candidate with its place, its scores, and what became of it."""
     used = [name for name in _SCORES if any(name in candidate.scores for candidate in candidates)]
-    columns = [
-        _column("candidate", "Candidate", "title"),
-        *(_column(name, _SCORES[name], "number") for name in used),
-        _column("outcome", "Outcome", "outcome"),
-    ]
-    rows = [
-        {
-            "id": candidate.chunk_id, "name": candidate.title, "ticked": False, "acts": [],
-            "cells": [
-                _cell(candidate.title, note=" · ".join(p for p in (f"p. {candidate.page}", candidate.section) if p)),
-                *(_cell(f"{candidate.scores[n]:.3f}" if n in candidate.scores else "–") for n in used),
-                _outcome(candidate.outcome),
-            ],
-        }
-        for candidate in candidates
-    ]  # fmt: skip
+    places = [" · ".join(p for p in (f"p. {item.page}", item.section) if p) for item in candidates]
     return {
-        "kind": "list", "label": "Candidates", "columns": columns, "rows": rows, "ticks": False, "sort": None,
-    }  # fmt: skip
-
-
-def _outcome(outcome: str) -> dict[str, Any]:
-    said = _cell(OUTCOMES.get(outcome, outcome))
-    return said | ({"badge": True, "tone": "good"} if outcome == "passage" else {"tone": "dim"})
-
-
-def _column(key: str, label: str, kind: str) -> dict[str, Any]:
-    return {"key": key, "label": label, "kind": kind, "sort": False}
-
-
-def _cell(text: str, note: str = "") -> dict[str, Any]:
-    return {"text": text, "note": note, "tone": "", "open": False, "badge": False, "help": ""}
+        "Candidate": [table.text(f"{item.title}, {place}") for item, place in zip(candidates, places, strict=True)],
+        **{
+            _SCORES[name]: [f"{item.scores[name]:.3f}" if name in item.scores else "–" for item in candidates]
+            for name in used
+        },
+        "Outcome": [OUTCOMES.get(item.outcome, item.outcome) for item in candidates],
+    }

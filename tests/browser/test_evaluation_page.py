@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.parts.evaluation.table import ROW_PX
+from pages.parts.table import ROW_PX
 from tests.browser.conftest import Server, idle
 from tests.browser.test_looks import PHONE, faint
 

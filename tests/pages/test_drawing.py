@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from pages.parts import (
     adding,
     chat_stream,
     chat_widget,
+    components,
     document_table,
     formatting,
     markdown,
@@ -25,6 +27,7 @@ from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import COURTESY, HiddenText, Job, Message, Page, Progress, Section, Sentence, Trace
 from rag_core.errors import ModelUnavailable
 from rag_core.text.invisible import visible
+from tests.conftest import PROJECT
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
 
 
@@ -104,6 +107,7 @@ def test_nothing_gives_no_blocks(text: str) -> None:
 def test_markup_of_documents_stays_text() -> None:
     hostile = "![x](x.png) <img src=x> :material/home: $x$ [y](javascript:alert(1))"
     assert text_of(markdown.blocks(hostile)) == [hostile]
+    assert text_of(markdown.blocks(hostile, (Sentence(hostile, (1,)),))) == [f"{hostile}<1>"]
     hostile += " http://evil.example"
     label = formatting.plain(hostile)
     assert "\\!\\[x\\]\\(" in label
@@ -121,8 +125,11 @@ def test_markup_of_documents_stays_text() -> None:
         ("At https://bank.example@evil.example/x", "At https://bank.example@evil.example/x{evil.example}"),
         ("[b](https://b\u0430nk.example)", "b{xn--bnk-6cd.example}"),
         ("[b](http://[)", "b{an odd address}"),
+        ("At http://[x, *so* a*b*c.", "At http://[x,{an odd address} *so* a*b*c."),
+        ("[a](/b) ![c](d.png) [e](mailto:f@g) <b>&amp;", "[a](/b) ![c](d.png) [e](mailto:f@g) <b>&amp;"),
+        ("[h]: http://h.example/ [h]", "[h]: http://h.example/ [h]"),
     ],
-    ids=["link", "image", "address", "user in front", "look-alike", "odd"],
+    ids=["link", "image", "address", "user in front", "look-alike", "odd", "odder", "nowhere", "definition"],
 )
 def test_links_are_text_and_show_their_host(text: str, shown: str) -> None:
     for sentences in ((), (Sentence(text, ()),)):
@@ -356,3 +363,10 @@ def test_source_code_is_drawn_as_it_stands() -> None:
     (code,) = page_text.blocks(Page(1, "def f():\n\n    return 1\n"), (), (4, 5), is_code=True)
     assert code["kind"] == "fixed"
     assert [part[0] for part in code["parts"]] == ["def ", "f", "():\n\n    return 1\n"]
+
+
+def test_every_component_has_its_script_and_its_sheet() -> None:
+    sources = "".join(path.read_text("utf-8") for path in (PROJECT / "pages").rglob("*.py"))
+    named = set(re.findall(r'component\("(\w+)"', sources))
+    there = {path.stem for path in components.FOLDER.glob("*.js")} - {"common"}
+    assert named == there == {path.stem for path in components.FOLDER.glob("*.css")} - {"common"}

@@ -272,12 +272,10 @@ def test_the_table_of_candidates() -> None:
         Considered("a:1", "A", 3, "Steel", {"lexical": 2.0, "other": 1.0}, "passage"),
         Considered("b:1", "B", 1, "", {"dense": 0.25}, "budget"),
     )
-    table = searched._table(candidates)
-    assert [column["label"] for column in table["columns"]] == ["Candidate", "Meaning", "Words", "Outcome"]
-    first, second = ([cell["text"] for cell in row["cells"]] for row in table["rows"])
-    assert first == ["A", "–", "2.000", "Passage"]
-    assert second == ["B", "0.250", "–", "No room in the prompt"]
-    assert table["rows"][0]["cells"][0]["note"] == "p. 3 · Steel"
+    assert searched.rows(candidates) == {
+        "Candidate": ["A, p. 3 · Steel", "B, p. 1"], "Meaning": ["–", "0.250"], "Words": ["2.000", "–"],
+        "Outcome": ["Passage", "No room in the prompt"],
+    }  # fmt: skip
 
 
 def test_a_search_alone_tells_of_no_answer(held: FakeLibrary) -> None:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 import streamlit as st
 
-from pages.parts import formatting, resources
-from pages.parts.evaluation import numbers, running, table
+from pages.parts import formatting, resources, table
+from pages.parts.evaluation import numbers, running
 from pages.parts.evaluation.running import KINDS
 from pages.parts.state import EvaluationState
 from rag_core.domain import Metric, Run

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts.evaluation import comparing, looked_up, table
+from pages.parts import table
+from pages.parts.evaluation import comparing, looked_up
 from pages.parts.evaluation.looked_up import Brief
 from pages.parts.state import EvaluationState
 from rag_core.domain import Run

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import formatting, resources
-from pages.parts.evaluation import drafting, editing, files, gold, looked_up, sets, table
+from pages.parts import formatting, resources, table
+from pages.parts.evaluation import drafting, editing, files, gold, looked_up, sets
 from rag_core.domain import Document, Question, QuestionSet
 from rag_core.library import Library
 

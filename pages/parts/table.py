@@ -1,4 +1,4 @@
-"""What the tables of this page have in common: texts as they are seen, and a button on each line."""
+"""What tables of texts have in common: texts as they are seen, and a button on each line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def text(value: str) -> str:
 
 def draw(key: str, label: str, columns: Mapping[str, Sequence[str]], config: Mapping[str, Any]) -> None:
     """A table of texts; it scrolls within itself where there is more than fits a screen."""
-    height = min(40 + ROW_PX * len(columns["Question"]), HEIGHT_PX)
+    height = min(40 + ROW_PX * len(next(iter(columns.values()))), HEIGHT_PX)
     with st.container(key=key):
         st.dataframe(columns, hide_index=True, alt=label, row_height=ROW_PX, height=height, column_config=dict(config))
 
