@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Profile
-from rag_core.embedding.lately import Lately
 from rag_core.embedding.pieces import Pieces, pooled
 from rag_core.embedding.source import ModelSource
 from rag_core.embedding.token_vectors import TokenVectors, whole
 from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad, shared_out
+from rag_core.embedding.vector_cache import VectorCache
 from rag_core.embedding.windows import Embedded, Windows
 from rag_core.errors import Cancelled, ModelUnavailable
 from rag_core.runtime.precedence import PRECEDENCE
@@ -63,7 +63,7 @@ class Embedder(ABC):
         self._tokens = TokenCounter(source)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="embedding")
         self._asked = ThreadPoolExecutor(workers, thread_name_prefix="asked")  # does not wait for what is added
-        self._lately = Lately(_KEPT_TOKENS)
+        self._cache = VectorCache(_KEPT_TOKENS)
         self._closed = threading.Event()
 
     @property
@@ -178,7 +178,7 @@ class Embedder(ABC):
     def _read(self, rows: Sequence[NDArray[np.int64]]) -> dict[bytes, Forward]:
         """The vector of each row, (d,) of unit length, and those of its tokens, (t, h), by the row's bytes."""
         wanted = {row.tobytes(): row for row in rows}
-        read = {key: known for key in wanted if (known := self._lately.get(key)) is not None}
+        read = {key: known for key in wanted if (known := self._cache.get(key)) is not None}
         new = [key for key in wanted if key not in read]
         batches = shared_out([len(wanted[key]) for key in new], self._workers, self._batch_size)
         some = [{new[at]: wanted[new[at]] for at in batch} for batch in batches]
@@ -192,7 +192,7 @@ class Embedder(ABC):
         vectors, tokens = self._forward(ids, mask)
         units = self._units(vectors)
         read = {key: (units[at], tokens[at, : len(row)]) for at, (key, row) in enumerate(rows.items())}
-        self._lately.put(read)
+        self._cache.put(read)
         return read
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from accelerator.atomic import work_path
 from rag_core.embedding.calibration import calibration_texts
 from rag_core.embedding.exported import publish
+from rag_core.embedding.offline import keep_offline
 from rag_core.embedding.openvino_runtime import MODEL_FILE
-from rag_core.embedding.quiet import keep_quiet
 from rag_core.embedding.source import ModelSource, find_source
 from rag_core.embedding.tokens import TokenCounter, pad
 from rag_core.errors import ModelUnavailable
@@ -31,7 +31,7 @@ _LEAST_COSINE = {"float32": 0.9999, "int8": 0.97}
 
 def export_quietly(folder: str, target: Path, precision: str) -> None:
     """`export` of a model's folder, as another process calls it. Raises ModelUnavailable, whatever went wrong."""
-    keep_quiet()
+    keep_offline()
     warnings.simplefilter("ignore")
     try:
         export(find_source(folder), target, precision)

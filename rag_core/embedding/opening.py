@@ -10,8 +10,8 @@ from pathlib import Path
 from rag_core.domain import Profile
 from rag_core.embedding.base import USUAL_BATCH, Embedder
 from rag_core.embedding.exported import exported_model
+from rag_core.embedding.offline import keep_offline
 from rag_core.embedding.processor import has_fast_int8
-from rag_core.embedding.quiet import keep_quiet
 from rag_core.embedding.source import ModelSource, find_source
 from rag_core.errors import ModelUnavailable
 from rag_core.settings import EmbeddingSettings
@@ -29,7 +29,7 @@ def open_embedder(settings: EmbeddingSettings, models_dir: Path) -> Embedder:
     The fastest runtime that works here is taken; `notes` of what is returned say which ones did not, and why. Raises
     ModelUnavailable.
     """
-    keep_quiet()
+    keep_offline()
     source = replace(find_source(settings.model), in_context=settings.context)
     failures: list[ModelUnavailable] = []
     for kind, precision in _choices(settings):
@@ -88,17 +88,12 @@ def _open(
         if find_spec(package) is None:
             raise ModelUnavailable(f"{package} is not installed", help=f"Run: pip install {package}")
     if kind == "openvino":
-        from rag_core.embedding.openvino_runtime import OpenVinoEmbedder, capabilities
+        from rag_core.embedding.openvino_runtime import OpenVinoEmbedder, RuntimeConfig, capabilities
 
         if precision == "int8" and "INT8" not in capabilities():
             raise ModelUnavailable("OpenVINO has no 8-bit runtime for this processor")
-        from rag_core.embedding.race import fastest
-
         folder = exported_model(source, precision, models_dir)
-        way, why = fastest(source, precision, folder)
-        if settings.batch_size:
-            way, why = replace(way, batch_size=settings.batch_size), "as set"
-        return OpenVinoEmbedder(source, precision, folder, way, why=why, notes=notes)
+        return OpenVinoEmbedder(source, precision, folder, RuntimeConfig.usual(settings.batch_size), notes=notes)
     if kind == "onnx":
         from rag_core.embedding.onnx_runtime import OnnxEmbedder
 

@@ -24,22 +24,22 @@ _WARM_TEXT = "What were the total net sales in the fiscal year?"
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How a model is computed: texts in one pass, passes side by side (streams), and threads for all of them."""
+class RuntimeConfig:
+    """How a model is computed: texts in one pass, passes side by side (streams), and threads for all of them.
+
+    One stream for each core: for models of this size cores work best apart. Half as many, or half as many texts, were
+    no tenth faster on any machine measured.
+    """
 
     batch_size: int
     streams: int
     threads: int
 
-    def __post_init__(self) -> None:
-        if min(self.batch_size, self.streams, self.threads) < 1:
-            raise ValueError(f"{self} computes nothing")
-
     @classmethod
-    def usual(cls, cores: int = 0) -> Self:
-        """One stream for each core: for models of this size cores work best apart."""
-        cores = cores or usable_cores()
-        return cls(USUAL_BATCH, min(cores, _MOST_STREAMS), cores)
+    def usual(cls, batch_size: int = 0) -> Self:
+        """That of this machine; batch_size: another than the usual one."""
+        cores = usable_cores()
+        return cls(batch_size or USUAL_BATCH, min(cores, _MOST_STREAMS), cores)
 
 
 class OpenVinoEmbedder(Embedder):
@@ -48,11 +48,11 @@ class OpenVinoEmbedder(Embedder):
     kind = "openvino"
 
     def __init__(
-        self, source: ModelSource, precision: str, exported: Path, way: Way, *, why: str = "", notes: Sequence[str] = ()
+        self, source: ModelSource, precision: str, exported: Path, config: RuntimeConfig, *, notes: Sequence[str] = ()
     ) -> None:
-        super().__init__(source, precision, batch_size=way.batch_size, workers=way.streams, notes=notes)
-        self.how = f"on {self.kind}, {way.streams} at a time in batches of {way.batch_size}; {why}"
-        self._model = _compile(exported / MODEL_FILE, precision, way.threads, way.streams)
+        super().__init__(source, precision, batch_size=config.batch_size, workers=config.streams, notes=notes)
+        self.how = f"on {self.kind}, {config.streams} at a time in batches of {config.batch_size}"
+        self._model = _compile(exported / MODEL_FILE, precision, config.threads, config.streams)
         self._free: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.encode_query(_WARM_TEXT)  # the first pass lays out the weights: 40 ms that no question should wait for
 
@@ -73,13 +73,6 @@ class OpenVinoEmbedder(Embedder):
 def capabilities() -> frozenset[str]:
     """What OpenVINO computes on this processor, such as FP32, BF16, INT8. Raises ModelUnavailable."""
     return frozenset(_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"))
-
-
-def machine() -> str:
-    """The processor, the cores that may be used, and OpenVINO's version. Raises ModelUnavailable."""
-    core = _core()
-    version = core.get_versions("CPU")["CPU"].build_number
-    return f"{core.get_property('CPU', 'FULL_DEVICE_NAME')} | {usable_cores()} cores | OpenVINO {version}"
 
 
 def _core() -> Any:

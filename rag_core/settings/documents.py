@@ -118,5 +118,5 @@ class EmbeddingSettings(Group):
         default="auto", description="auto takes int8 where the processor computes it fast"
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="runtime of the model")
-    batch_size: int = Field(default=0, ge=0, le=1024, description="texts in one pass, 0 for what is fastest here")
+    batch_size: int = Field(default=0, ge=0, le=1024, description="texts in one pass, 0 for the usual 8")
     context: bool = Field(default=True, description="embed title and section before each chunk's text")

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rag_core.embedding.quiet import keep_quiet
+from rag_core.embedding.offline import keep_offline
 from rag_core.errors import ModelUnavailable
 from rag_core.retrieval.candidates import Candidates, Scores
 from rag_core.retrieval.query import Query
@@ -81,7 +81,7 @@ def _loaded(folder: Path) -> Any:
         raise ModelUnavailable(
             f"The cross-encoder {folder.name} has no weights as safetensors, and others are not read"
         )
-    keep_quiet()
+    keep_offline()
     reasons: list[str] = []
     for backend in ("openvino", "torch"):
         try:

@@ -41,6 +41,12 @@ def test_choices(
     assert [" ".join(choice) for choice in opening._choices(settings)] == expected
 
 
+@pytest.mark.parametrize(("batch_size", "taken"), [(0, 8), (3, 3)])
+def test_texts_go_in_batches_of_the_usual_size_or_as_set(batch_size: int, taken: int) -> None:
+    with open_embedder(EmbeddingSettings(precision="float32", batch_size=batch_size), MODELS) as embedder:
+        assert embedder.how == f"on openvino, {processor.usable_cores()} at a time in batches of {taken}"
+
+
 def test_a_missing_runtime_is_replaced_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "openvino", "onnxruntime")
     with open_embedder(EmbeddingSettings(precision="float32"), MODELS) as embedder:

@@ -17,7 +17,7 @@ _VARIABLES = {
 }
 
 
-def keep_quiet() -> None:
+def keep_offline() -> None:
     """Set what turns the network and telemetry off, for this process and its children."""
     os.environ.update(_VARIABLES)
     # Reports by default, and asks no variable. OpenVINO and nncf do without it where it cannot be imported.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Vectors = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
-class Lately:
+class VectorCache:
     """Rows' vectors, float32 (d,), with those of their tokens, (t, h), at most `most_tokens` of these in all.
 
     What was not asked for longest goes first. A row's key is its token numbers, as bytes. Thread-safe.

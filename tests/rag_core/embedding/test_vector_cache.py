@@ -7,8 +7,8 @@ import threading
 import numpy as np
 
 from rag_core.embedding.base import Forward
-from rag_core.embedding.lately import Lately
 from rag_core.embedding.source import ModelSource
+from rag_core.embedding.vector_cache import VectorCache
 from tests.rag_core.embedding.conftest import FakeEmbedder
 
 LONG, LONGER = "a longer one " * 20, "a longer one " * 22
@@ -19,34 +19,34 @@ def vectors(tokens: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_what_was_not_asked_for_longest_goes_first() -> None:
-    lately = Lately(most_tokens=7)
-    lately.put({b"a": vectors(3), b"b": vectors(3)})
-    assert lately.get(b"a") is not None
-    lately.put({b"c": vectors(3)})
-    assert [lately.get(key) is not None for key in (b"a", b"b", b"c")] == [True, False, True]
+    cache = VectorCache(most_tokens=7)
+    cache.put({b"a": vectors(3), b"b": vectors(3)})
+    assert cache.get(b"a") is not None
+    cache.put({b"c": vectors(3)})
+    assert [cache.get(key) is not None for key in (b"a", b"b", b"c")] == [True, False, True]
 
 
 def test_the_same_row_counts_once() -> None:
-    lately = Lately(most_tokens=4)
+    cache = VectorCache(most_tokens=4)
     for key in (b"a", b"b", b"a", b"a"):
-        lately.put({key: vectors(2)})
-    assert lately.get(b"a") is not None
-    assert lately.get(b"b") is not None
+        cache.put({key: vectors(2)})
+    assert cache.get(b"a") is not None
+    assert cache.get(b"b") is not None
 
 
 def test_of_a_batch_a_row_alone_is_kept() -> None:
-    lately, batch = Lately(most_tokens=10), vectors(1000)
-    lately.put({b"a": (batch[0][:], batch[1][:3])})
-    kept = lately.get(b"a")
+    cache, batch = VectorCache(most_tokens=10), vectors(1000)
+    cache.put({b"a": (batch[0][:], batch[1][:3])})
+    kept = cache.get(b"a")
     assert kept is not None
     assert [array.base for array in kept] == [None, None]
     np.testing.assert_array_equal(kept[1], batch[1][:3])
 
 
 def test_what_is_longer_than_all_is_not_kept() -> None:
-    lately = Lately(most_tokens=2)
-    lately.put({b"a": vectors(3)})
-    assert lately.get(b"a") is None
+    cache = VectorCache(most_tokens=2)
+    cache.put({b"a": vectors(3)})
+    assert cache.get(b"a") is None
 
 
 def test_a_text_is_read_once_beside_none_that_is_much_shorter(fake: FakeEmbedder) -> None:
