@@ -232,7 +232,7 @@ def _note(run: RunContext, arrivals: Arrivals) -> dict[str, Document]:
     """Note what was kept as pending. A removal that was under way may have taken the bytes: they are kept anew."""
     if not arrivals:
         return {}
-    with run.storage.removals.turn:
+    with run.storage.removals.write_lock:
         run.storage.documents.accept([accepted for _, accepted in arrivals.values()])
         files = run.storage.files
         lost = {key: _data(item) for key, (item, _) in arrivals.items() if not files.has(key)}

@@ -14,6 +14,7 @@ from rag_core.domain import BackupReport, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.runtime.closing import closed_on_failure
 from rag_core.settings import Settings
+from rag_core.storage.blobs import Blobs
 from rag_core.storage.blobs.folder import FolderBlobs
 from rag_core.storage.blobs.notes import left_notes
 from rag_core.storage.blobs.removals import Removals
@@ -305,7 +306,7 @@ class Storage:
         self.hierarchy = HierarchyStore(database)
         self.sources = SourceStore(database)
         self.insights = InsightsStore(database)
-        self.files = FolderBlobs.prepared(folder / "files")
+        self.files: Blobs = FolderBlobs.prepared(folder / "files")
         self.removals = Removals(self.documents, self.files)
         self.log = ChangeLog(database)
         derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)

@@ -23,7 +23,7 @@ class Removals:
         self._lock = threading.RLock()
 
     @property
-    def turn(self) -> AbstractContextManager[object]:
+    def write_lock(self) -> AbstractContextManager[object]:
         """Held by whoever removes originals, or must know that nobody does."""
         return self._lock
 
