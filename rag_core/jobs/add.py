@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Job, JobState, Progress
+from rag_core.errors import LecternError
 from rag_core.jobs.base import Kind, Request
 from rag_core.jobs.board import Run
 from rag_core.sources import Keyed
@@ -85,6 +86,11 @@ class AddKind(Kind):
 
     def lost(self, token: Cancellation, job: Job) -> None:
         """Its commit is refused; a cancelled document would be removed."""
+
+    def given_up(self, job: Job, error: LecternError) -> None:
+        """Its document has failed, or it would be taken up again at the next start."""
+        if job.document_id:
+            self._library.storage.documents.fail(job.document_id, str(error), error.help)
 
     def again(self, job: Job, private: Any) -> Job | None:
         """A document that failed is read from its kept bytes; what never came into the library is accepted once more.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, Progress
+from rag_core.errors import LecternError
 
 if TYPE_CHECKING:
     from rag_core.jobs.board import Run
@@ -67,6 +68,9 @@ class Kind:
     def lost(self, token: Cancellation, job: Job) -> None:
         """Another process has taken a job that is under way here; what is committed for it would be refused."""
         token.cancel()
+
+    def given_up(self, job: Job, error: LecternError) -> None:
+        """A job was begun again and again, and is left to the user."""
 
     def again(self, job: Job, private: Any) -> Job | None:
         """A job to be done once more, as it waits then; None where it cannot be. `private` is what is left of that."""

@@ -251,7 +251,9 @@ class Jobs(Board):
             self._end(job.id, "failed", error=LecternError("Lectern ended before this did.", help="Start it again."))
         elif job.attempts >= _MOST_ATTEMPTS:
             told = f"It was begun {job.attempts} times, and Lectern ended each time before it did."
-            self._end(job.id, "failed", error=LecternError(told, help="Try it again, or leave it out."))
+            error = LecternError(told, help="Try it again, or leave it out.")
+            self._end(job.id, "failed", error=error)
+            self._kinds[job.kind].given_up(job, error)
         else:
             self._line_up(job.id)
 

@@ -192,6 +192,7 @@ class Database:
 
     def listener(self, channel: str) -> Connection[TupleRow]:
         """A connection of its own that hears a channel; whose it is closes it. Raises psycopg.Error."""
+        self._owner.execute("SELECT 1")  # see `_configure`
         connection = psycopg.connect(self._url, autocommit=True, **self._options())
         connection.execute(f"LISTEN {channel}")
         return connection

@@ -199,6 +199,22 @@ def test_jobs_are_kept_in_the_library(tmp_path: Path) -> None:
         assert library.jobs.get("left").progress.note == "already in the library"
 
 
+def test_a_document_that_ends_lectern_again_and_again_has_failed_until_it_is_tried_again(library: Library) -> None:
+    (event,) = library.accept([Upload("note.txt", b"A bridge is made of steel, a boat is made of wood.")])
+    assert event.document is not None
+    key, now = event.document.id, datetime.now(UTC)
+    library.storage.jobs.put(
+        [Job("left", "add", "note.txt", state="running", document_id=key, created_at=now, attempts=5)]
+    )
+    library.jobs.resume()
+    until(lambda: library.jobs.ended("add") == 1)
+    failed = library.document(key)
+    assert (failed.state, library.jobs.get("left").state) == ("failed", "failed")
+    assert "begun 5 times" in (failed.error or "")
+    library.jobs.retry("left")
+    until(lambda: library.document(key).state == "ready")
+
+
 def test_jobs_that_ended_are_remembered_up_to_a_number_and_found_in_the_store(
     work: Work, jobs: Jobs, kept: KeptJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

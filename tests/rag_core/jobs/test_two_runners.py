@@ -16,12 +16,13 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
-from rag_core.domain import Job
+from rag_core import Cancellation, Library, Upload
+from rag_core.domain import Configuration, Job, Question
 from rag_core.errors import LeaseLost
 from rag_core.settings import StorageSettings
 from rag_core.storage.postgres.database import Database
 from rag_core.storage.postgres.jobs import JobStore, check_leases
-from tests.conftest import PROJECT
+from tests.conftest import PROJECT, add_text
 from tests.rag_core.jobs.until import until
 
 _LEASE_S, _BEAT_S = 2.0, 0.2
@@ -151,3 +152,37 @@ def test_a_token_is_checked_where_the_outcome_is_committed(url: str) -> None:
     finally:
         store.deafen()
         database.close()
+
+
+def retaken(library: Library, job_id: str, kind: str) -> tuple[Cancellation, Cancellation]:
+    """What stands for a job's first holder, which said nothing for too long, and for the one that has it now."""
+    store = library.storage.jobs
+    store.put([Job(job_id, kind, created_at=datetime.now(UTC))])
+    first = store.take([job_id], "one")[job_id][0]
+    library.storage.database.execute("DELETE FROM job_owners")
+    return Cancellation({job_id: first}), Cancellation({job_id: store.take([job_id], "two")[job_id][0]})
+
+
+def test_a_document_is_committed_by_the_holder_of_its_job_alone(library: Library) -> None:
+    (event,) = library.accept([Upload("note.txt", b"A bridge is made of steel, a boat is made of wood.")])
+    assert event.document is not None
+    late, holder = retaken(library, "job", "add")
+    *_, refused = library.resume({event.document.id: "job"}, cancellation=late)
+    assert (refused.stage, type(refused.error)) == ("failed", LeaseLost)
+    assert library.document(event.document.id).state == "pending"
+    *_, done = library.resume({event.document.id: "job"}, cancellation=holder)
+    assert (done.stage, library.document(event.document.id).state) == ("ready", "ready")
+
+
+def test_results_are_kept_by_the_holder_of_a_run_s_job_alone(library: Library) -> None:
+    add_text(library, "bridge.txt", "A bridge is made of steel, a boat is made of wood.")
+    evaluation = library.evaluation
+    asked = evaluation.create("Bridges", [Question("1", "What is a bridge made of?")])
+    (run,) = evaluation.begin(asked.id, [Configuration("As it is")])
+    late, holder = retaken(library, run.id, "evaluate")
+    assert list(evaluation.steps([run.id], cancellation=late)) == []
+    late.cancel()
+    assert list(evaluation.steps([run.id], cancellation=late)) == []
+    assert evaluation.run(run.id).state == "waiting"
+    list(evaluation.steps([run.id], cancellation=holder))
+    assert (evaluation.run(run.id).state, evaluation.run(run.id).done) == ("done", 1)
