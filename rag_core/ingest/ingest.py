@@ -79,8 +79,8 @@ class Ingest:
         """Finish accepted documents: these ids, each with the name that its events have, or all there are."""
         run = self._new(None, cancellation, documents)
         if documents is not None:
-            return self._carried(run, lambda: pending.named(run))
-        return self._carried(run, lambda: pending.left(run, self._storage.documents.pending()))
+            return self._carried(run, lambda: pending.named_documents(run))
+        return self._carried(run, lambda: pending.unfinished_documents(run, self._storage.documents.pending()))
 
     def retry(
         self, document: Document, *, password: str | None = None, cancellation: Cancellation | None = None
@@ -91,7 +91,7 @@ class Ingest:
         self._storage.documents.retry(document.id)
         self._storage.documents.recognition.retry(document.id)
         self._storage.wake()
-        return self._carried(run, lambda: pending.left(run, [document]))
+        return self._carried(run, lambda: pending.unfinished_documents(run, [document]))
 
     def replace(self, documents: Mapping[str, str]) -> Iterator[AddEvent]:
         """Read ready documents, these ids with names for their events, once more from their kept bytes.
@@ -99,7 +99,7 @@ class Ingest:
         Their chunks answer until the new ones take their place. One that fails stays as it is.
         """
         run = self._new(None, None, documents)
-        return self._carried(run, lambda: pending.again(run))
+        return self._carried(run, lambda: pending.ready_documents(run))
 
     @property
     def committing(self) -> AbstractContextManager[object]:
@@ -128,7 +128,7 @@ class Ingest:
         files, sources = self._storage.files, self._storage.sources
         return Looking(
             self._settings().sources, SUFFIXES, known=sources.at, known_below=sources.below, left_out=sources.left_out,
-            original=files.read, kept=lambda: {key: held[0] for key, held in files.held().items()},
+            original=files.read, kept=lambda: {key: held[0] for key, held in files.listing().items()},
             stopped=run.stopped, follow=sources.follow, again=again,
         )  # fmt: skip
 

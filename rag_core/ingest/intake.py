@@ -14,7 +14,7 @@ from rag_core.ingest.work import BATCH_DOCUMENTS, Work
 from rag_core.reading import detect_bytes
 from rag_core.reading.base import PDF
 from rag_core.sources import Found, Item, PassedOver, Refused, Unchanged, read_item
-from rag_core.storage import Accepted, noted
+from rag_core.storage import Accepted, note_originals
 from rag_core.storage.postgres.database import ConnectionLost
 from rag_core.unexpected import each, stage
 
@@ -161,7 +161,7 @@ def _accept_together(run: RunContext, arrivals: Arrivals) -> list[Work]:
     """The same in one transaction. What fails alone leaves `arrivals`."""
     known = _known(run, list(arrivals))
     originals = _originals(run, arrivals, known)
-    with noted(run.storage.files, list(originals)) as came:
+    with note_originals(run.storage.files, list(originals)) as came:
         _keep(run, arrivals, originals)
         documents = _note(run, arrivals)
         came.update(documents)

@@ -12,7 +12,7 @@ from rag_core.ingest.work import BATCH_DOCUMENTS, Work
 _ELSEWHERE = "Open the library with the data directory that it was added in, or add the file again."
 
 
-def named(run: RunContext) -> Iterator[list[Work]]:
+def named_documents(run: RunContext) -> Iterator[list[Work]]:
     """What is left to do of the documents that the run has names for; what is under way elsewhere is waited for."""
     documents = run.storage.documents.some(list(run.names))
     for document_id, name in run.names.items():
@@ -20,10 +20,10 @@ def named(run: RunContext) -> Iterator[list[Work]]:
             run.await_lease(document_id, name)
         else:
             run.tell_end(name, None)
-    yield from left(run, [documents[key] for key in run.names if key in documents])
+    yield from unfinished_documents(run, [documents[key] for key in run.names if key in documents])
 
 
-def left(run: RunContext, documents: Sequence[Document]) -> Iterator[list[Work]]:
+def unfinished_documents(run: RunContext, documents: Sequence[Document]) -> Iterator[list[Work]]:
     """What is left to do of documents, a batch at a time; those that another run has are passed over."""
     for first in range(0, len(documents), BATCH_DOCUMENTS):
         if run.interrupted:
@@ -32,7 +32,7 @@ def left(run: RunContext, documents: Sequence[Document]) -> Iterator[list[Work]]
         yield _as_they_are(run, [item.id for item in batch if run.lease(item.id)])
 
 
-def again(run: RunContext) -> Iterator[list[Work]]:
+def ready_documents(run: RunContext) -> Iterator[list[Work]]:
     """The ready documents that the run has names for, to be replaced by what is made of them now."""
     for document_id, name in run.names.items():
         if not run.interrupted and run.lease(document_id):

@@ -129,7 +129,7 @@ class Reader:
         task = _Task(path, media_type, password)
         values = {"page": page, "width_px": width_px, "span": span, "text": text, "turned": turned}
         image = self._ask_again(task, "page_image", values)["page_image"]
-        return _revived(PageImage, {**image, "png": base64.b64decode(image["png"])})
+        return _from_json(PageImage, {**image, "png": base64.b64decode(image["png"])})
 
     def close(self) -> None:
         """End the processes. Requests under way end with an error."""
@@ -214,7 +214,7 @@ class Reader:
     def _read_details(self, task: _Task) -> Details:
         timeout_s = min(DETAILS_TIMEOUT_S, self._settings.page_timeout_s)
         try:
-            return _revived(Details, self._ask(task, "details", silence_s=timeout_s)["details"])
+            return _from_json(Details, self._ask(task, "details", silence_s=timeout_s)["details"])
         except Cancelled:
             raise
         except LecternError:  # the pages are there: they are not given up for it
@@ -253,7 +253,7 @@ class Reader:
                 child.slim()
 
 
-def _revived(kind: type[Made], values: Any) -> Made:
+def _from_json(kind: type[Made], values: Any) -> Made:
     from rag_core.domain.serialiser import from_json  # pydantic, which no reading process waits for
 
     return from_json(kind, values)
@@ -266,7 +266,7 @@ def _whole(media_type: str, name: str, answer: wire.Message) -> ParsedDocument |
     raw = [wire.page_in(page) for page in answer["pages"]]
     if not any(item.page.text.strip() for item in raw):
         return None
-    return assemble(media_type, name, raw, _revived(Details, answer["details"]))
+    return assemble(media_type, name, raw, _from_json(Details, answer["details"]))
 
 
 @dataclass(slots=True)

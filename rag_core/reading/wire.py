@@ -38,9 +38,9 @@ def ask(child: Child, request: Message, watch: Watch) -> dict[str, Any]:
     Raises ChildDied when it was killed at a limit, died, made no sense or failed at something that nobody foresaw,
     Cancelled when the user stopped it, and the document's own error (a LecternError) as the process reported it.
     """
-    response = _loaded(child.ask(_dump(request), watch))
+    response = _parse(child.ask(_dump(request), watch))
     if response is None:
-        raise child.confused()
+        raise child.end_confused()
     if "error" in response:
         error = error_in(response["error"])
         if not isinstance(error, UnexpectedFailure):
@@ -51,7 +51,7 @@ def ask(child: Child, request: Message, watch: Watch) -> dict[str, Any]:
     return response
 
 
-def answering(answer: Callable[[Message], Message]) -> Callable[[bytes], bytes]:
+def json_service(answer: Callable[[Message], Message]) -> Callable[[bytes], bytes]:
     """The other side of `ask`: the same of bytes."""
     return lambda request: _dump(answer(json.loads(request)))
 
@@ -77,7 +77,7 @@ def _dump(message: Message) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode("ascii")
 
 
-def _loaded(answer: bytes) -> dict[str, Any] | None:
+def _parse(answer: bytes) -> dict[str, Any] | None:
     with suppress(ValueError):
         message = json.loads(answer)
         return message if isinstance(message, dict) else None

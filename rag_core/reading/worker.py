@@ -135,4 +135,4 @@ def import_all() -> None:
 
 def read_service(alive: Callable[[], None]) -> Callable[[bytes], bytes]:
     """What a reading process runs."""
-    return wire.answering(Worker(alive).answer)
+    return wire.json_service(Worker(alive).answer)

@@ -119,7 +119,7 @@ class Child:
                 raise died from error
             return answer
 
-    def confused(self) -> ChildDied:
+    def end_confused(self) -> ChildDied:
         """End the process, which answers what makes no sense."""
         self.kill()
         return ChildDied(UnreadableDocument(f"The document confused the {self._program.task.lower()} process."))

@@ -16,7 +16,7 @@ from rag_core.runtime.closing import closed_on_failure
 from rag_core.settings import Settings
 from rag_core.storage.blobs import Blobs
 from rag_core.storage.blobs.folder import FolderBlobs
-from rag_core.storage.blobs.notes import left_notes
+from rag_core.storage.blobs.notes import leftover_notes
 from rag_core.storage.blobs.removals import Removals
 from rag_core.storage.cutover import TARGET, Cutover
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
@@ -360,7 +360,7 @@ class Storage:
 
     def _recover(self) -> Loaded:
         """Finish what was committed and map the dumps, repairing what is missing."""
-        for note in left_notes(self.files):
+        for note in leftover_notes(self.files):
             there = self.documents.some(note.read()).values()
             # One that is being removed has let go of its original, or will.
             note.clear(known=[document.id for document in there if document.state != "removing"])

@@ -48,4 +48,4 @@ class Worker:
 
 def recognise_service(_alive: Callable[[], None]) -> Callable[[bytes], bytes]:
     """What the recognising process runs."""
-    return wire.answering(Worker().answer)
+    return wire.json_service(Worker().answer)

@@ -44,7 +44,7 @@ class Blobs(ABC):
         """The keys that begin so."""
 
     @abstractmethod
-    def held(self) -> dict[str, tuple[int, float]]:
+    def listing(self) -> dict[str, tuple[int, float]]:
         """What is kept of documents by id: its size in bytes and when it was written, seconds since 1970."""
 
     @abstractmethod

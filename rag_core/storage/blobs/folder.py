@@ -60,7 +60,7 @@ class FolderBlobs(Blobs):
         """The names that begin so."""
         return [path.name for path in self._folder.glob(f"{prefix}*")]
 
-    def held(self) -> dict[str, tuple[int, float]]:
+    def listing(self) -> dict[str, tuple[int, float]]:
         """By size and date of the files."""
         found = {}
         with os.scandir(self._folder) as entries:

@@ -39,7 +39,7 @@ class Note:
 
 
 @contextmanager
-def noted(files: Blobs, ids: Sequence[str]) -> Iterator[set[str]]:
+def note_originals(files: Blobs, ids: Sequence[str]) -> Iterator[set[str]]:
     """Note the originals of new documents until the block, which writes them and the documents' rows, has ended.
 
     It fills the set with the documents that came in; originals of others are removed then. Where the block does not
@@ -55,6 +55,6 @@ def noted(files: Blobs, ids: Sequence[str]) -> Iterator[set[str]]:
     note.clear(known)
 
 
-def left_notes(files: Blobs) -> list[Note]:
+def leftover_notes(files: Blobs) -> list[Note]:
     """The notes that a killed process left."""
     return [Note(files, key.removeprefix(_PREFIX)) for key in files.keys(_PREFIX)]

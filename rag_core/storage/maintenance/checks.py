@@ -42,7 +42,7 @@ class Checks:
     # Files
 
     def _files(self) -> Iterator[Finding]:
-        held = self._storage.files.held()
+        held = self._storage.files.listing()
         documents = self._comparison.facts
         for document in documents.values():
             if document.state == "removing":

@@ -113,7 +113,7 @@ def test_adding_again_amid_a_removal_that_is_cut_off_leaves_no_original(
     with Library.open(settings) as library:
         library.storage.settle()
         assert library.documents() == []
-        assert library.storage.files.held() == {}
+        assert library.storage.files.listing() == {}
 
 
 def _refuse(*_: object) -> None:
