@@ -39,7 +39,7 @@ class Jobs(Board):
         self._threads: dict[str, threading.Thread] = {}
         self._beat_s = beat_s
         self._watcher: threading.Thread | None = None
-        self._resumed = False
+        self._resumed = self._took_up = False
 
     def submit(self, kind: str, name: str = "", /, **params: Any) -> Job:
         """Have one piece of work done. Where its lane takes one at a time, the job under way there is returned.
@@ -242,6 +242,7 @@ class Jobs(Board):
             for request in kind.left(self.all(name)):
                 with self._changed:
                     self._enter(name, request, resumed=True)
+        self._took_up = True
 
     def _revive(self, job: Job, resumed: bool) -> None:
         """Have a job wait here that no runner has who lives. resumed: those of before this runner are gone."""
@@ -279,7 +280,7 @@ class Jobs(Board):
         """See how the jobs are that other runners have, and take over what they left."""
         with self._changed:
             wanted = {*self._elsewhere}
-            looks = resumed or self._resumed
+            looks = resumed or self._took_up
         free = self._store.free() if looks or wanted else []
         for job in self._store.some([*wanted, *(key for key in free if looks and key not in self._jobs)]):
             with self._changed:
