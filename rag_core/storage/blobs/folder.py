@@ -87,7 +87,7 @@ class FolderBlobs(Blobs):
     def write(self, key: str, parts: Iterable[bytes | memoryview]) -> None:
         """Whole or not at all."""
         try:
-            write_atomically(self.path(key), parts, kind="original")
+            write_atomically(self.path(key), parts, kind="original" if ID.fullmatch(key) else "file")
         except OSError as error:
             raise disk_failure(error) from error
 
