@@ -104,13 +104,7 @@ def measured(result: Result, active: int | None = None) -> dict[str, Any]:
     """What a run of an evaluation answered; its numbers are the ranks of the passages found."""
     cited = {number for sentence in result.sentences for number in sentence.citations}
     sources = [
-        {
-            "number": found.rank,
-            "title": found.title,
-            "page": f"p. {found.page}",
-            "score": f"cosine {found.score:.2f}",
-            "warning": "",
-        }
+        _source(found.rank, found.title, f"p. {found.page}", f"cosine {found.score:.2f}")
         for found in result.found
         if found.rank in cited
     ]
@@ -138,26 +132,10 @@ def confidence_words(confidence: float) -> str:
 
 def _frame(question: str, state: str) -> dict[str, Any]:
     return {
-        "question": question,
-        "state": state,
-        "stage": "",
-        "understood": "",
-        "steps": [],
-        "blocks": [],
-        "sources": [],
-        "active": None,
-        "stopped": False,
-        "error": None,
-        "facts": [],
-        "notes": [],
-        "rateable": False,
-        "rating": None,
-        "reason": "",
-        "searched": False,
-        "copy": "",
-        "editable": False,
-        "replaced": "",
-    }
+        "question": question, "state": state, "stage": "", "understood": "", "steps": [], "blocks": [], "sources": [],
+        "active": None, "stopped": False, "error": None, "facts": [], "notes": [], "rateable": False, "rating": None,
+        "reason": "", "searched": False, "copy": "", "editable": False, "replaced": "",
+    }  # fmt: skip
 
 
 def _nothing() -> None:
@@ -171,15 +149,16 @@ def _replaced_words(answers: int) -> str:
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:
     return [
-        {
-            "number": citation.number,
-            "title": citation.title,
-            "page": counted(citation.page, citation.page_label, "p."),
-            "score": passage.score_words(citation),
-            "warning": warning_of(citation),
-        }
-        for citation in answer.citations
-    ]
+        _source(
+            item.number, item.title, counted(item.page, item.page_label, "p."), passage.score_words(item),
+            warning_of(item),
+        )
+        for item in answer.citations
+    ]  # fmt: skip
+
+
+def _source(number: int, title: str, page: str, score: str, warning: str = "") -> dict[str, Any]:
+    return {"number": number, "title": title, "page": page, "score": score, "warning": warning}
 
 
 def _facts(answer: Answer) -> list[dict[str, Any]]:

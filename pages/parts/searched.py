@@ -49,7 +49,10 @@ def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
             st.markdown(line)
     if searched.candidates:
         shown = rows(searched.candidates[:SHOWN])
-        table.draw(f"{key}_searched_candidates", "Candidates", shown, {"Candidate": table.wide("Candidate", 210)})
+        config = {name: st.column_config.NumberColumn(format="%.3f") for name in shown if name in _SCORES.values()}
+        table.draw(
+            f"{key}_searched_candidates", "Candidates", shown, {**config, "Candidate": table.wide("Candidate", 210)}
+        )
     if len(searched.candidates) > SHOWN:
         st.caption(f"and {formatting.count(len(searched.candidates) - SHOWN, 'more candidate')}")
     if searched.latency_ms:
@@ -89,15 +92,12 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
     return [f"**{name}**  {formatting.plain(value)}" for name, value in told.items() if value]
 
 
-def rows(candidates: Sequence[Considered]) -> dict[str, list[str]]:
+def rows(candidates: Sequence[Considered]) -> dict[str, Sequence[object]]:
     """The table by columns: a candidate with its place, its scores, and what became of it."""
     used = [name for name in _SCORES if any(name in candidate.scores for candidate in candidates)]
     places = [" · ".join(p for p in (f"p. {item.page}", item.section) if p) for item in candidates]
     return {
         "Candidate": [table.text(f"{item.title}, {place}") for item, place in zip(candidates, places, strict=True)],
-        **{
-            _SCORES[name]: [f"{item.scores[name]:.3f}" if name in item.scores else "–" for item in candidates]
-            for name in used
-        },
+        **{_SCORES[name]: [item.scores.get(name) for item in candidates] for name in used},
         "Outcome": [OUTCOMES.get(item.outcome, item.outcome) for item in candidates],
     }

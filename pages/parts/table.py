@@ -19,11 +19,19 @@ def text(value: str) -> str:
     return visible(formatting.shorten(value, MOST_CHARS))
 
 
-def draw(key: str, label: str, columns: Mapping[str, Sequence[str]], config: Mapping[str, Any]) -> None:
+def draw(key: str, label: str, columns: Mapping[str, Sequence[object]], config: Mapping[str, Any]) -> None:
     """A table of texts; it scrolls within itself where there is more than fits a screen."""
     height = min(40 + ROW_PX * len(next(iter(columns.values()))), HEIGHT_PX)
     with st.container(key=key):
-        st.dataframe(columns, hide_index=True, alt=label, row_height=ROW_PX, height=height, column_config=dict(config))
+        st.dataframe(
+            columns,
+            hide_index=True,
+            alt=label,
+            row_height=ROW_PX,
+            height=height,
+            placeholder="–",
+            column_config=dict(config),
+        )
 
 
 def wide(label: str, width: int) -> ColumnConfig:

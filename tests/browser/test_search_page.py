@@ -68,7 +68,7 @@ def test_a_name_after_an_at_narrows_the_conversation_for_every_tab(open_page: Op
     page.get_by_role("button", name="What was searched").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Searched for When is a ticket refunded in full?")
-    expect(dialog.locator(".badge", has_text="Passage").first).to_be_visible()
+    expect(dialog.locator(".st-key-chat_searched_candidates canvas").first).to_be_visible()
     page.keyboard.press("Escape")
     scope.click()
     page.get_by_role("button", name="All documents").last.click()

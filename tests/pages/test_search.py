@@ -273,7 +273,7 @@ def test_the_table_of_candidates() -> None:
         Considered("b:1", "B", 1, "", {"dense": 0.25}, "budget"),
     )
     assert searched.rows(candidates) == {
-        "Candidate": ["A, p. 3 · Steel", "B, p. 1"], "Meaning": ["–", "0.250"], "Words": ["2.000", "–"],
+        "Candidate": ["A, p. 3 · Steel", "B, p. 1"], "Meaning": [None, 0.25], "Words": [2.0, None],
         "Outcome": ["Passage", "No room in the prompt"],
     }  # fmt: skip
 

@@ -1,4 +1,5 @@
-// A document's tables as they were read, each with its caption and the page that it stands on.
+// A document's tables as they were read, each with its caption and the page that it stands on. Heads of several lines and
+// names over whole rows, which st.dataframe does not have, stand as they do on the page.
 const drawTable = (table) => {
   if (table.empty) return make("p", "quiet", table.empty);
   const figure = make("section");

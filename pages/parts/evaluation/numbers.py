@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rag_core.domain import Difference, Estimate, Metric
 
-ENDINGS = {1: "st", 2: "nd", 3: "rd"}
-
 
 def value(metric: Metric, number: float) -> str:
     """`83 %`, `12 ms`, `1,340`."""
@@ -41,12 +39,6 @@ def change_interval(found: Difference) -> str:
 def signed(number: float) -> str:
     """`+6`, `−6`, `0`."""
     return f"{'+' if number > 0 else '−' if number < 0 else ''}{abs(number):,g}"
-
-
-def ordinal(number: int) -> str:
-    """`1st`, `12th`."""
-    ending = "th" if number % 100 in (11, 12, 13) else ENDINGS.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def better(found: Difference) -> bool:

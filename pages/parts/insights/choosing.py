@@ -24,13 +24,13 @@ VIEWS = {
     "tokens": "Tokens",
     "jobs": "Jobs",
 }
-_PERIOD, _VIEW, _SCOPE = "days", "view", "insights_scope"
+_SCOPE = "insights_scope"
 
 
 def draw(library: Library, documents: Sequence[Document]) -> looked_up.Asked:
     """The choices and the export; returns what is asked for."""
     with st.container(key="insights_choices", horizontal=True, vertical_alignment="center", gap="small"):
-        period = _choice("Period", PERIODS, _PERIOD, "30")
+        period = _choice("Period", PERIODS, "days", "30")
         scope = InsightsState.parse().scope(documents) or st.session_state.get(_SCOPE, Scope())
         narrow(scope)
         scoping.choose(library, documents, "insights", scope, narrow, type="tertiary")
@@ -52,7 +52,7 @@ def narrow(scope: Scope) -> None:
 
 def view() -> str:
     """The chart to be looked at."""
-    return _choice("Chart", VIEWS, _VIEW, "asked")
+    return _choice("Chart", VIEWS, "view", "asked")
 
 
 def _choice(label: str, options: dict[str, str], name: str, first: str) -> str:
@@ -62,19 +62,11 @@ def _choice(label: str, options: dict[str, str], name: str, first: str) -> str:
     st.session_state[key] = there if there in options else first
     chosen = st.segmented_control(
         label, list(options), format_func=options.__getitem__, key=key, required=True, label_visibility="collapsed",
-        on_change=_chose, args=(name,), wrap=True,
+        on_change=lambda: InsightsState.write(**{name: st.session_state[key]}), wrap=True,
     )  # fmt: skip
-    _keep(name, chosen or first)
-    return chosen or first
-
-
-def _chose(name: str) -> None:
-    _keep(name, st.session_state[f"insights_{name}"])
-
-
-def _keep(name: str, chosen: str) -> None:
-    st.session_state[f"insights_{name}_kept"] = chosen
+    st.session_state[f"{key}_kept"] = chosen = chosen or first
     InsightsState.write(**{name: chosen})
+    return chosen
 
 
 def _whole(library: Library, asked: looked_up.Asked) -> bytes:
