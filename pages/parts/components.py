@@ -1,4 +1,4 @@
-"""The pieces that Streamlit has no widget for: an exchange, a passage, a shelf of documents, tables, evidence.
+"""The pieces that Streamlit has no widget for: an exchange, a passage, a shelf of documents, tables as read, evidence.
 
 Each is a small ES module and a style sheet in components/, mounted without an iframe. Whatever comes from documents,
 models or file names reaches them as data and is drawn through `textContent` alone.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import PROJECT
@@ -37,10 +34,3 @@ def press(test: AppTest, key: str) -> AppTest:
 def filled(library: FakeLibrary, size: int = 4) -> str:
     library.held = [a_document()]
     return library.evaluation.create("Bridges", [a_question(n) for n in range(size)]).id
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.01)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import pytest
 
 from pages.parts.opening import Opening
@@ -16,13 +13,7 @@ from rag_core.errors import (
     ModelUnavailable,
 )
 from tests.pages.conftest import FakeLibrary, an_answer
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.01)
+from tests.rag_core.jobs.until import until
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ from rag_core.domain import Configuration, RowProblem
 from rag_core.errors import LecternError, ModelUnavailable
 from tests.made_runs import MORE, a_question, a_result, a_run
 from tests.pages.conftest import FakeLibrary, a_document
-from tests.pages.evaluation_page import again, draw, filled, press, said, until
+from tests.pages.evaluation_page import again, draw, filled, press, said
 from tests.pages.fake_evaluation import ANSWER_MS, FIELDS, a_difference
+from tests.rag_core.jobs.until import until
 
 BY_KEY = {field.key: field for field in FIELDS}
 

@@ -21,8 +21,8 @@ from rag_core.errors import StoreUnavailable
 from tests.made_runs import AS_IT_IS, MORE, a_question, a_run
 from tests.memory import remembered
 from tests.pages.conftest import FakeLibrary
-from tests.pages.evaluation_page import until
 from tests.pages.fake_evaluation import FIELDS
+from tests.rag_core.jobs.until import until
 
 BY_KEY = {field.key: field for field in FIELDS}
 
@@ -122,7 +122,7 @@ def test_drafting_is_stopped(library: FakeLibrary) -> None:
     board.draft(kept.id, 3, None, None)
     board.draft("another", 3, None, None)
     until(lambda: (job := board.job(kept.id)) and job.progress.total)
-    board.stop()
+    library.jobs.cancel(library.jobs.last("draft").id)
     library.evaluation.gate.set()
     until(lambda: not board.busy)
     assert board.waiting(kept.id) == ()

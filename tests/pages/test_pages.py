@@ -16,6 +16,7 @@ from rag_core.errors import LimitExceeded, StoreUnavailable
 from rag_core.jobs import Jobs
 from tests.conftest import PROJECT
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
+from tests.rag_core.jobs.until import until
 
 GEMINI = ModelStatus("gemini", "Gemini", False, "No key has been entered.", remote=True)
 
@@ -44,9 +45,7 @@ def test_an_empty_library_says_what_lectern_does(library: FakeLibrary) -> None:
 
 def test_the_samples_are_added_by_one_click(library: FakeLibrary) -> None:
     draw("upload").button(key="upload_samples").click().run()
-    deadline = time.monotonic() + 10
-    while resources.library().jobs.busy() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: not resources.library().jobs.busy())
     assert "veyra-ferry-handbook.pdf" in library.calls[0][1]
     test = draw("upload")
     assert "3 documents :gray[added]" in said(test)
@@ -155,9 +154,7 @@ def suggesting() -> AppTest:
     """The chat page once its suggestions were looked for."""
     draw("chat")
     board = resources.suggestions()
-    deadline = time.monotonic() + 10
-    while any(not found.done() for found in board._found.values()) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: all(found.done() for found in board._found.values()))
     return draw("chat")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,13 @@ from rag_core.errors import AddressRefused, SourceUnavailable
 from rag_core.settings import DoorSettings
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.test_pages import draw, said
+from tests.rag_core.jobs.until import until
 
 ADDRESS = "https://example.org/docs/"
 
 
 def settled(test: AppTest) -> AppTest:
-    deadline = time.monotonic() + 10
-    jobs = resources.library().jobs
-    while jobs.busy("visit") and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: not resources.library().jobs.busy("visit"))
     return test.run()
 
 

@@ -70,9 +70,3 @@ class CandidateBoard:
         """Begin to draft, unless that is under way already. Without a model they come from the texts themselves."""
         wanted = list(documents) if documents is not None else None
         self._library().jobs.submit(KIND, set=set_id, count=count, documents=wanted, model=model)
-
-    def stop(self) -> None:
-        """Stop drafting; what was made stays."""
-        job = self._library().jobs.last(KIND)
-        if job is not None:
-            self._library().jobs.cancel(job.id)

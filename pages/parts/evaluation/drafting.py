@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts import formatting, models, resources
 from pages.parts.evaluation import editing, gold
 from pages.parts.evaluation.candidates import CandidateBoard
-from pages.parts.refreshing import REFRESH_S, failure, fragment, refreshed
+from pages.parts.refreshing import REFRESH_S, failure, fragment, refreshed, working
 from rag_core.domain import Question
 from rag_core.library import Library
 
@@ -83,14 +83,10 @@ def _progress(board: CandidateBoard, set_id: str) -> None:
     elif job.state == "done" and not job.result:
         st.caption(":material/info: No question could be drafted from these documents. Type some in, or upload a file.")
     elif not job.finished and job.progress.total:
-        with st.container(key="evaluation_drafting_line", horizontal=True, vertical_alignment="center", wrap=False):
-            done, total = job.progress.done, job.progress.total
-            text = "Stopping" if job.stopping else f"Drafting questions: {done:,} of {total:,}"
-            st.progress(done / total if total else 0.0, text=text)
-            st.button(
-                "Stop", icon=":material/stop_circle:", key="evaluation_draft_stop", type="tertiary",
-                disabled=job.stopping, on_click=board.stop,
-            )  # fmt: skip
+        done, total = job.progress.done, job.progress.total
+        text = "Stopping" if job.stopping else f"Drafting questions: {done:,} of {total:,}"
+        line, key = "evaluation_drafting_line", "evaluation_draft_stop"
+        working(resources.library().jobs, job, done / total, text, line=line, key=key)
 
 
 def _card(library: Library, set_id: str, question: Question, left: int) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.parts import formatting, models, resources
 from pages.parts.evaluation import configurations
-from pages.parts.refreshing import failure, fragment, refreshed
+from pages.parts.refreshing import failure, fragment, refreshed, working
 from pages.parts.state import EvaluationState
 from rag_core.domain import Configuration, Job, ModelStatus, QuestionSet, Run
 from rag_core.errors import LecternError
@@ -161,10 +161,8 @@ def _lines(library: Library) -> None:
 
 def _line(library: Library, run: Run, job: Job) -> None:
     share, text = measure(run, job)
-    with st.container(key=f"evaluation_line_{run.id}", horizontal=True, vertical_alignment="center", wrap=False):
-        name = formatting.plain(formatting.shorten(run.configuration.name, 60))
-        st.progress(min(share, 1.0), text=f"{name}: :gray[{text}]")
-        st.button(
-            "Cancel", icon=":material/close:", type="tertiary", key=f"evaluation_cancel_{run.id}",
-            disabled=job.stopping, on_click=library.jobs.cancel, args=(run.id,),
-        )  # fmt: skip
+    name = formatting.plain(formatting.shorten(run.configuration.name, 60))
+    working(
+        library.jobs, job, min(share, 1.0), f"{name}: :gray[{text}]", line=f"evaluation_line_{run.id}",
+        key=f"evaluation_cancel_{run.id}", label="Cancel", icon=":material/close:",
+    )  # fmt: skip
