@@ -45,8 +45,10 @@ def draw_runs(library: Library, chosen: QuestionSet) -> None:
     if question and shown:
         opened.draw(library, shown, question)
         return
-    if not results.ready(shown):  # with a result it stands beside the buttons that apply
-        applying.section(library)
+    # A place of its own, so that nothing below it moves when a run begins.
+    with st.container(key="evaluation_applied"):
+        if not results.ready(shown):  # with a result it stands beside the buttons that apply
+            applying.section(library)
     running.starter(library, chosen, configurations.section(library))
     running.progress(library)
     results.section(library, shown)
