@@ -2,6 +2,10 @@
 
 What goes over its pipes are frames: eight bytes that say how long, then as many bytes. A request is one frame and so is
 its answer; a frame of nothing before the answer says that the process is at work. `child_main` is the other side.
+
+A new kind of process is a function that makes what answers, and where it is asked one line:
+
+    child = Child(Program("rag_core.reading.worker:read_service", memory_bytes=limit, confined=True))
 """
 
 from __future__ import annotations

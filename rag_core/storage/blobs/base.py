@@ -1,4 +1,7 @@
-"""What every store of bytes offers. A new one is a class in a file of its own, and one line in `STORES`."""
+"""What every store of bytes offers. A new one is a class in a file of its own, and one line in `STORES`:
+
+"s3": ("rag_core.storage.blobs.s3", "S3Blobs"),
+"""
 
 from __future__ import annotations
 
