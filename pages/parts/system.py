@@ -43,10 +43,8 @@ def lines(status: LibraryStatus) -> list[tuple[str, str]]:
     found = [
         ("Folder", formatting.plain(status.data_dir)),
         ("Embedding", formatting.plain(status.profile)),
-        ("Search", formatting.plain(status.engine)),
         ("Database", formatting.plain(status.postgresql)),
-        ("Index", formatting.plain(status.chroma)),
-        ("Lexical index", formatting.plain(status.lexical)),
+        *((name.capitalize(), formatting.plain(told)) for name, told in status.indexes.items()),
     ]
     for number, model in enumerate(status.models):
         ready = "ready" if model.ready else f"not ready. {model.reason}"

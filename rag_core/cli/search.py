@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("-k", type=click.IntRange(1), help="how many passages")
 @click.option("--mode", type=click.Choice(["auto", "hybrid", "dense", "lexical", "scaler"]),
               help="by meaning, by words, or by both")  # fmt: skip
-@click.option("--index", type=click.Choice(["auto", "dumps", "pgvector", "chroma"]), help="where vectors are looked up")
+@click.option("--index", metavar="NAME", help="where vectors are looked up: auto, dumps, pgvector, chroma, ...")
 @click.option("--scan", type=click.Choice(["auto", "exact", "fast"]), help="how thoroughly the dumps are searched")
 @click.option("--mmr", is_flag=True, default=None, help="thin the passages: they differ then")
 @click.option("--explain", is_flag=True, help="tell every candidate, its scores and what became of it")

@@ -23,8 +23,9 @@ def status(session: Session) -> None:
         emit(to_json(now))
         return
     say(f"{counts(document=now.documents, chunk=now.chunks)}, {now.pending} pending, {now.failed} failed")
-    for name in ("data_dir", "profile", "engine", "postgresql", "chroma", "lexical"):
-        say(f"{name.replace('_', ' '):12} {getattr(now, name)}")
+    known = {"data dir": now.data_dir, "profile": now.profile, "postgresql": now.postgresql, **now.indexes}
+    for name, told in known.items():
+        say(f"{name:12} {told}")
     for model in now.models:
         say(f"{'model':12} {model.id}: {'ready' if model.ready else 'not ready. ' + model.reason}")
     for note in now.notes:

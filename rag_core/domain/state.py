@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -102,7 +103,8 @@ class TargetProfile:
 class LibraryStatus:
     """How the library is: counts, profile, engine and what is worth saying, one line each.
 
-    `target` is there where the library is to be re-embedded; its note is among the notes.
+    `indexes` are what is made from PostgreSQL, by name, each in a few words. `target` is there where the library is to
+    be re-embedded; its note is among the notes.
     """
 
     data_dir: str
@@ -111,10 +113,8 @@ class LibraryStatus:
     pending: int
     failed: int
     profile: str
-    engine: str
     postgresql: str
-    chroma: str
-    lexical: str
+    indexes: Mapping[str, str]
     models: tuple[ModelStatus, ...]
     notes: tuple[str, ...] = ()
     target: TargetProfile | None = None

@@ -9,6 +9,7 @@ from rag_core.domain import Configuration, Field, FieldKind, ModelStatus
 from rag_core.errors import ConfigurationError
 from rag_core.retrieval.reranking.cross_encoder import cross_encoders
 from rag_core.settings import Settings, translated
+from rag_core.storage.indexes import DENSE, check_dense
 
 LABELS = {
     "retrieval.mode": "Mode of search",
@@ -54,7 +55,9 @@ def applied(configuration: Configuration, settings: Settings) -> Settings:
     if "retrieval.mmr_lambda" in changes:
         changes.setdefault("answering.mmr_lambda", changes["retrieval.mmr_lambda"])
     try:
-        return settings.with_values(changes)
+        made = settings.with_values(changes)
+        check_dense(made.retrieval.index)
+        return made
     except ConfigurationError as error:
         told = str(error).removeprefix("Settings cannot be used: ")
         raise ConfigurationError(
@@ -102,8 +105,7 @@ def _field(key: str, label: str, settings: Settings, models: tuple[str, ...]) ->
     info = type(values).model_fields[name]
     annotation: Any = info.annotation
     choices = cast("tuple[str, ...]", get_args(annotation)) if get_origin(annotation) is Literal else ()
-    if key == "generation.model":
-        choices = models
+    choices = {"generation.model": models, "retrieval.index": ("auto", *DENSE)}.get(key, choices)
     bounds = {
         bound: getattr(rule, bound) for rule in info.metadata for bound in ("ge", "gt", "le") if hasattr(rule, bound)
     }

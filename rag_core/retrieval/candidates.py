@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Document, ScoreKind
-from rag_core.retrieval.query import Ref
+from rag_core.storage.indexes.dense import Ref
 from rag_core.storage.postgres.passages import PassageRow
 
 Scores = NDArray[np.float32]

@@ -13,8 +13,8 @@ from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
 from rag_core.retrieval.hierarchy.reducing import Floats
 from rag_core.retrieval.hits import hit_of
 from rag_core.retrieval.indexes import Indexes
-from rag_core.retrieval.scope import Within
 from rag_core.storage import Storage
+from rag_core.storage.indexes.dense import Within
 from rag_core.storage.postgres.pieces import pieces_of
 
 _OF_PAGE = 6  # chunks before and behind a hit that are looked at as its page

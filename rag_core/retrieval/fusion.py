@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from rag_core.retrieval.candidates import Candidates, Scores, best_first
-from rag_core.retrieval.dense_indexes import DenseIndex, cosines
-from rag_core.retrieval.query import Query, Ref
+from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers import RANKERS, Ranked
 from rag_core.retrieval.weights import weights
+from rag_core.storage.indexes.dense import DenseIndex, Ref, cosines
 
 
 def fused(query: Query, ranked: Mapping[str, Ranked], index: DenseIndex, how: str = "convex") -> Candidates:

@@ -9,13 +9,13 @@ from typing import cast
 from accelerator.scanner import Mode
 from rag_core.domain import Document, Scope
 from rag_core.errors import StoreUnavailable
-from rag_core.retrieval.dense_indexes import DENSE_INDEXES
 from rag_core.retrieval.hierarchy.current import CurrentHierarchy
 from rag_core.retrieval.identity import Cards, Meant
-from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
-from rag_core.retrieval.scope import Within, documents_within, narrowed, sections_within
+from rag_core.retrieval.scope import documents_within, narrowed, sections_within
 from rag_core.storage import Storage
+from rag_core.storage.indexes import check_dense
+from rag_core.storage.indexes.dense import DenseIndex, Ref, Within
 from rag_core.storage.postgres.passages import PassageRow, Passages
 
 _LIKE = 12  # chunks that are looked through for how a word is spelt
@@ -85,13 +85,12 @@ class LibraryIndexes(Indexes):
         self._hierarchy = CurrentHierarchy(storage.hierarchy)
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
-        """See the base class: what was asked for, then the dumps, then pgvector."""
+        """See the base class: what was asked for, then those that are exact."""
         lexical = self._storage.lexical
         behind = self._cards.counts is not None and self._cards.counts.waiting
         waiting = frozenset(self._storage.log.waiting_ids(lexical.name)) if behind else frozenset()
-        for name in self._order(wanted, notes):
-            index = DENSE_INDEXES[name](self._storage, cast(Mode, scan))
-            yield Sources(index, lexical, self._hierarchy.get(), waiting)
+        for index in self._order(wanted, notes):
+            yield Sources(index, lexical, self._hierarchy.get(), waiting, cast(Mode, scan))
 
     def within(self, scope: Scope) -> Within | None:
         """See the base class."""
@@ -161,10 +160,16 @@ class LibraryIndexes(Indexes):
         except StoreUnavailable:  # how far words are names is then not known
             return {}
 
-    def _order(self, wanted: str, notes: list[str]) -> list[str]:
-        names = ["dumps", "pgvector"] if wanted == "auto" else list(dict.fromkeys([wanted, "dumps", "pgvector"]))
-        waiting = self._storage.behind_in_chroma() if names[0] == "chroma" else 0
-        if waiting:
-            notes.append(f"Chroma lacks {waiting} documents still; the dumps answered.")
-            names.remove("chroma")
-        return names
+    def _order(self, wanted: str, notes: list[str]) -> list[DenseIndex]:
+        exact = [index for index in self._storage.dense.values() if index.exact]
+        if wanted == "auto":
+            return exact
+        check_dense(wanted)
+        asked = self._storage.dense.get(wanted)
+        if asked is None:
+            notes.append(f"This library does not keep {wanted}, which its setting retrieval.index asks for first.")
+        elif lacking := asked.lacking():
+            notes.append(f"{asked.label} lacks {lacking} documents still; {exact[0].label} answered.")
+        else:
+            return [asked, *(index for index in exact if index is not asked)]
+        return exact

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rag_core.retrieval.identity import Rarities
-from rag_core.retrieval.query import Ref
+from rag_core.storage.indexes.dense import Ref
 from rag_core.storage.indexes.lexical_query import BOOSTS
 from rag_core.text.terms import terms as terms_of
 

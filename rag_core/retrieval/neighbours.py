@@ -8,8 +8,8 @@ from dataclasses import replace
 from rag_core.domain import Hit
 from rag_core.retrieval.hits import hit_of
 from rag_core.retrieval.indexes import Indexes
-from rag_core.retrieval.query import Query, Ref
-from rag_core.retrieval.scope import Within
+from rag_core.retrieval.query import Query
+from rag_core.storage.indexes.dense import Ref, Within
 from rag_core.storage.postgres.passages import PassageRow
 from rag_core.text.tables import begins_in_table
 

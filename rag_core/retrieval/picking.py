@@ -9,8 +9,8 @@ import numpy as np
 from accelerator.mmr import maximal_marginal_relevance
 from rag_core.domain import QuestionKind
 from rag_core.retrieval.candidates import Candidates
-from rag_core.retrieval.dense_indexes import all_unit
 from rag_core.retrieval.query import Query
+from rag_core.storage.indexes.dense import all_unit
 
 _MORE: dict[QuestionKind, float] = {"list": 1.5, "comparison": 1.5, "summary": 2.0}
 # So many times the hits are looked through for passages of each side.

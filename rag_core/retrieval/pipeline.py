@@ -26,8 +26,8 @@ from rag_core.retrieval.plan import Plan, planned
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers import RANKERS, Ranked, Sources
 from rag_core.retrieval.reranking import Rerankers
-from rag_core.retrieval.scope import Within
 from rag_core.settings import RetrievalSettings
+from rag_core.storage.indexes.dense import Within
 
 # Candidates that a trace tells of: it is kept with every answer.
 _TOLD = 50

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from rag_core.domain import Scope, Understood
 from rag_core.retrieval.identity import Meant
-from rag_core.retrieval.scope import Within
 from rag_core.retrieval.understanding import looked_for, understand
+from rag_core.storage.indexes.dense import Within
 from rag_core.text.languages import language_of
 from rag_core.text.terms import query_terms, terms
-
-Ref = tuple[str, int]
-"""A chunk: its document's id and its index there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,60 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from accelerator.selection import Selection
 from rag_core.domain import Scope
+from rag_core.storage.indexes.dense import Within
 from rag_core.storage.postgres.database import Database, storable
 from rag_core.storage.postgres.rows import YEAR
 
-Rows = Mapping[str, NDArray[np.intp] | None]
 Condition = tuple[str, dict[str, object]]
-
-
-@dataclass(frozen=True, eq=False)
-class Within:
-    """The only chunks that are searched: of each document the indexes of its chunks, or None for all of them.
-
-    `chunks` counts them.
-    """
-
-    rows: Rows
-    chunks: int
-
-    @cached_property
-    def selection(self) -> Selection:
-        """The same for the scanner."""
-        return Selection(self.rows)
-
-    @property
-    def documents(self) -> list[str]:
-        """The ids of the documents, in order."""
-        return sorted(self.rows)
-
-    @property
-    def whole(self) -> bool:
-        """Whether all chunks of these documents are searched."""
-        return all(indexes is None for indexes in self.rows.values())
-
-    def pairs(self) -> tuple[list[str], list[int]]:
-        """Ids and indexes side by side; the index -1 stands for all chunks of a document."""
-        pairs = [
-            (key, int(index))
-            for key, indexes in self.rows.items()
-            for index in (np.array([-1]) if indexes is None else indexes)
-        ]
-        return [key for key, _ in pairs], [index for _, index in pairs]
-
-    def __contains__(self, ref: tuple[str, int]) -> bool:
-        if ref[0] not in self.rows:
-            return False
-        indexes = self.rows[ref[0]]
-        return indexes is None or bool((indexes == ref[1]).any())
 
 
 def documents_within(database: Database, scope: Scope) -> dict[str, int]:

@@ -31,18 +31,18 @@ from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.acronyms import written_out
 from rag_core.retrieval.contents import Contents
-from rag_core.retrieval.dense_indexes import DumpsIndex
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.memory_lexical import MemoryLexical
-from rag_core.retrieval.query import Ref
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.rankers.base import LexicalSearch
-from rag_core.retrieval.scope import Within, documents_within, narrowed
+from rag_core.retrieval.scope import documents_within, narrowed
 from rag_core.retrieval.spelling import corrected
 from rag_core.retrieval.understanding import is_asking, looked_for, understand
 from rag_core.services.kept_pieces import KeptPieces
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage import Storage
+from rag_core.storage.indexes.dense import Ref, Within
+from rag_core.storage.indexes.dump_index import DumpSearch
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.passages import PassageRow
 from rag_core.storage.postgres.pieces import kept_form
@@ -255,7 +255,7 @@ class OtherChunks(Indexes):
         """Their dumps alone."""
         if wanted not in ("auto", "dumps"):
             notes.append(f"Other chunks are searched in dumps, not by {wanted}.")
-        yield Sources(DumpsIndex(self._dumps, cast(Mode, scan)), self._lexical)
+        yield Sources(DumpSearch(self._dumps), self._lexical, scan=cast(Mode, scan))
 
     def within(self, scope: Scope) -> Within | None:
         """The chunks that a scope leaves; None for all. Raises StoreUnavailable."""

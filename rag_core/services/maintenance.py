@@ -54,8 +54,7 @@ class Maintenance:
         return LibraryStatus(
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=self._embedding.describe(profile),
-            engine=told["dumps"], postgresql=told["postgresql"], chroma=told["chroma"],
-            lexical=told["lexical"], models=self._language_models.statuses(),
+            postgresql=told.pop("postgresql"), indexes=told, models=self._language_models.statuses(),
             notes=self._told(target), target=target,
         )  # fmt: skip
 

@@ -18,8 +18,10 @@ class RetrievalSettings(Group):
         description="dense goes by meaning, lexical by words, hybrid by both, scaler also by clusters; auto is hybrid,"
         " ordered by clusters for comparisons, lists and summaries",
     )
-    index: Literal["auto", "dumps", "pgvector", "chroma"] = Field(
-        default="auto", description="where vectors are looked up; auto takes the dumps and falls back to pgvector"
+    index: str = Field(
+        default="auto",
+        description="where vectors are looked up: auto takes the dumps and falls back to pgvector; hnsw keeps a"
+        " graph in PostgreSQL, chroma asks Chroma's",
     )
     scan: Literal["auto", "exact", "fast"] = Field(
         default="auto",

@@ -21,8 +21,9 @@ from rag_core.storage.blobs.removals import Removals
 from rag_core.storage.cutover import TARGET, Cutover
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
 from rag_core.storage.epoch import Epoch
-from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, DumpIndex, LexicalIndex
+from rag_core.storage.indexes import INDEXES, DerivedIndex, DumpIndex, LexicalIndex, check_dense
 from rag_core.storage.indexes.base import Surroundings
+from rag_core.storage.indexes.dense import DenseIndex, TruthSearch
 from rag_core.storage.indexes.dumps import Loaded
 from rag_core.storage.indexes.feeder import Feeder
 from rag_core.storage.indexes.sync import Sync
@@ -70,6 +71,7 @@ class Storage:
         self._choosing = threading.Lock()
         self.min_free_bytes = settings.storage.min_free_bytes
         self._backend_wanted = settings.retrieval.backend
+        check_dense(settings.retrieval.index)
         self.epoch = Epoch()
         self._leaked = LeakedServers()
         self._closed = False
@@ -214,18 +216,6 @@ class Storage:
         """The tables, for those who compare the stores."""
         return self._required()
 
-    def behind_in_chroma(self) -> int:
-        """How many documents Chroma has yet to follow; what it lost is queued once more first."""
-        if self.documents.profile() is None:
-            return 0
-        if not self.chroma.is_open:
-            self.wake(hurry=True)  # whoever asks for Chroma does not wait for the feeder's leisure
-            self.index(ChromaIndex).prepare()
-        self.index(ChromaIndex).requeue_lost()
-        if waiting := self.index(ChromaIndex).waiting():
-            self.wake(hurry=True)
-        return waiting
-
     def describe(self) -> dict[str, str]:
         """PostgreSQL and each index by name, in a few words. May take the time that finding a compute backend takes."""
         self._choose_backend()
@@ -312,16 +302,19 @@ class Storage:
         derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)
         database.belongs_to(pair(folder, derived, self.conversations, self.log))
         self.needed_turn = threading.RLock()
-        surroundings = Surroundings(folder, settings, database, self.documents, self.log, self.needed_turn)
-        for kind in INDEXES:
+        surroundings = Surroundings(
+            folder, settings, database, self.documents, self.log, self.needed_turn, partial(self.wake, hurry=True)
+        )
+        for kind in (kind for kind in INDEXES if kind.is_kept(settings)):
             index = kind(surroundings)
             self.indexes = (*self.indexes, index)
             self._interrupts.append(index.stop)
             self._opened.callback(index.close)
         self.documents.cards.titled_in = [index.name for index in self.indexes if index.reads_texts]
         self.dumps = self.index(DumpIndex).store
-        self.chroma = self.index(ChromaIndex).store
         self.lexical = self.index(LexicalIndex)
+        searches: list[DenseIndex] = [index.dense for index in self.indexes if index.dense is not None]
+        self.dense = {search.name: search for search in (*searches[:1], TruthSearch(self.documents), *searches[1:])}
         self.cutover = Cutover(folder, database, self.documents, self.new_vectors, self.indexes, self.epoch)
         self.sync = Sync(database, self.documents, self.log, self.indexes)
         self._interrupts.append(self.sync.stop)
@@ -331,11 +324,10 @@ class Storage:
         self._feeders.append(Feeder("The library is kept up", self._keep_up))
         for index in self.indexes:
             if not index.needed:
-                # Chroma's import alone takes a second of a processor; a search without words is a poor one.
-                soon = {"first_s": 0.0} if index is self.lexical else {}
-                rest = {"lull_s": index.lull_s, "longest_s": _LONGEST_LULL_S}
-                follow = partial(self.sync.follow, index)
-                self._feeders.append(Feeder(f"{index.label} follows", follow, **soon, **rest))
+                self._feeders.append(Feeder(
+                    f"{index.label} follows", partial(self.sync.follow, index), first_s=index.first_s,
+                    lull_s=index.lull_s, longest_s=_LONGEST_LULL_S,
+                ))  # fmt: skip
         self._opened.callback(self.background("Dumps are compacted", self.compact, woken=True).stop)
 
     def _keep_up(self) -> None:

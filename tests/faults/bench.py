@@ -108,6 +108,6 @@ def leftovers(bench: Bench) -> list[Path]:
 def catch_up(library: Library) -> None:
     """Chroma takes what it could not take on a full disk, without being asked."""
     deadline = time.monotonic() + _CATCH_UP_S
-    while library.storage.behind_in_chroma():
+    while library.storage.dense["chroma"].lacking():
         assert time.monotonic() < deadline, library.maintenance.status().chroma
         time.sleep(0.05)

@@ -9,6 +9,7 @@ from pathlib import Path
 from accelerator import segments
 from rag_core import Library
 from rag_core.settings import EmbeddingSettings
+from rag_core.storage.indexes import ChromaIndex
 from tests.faults.journal import Journal
 from tests.faults.shelf import Shelf
 from tests.faults.worker import Plan, Said
@@ -63,7 +64,7 @@ def repair(library: Library, shelf: Shelf, journal: Journal) -> None:
     storage.dumps.remove(lost.id)
     profile = storage.documents.profile()
     assert profile is not None
-    storage.chroma.remove_rows(profile, [f"{lost.id}:{index}" for index in range(len(lost.texts))])
+    storage.index(ChromaIndex).store.remove_rows(profile, [f"{lost.id}:{index}" for index in range(len(lost.texts))])
     storage.lexical.remove([lost.id])
     library.maintenance.repair()
 

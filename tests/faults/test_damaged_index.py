@@ -15,7 +15,7 @@ import pytest
 from rag_core import Settings
 from rag_core.runtime.low_priority import LowPriorityProcess
 from rag_core.storage import Storage
-from rag_core.storage.indexes import chroma_client
+from rag_core.storage.indexes import ChromaIndex, chroma_client
 from rag_core.storage.maintenance.doctor import repair, verify
 from tests.rag_core.storage.filled import delete, empty, fill, make_unreadable, truncate, zero
 
@@ -67,7 +67,7 @@ def test_a_damaged_index_is_sound_after_repair(origin: Settings, name: str, dama
     try:
         storage.settle()
         assert repair(storage, verify(storage, deep=True)).findings == ()
-        assert storage.chroma.count(storage.documents.profile()) == 180
+        assert storage.index(ChromaIndex).store.count(storage.documents.profile()) == 180
     finally:
         storage.close()
 

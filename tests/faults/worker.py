@@ -43,7 +43,8 @@ class Plan:
 
     def settings(self) -> Settings:
         settings = Settings(_env_file=None, data_dir=self.data_dir, database_url=self.database_url)
-        return settings.changed("storage", min_free_bytes=0)
+        # With every index that a library can have.
+        return settings.changed("storage", min_free_bytes=0).changed("retrieval", index="hnsw")
 
 
 @dataclass(frozen=True, slots=True)

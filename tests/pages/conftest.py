@@ -397,8 +397,9 @@ class FakeMaintenance:
 
     def status(self) -> LibraryStatus:
         return LibraryStatus(
-            data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test", engine="dumps",
-            postgresql="PostgreSQL 18", chroma="Chroma", lexical="tantivy", models=self.library.statuses,
+            data_dir="/library", documents=1, chunks=5, pending=2, failed=0, profile="test",
+            postgresql="PostgreSQL 18", indexes={"dumps": "dumps", "chroma": "Chroma", "lexical": "tantivy"},
+            models=self.library.statuses,
             notes=("Chroma is rebuilt.", *([self.library.target.note] if self.library.target else [])),
             target=self.library.target,
         )  # fmt: skip

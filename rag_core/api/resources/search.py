@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Query, Request
@@ -19,9 +19,14 @@ from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.domain import Hit, Searched
 from rag_core.domain.serialiser import hit_to_json, to_json
 from rag_core.library import Library
+from rag_core.storage.indexes import DENSE
 
 router = APIRouter(prefix="/search", tags=["search"])
 Mode = Literal["auto", "hybrid", "dense", "lexical", "scaler"]
+if TYPE_CHECKING:
+    Index = str
+else:
+    Index = Literal["auto", *DENSE]
 _DOCUMENT = object_of("DocumentNamed", id=str, title=str)
 _HIT = shown(Hit, without=("document", "around"), document=_DOCUMENT)
 _FOUND = object_of("Hits", hits=list[_HIT], searched=Searched | None, notes=list[str])  # type: ignore[valid-type]
@@ -33,7 +38,7 @@ class SearchGiven(Closed):
     question: str
     k: Annotated[int, Field(ge=1, le=100)] | None = None
     mode: Mode | None = None
-    index: Literal["auto", "dumps", "pgvector", "chroma"] | None = None
+    index: Index | None = None
     scan: Literal["auto", "exact", "fast"] | None = None
     mmr: bool | None = None
     scope: ScopeGiven | None = None

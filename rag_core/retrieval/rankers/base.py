@@ -20,10 +20,11 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from accelerator.scanner import Mode
 from rag_core.domain import ScoreKind
-from rag_core.retrieval.dense_indexes import DenseIndex
 from rag_core.retrieval.hierarchy.search import Hierarchy
-from rag_core.retrieval.query import Query, Ref
+from rag_core.retrieval.query import Query
+from rag_core.storage.indexes.dense import DenseIndex, Ref
 
 Vectors = NDArray[np.float32]
 
@@ -58,13 +59,14 @@ class LexicalSearch(Protocol):
 class Sources:
     """Where rankers look: an index of vectors, and one of words and the two levels where there are such.
 
-    waiting: documents that the index of words has yet to take.
+    waiting: documents that the index of words has yet to take. scan: how thoroughly vectors are looked through.
     """
 
     index: DenseIndex
     lexical: LexicalSearch | None = None
     hierarchy: Hierarchy | None = None
     waiting: frozenset[str] = frozenset()
+    scan: Mode = "auto"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,5 +25,7 @@ class DenseRanker(Ranker):
         vectors = [query.vector for query in queries]
         if any(vector is None for vector in vectors):
             raise ValueError("A query without a vector cannot be ranked by meaning.")
-        found = self._sources.index.nearest(np.stack([v for v in vectors if v is not None]), k, queries[0].within)
+        found = self._sources.index.nearest(
+            np.stack([v for v in vectors if v is not None]), k, queries[0].within, self._sources.scan
+        )
         return [Ranked(some.refs, some.scores, _UNRELATED, some.vectors) for some in found]

@@ -9,7 +9,7 @@ import numpy as np
 from rag_core.retrieval.hierarchy.search import Focus, Hierarchy
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers.base import Ranked, Ranker, Sources
-from rag_core.retrieval.scope import Within
+from rag_core.storage.indexes.dense import Within
 
 
 class ScalerRanker(Ranker):
@@ -41,7 +41,7 @@ class ScalerRanker(Ranker):
         within = _within(focus, query.within)
         if not within.chunks:
             return Ranked([], np.empty(0, dtype=np.float32), -1.0)
-        found = self._sources.index.nearest(focus.query[np.newaxis], k, within)[0]
+        found = self._sources.index.nearest(focus.query[np.newaxis], k, within, self._sources.scan)[0]
         return Ranked(found.refs, found.scores, -1.0, found.vectors, ", ".join(focus.terms))
 
 

@@ -1,11 +1,22 @@
 """What is derived from PostgreSQL and can be rebuilt from it: vector dumps, Chroma, the lexical index."""
 
+from rag_core.errors import ConfigurationError
 from rag_core.storage.indexes.base import DerivedIndex
 from rag_core.storage.indexes.chroma_index import ChromaIndex
 from rag_core.storage.indexes.dump_index import DumpIndex
+from rag_core.storage.indexes.hnsw_index import HnswIndex
 from rag_core.storage.indexes.lexical import LexicalIndex
 
-INDEXES: tuple[type[DerivedIndex], ...] = (DumpIndex, ChromaIndex, LexicalIndex)
-"""Every derived index of a library."""
+INDEXES: tuple[type[DerivedIndex], ...] = (DumpIndex, ChromaIndex, LexicalIndex, HnswIndex)
+"""Every derived index that a library can have."""
+DENSE = ("dumps", "pgvector", *(kind.name for kind in INDEXES if kind.serves == "dense" and not kind.needed))
+"""The names by which vectors are asked for."""
 
-__all__ = ["INDEXES", "ChromaIndex", "DerivedIndex", "DumpIndex", "LexicalIndex"]
+
+def check_dense(name: str) -> None:
+    """Raise ConfigurationError where no index of vectors goes by a name."""
+    if name not in ("auto", *DENSE):
+        raise ConfigurationError(f"There is no index of vectors called {name}.", help=f"There are: {', '.join(DENSE)}.")
+
+
+__all__ = ["DENSE", "INDEXES", "ChromaIndex", "DerivedIndex", "DumpIndex", "LexicalIndex", "check_dense"]

@@ -4,9 +4,9 @@
 
 A subclass says in its class data what it is called and what it reads, and takes and lets go of documents; `sync.py`
 calls it with what was committed, in order, and deals with what fails. From then on it is synced, verified, repaired and
-rebuilt as the others are, its notes are told on the System page, and the fault tests kill it at every point that it
-names by `reach`. Two things know the three there are by name: `LibraryStatus` has a field for the words of each, and
-whoever looks vectors up in one does so by a class in `rag_core/retrieval/dense_indexes.py`.
+rebuilt as the others are, told of on the System page, and the fault tests kill it at every point that it names by
+`reach`. Where it says what it `serves`, it is searched: "dense" by what it gives as `dense` (see `dense.py`), under its
+name in the settings, doors and commands; "lexical" by the methods of `LexicalIndex`.
 """
 
 # ruff: noqa: B027  hooks that an index leaves as they are
@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rag_core.domain import Finding
 from rag_core.errors import StoreUnavailable
 from rag_core.settings import Settings
+from rag_core.storage.indexes.dense import DenseIndex
 from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.contents import IndexedDocument
 from rag_core.storage.postgres.database import Database
@@ -40,7 +41,8 @@ class IndexUnavailable(StoreUnavailable):
 class Surroundings:
     """What an index is made with: the library's folder and settings, its tables, and the log that it follows.
 
-    `needed_turn` is the lock that indexes share whose acknowledgement makes documents ready.
+    `needed_turn` is the lock that indexes share whose acknowledgement makes documents ready. `wake` has what follows in
+    the background begin at once.
     """
 
     folder: Path
@@ -49,6 +51,7 @@ class Surroundings:
     documents: DocumentStore
     log: ChangeLog
     needed_turn: AbstractContextManager[object]
+    wake: Callable[[], None]
 
 
 class DerivedIndex(ABC):
@@ -64,6 +67,12 @@ class DerivedIndex(ABC):
     """Whether an answer needs it: a document is not ready before such an index has taken it."""
     lull_s: ClassVar[float] = 0.0
     """How long nothing more should be committed before it follows in the background, within a minute."""
+    first_s: ClassVar[float] = 5.0
+    """How long after the start it first follows: the first page and answer need the processor more."""
+    serves: ClassVar[Literal["", "dense", "lexical"]] = ""
+    """The role in which it is searched."""
+    dense: DenseIndex | None = None
+    """How vectors are looked up in it, where that is its role."""
     reads_texts: ClassVar[bool] = False
     """Whether documents are given to it with their texts, sections and labels of pages."""
     reads_vectors: ClassVar[bool] = False
@@ -117,6 +126,11 @@ class DerivedIndex(ABC):
     def waiting(self) -> int:
         """How many documents it has yet to follow. Raises StoreUnavailable."""
         return self._log.waiting(self.name).documents
+
+    @classmethod
+    def is_kept(cls, settings: Settings) -> bool:
+        """Whether a library with these settings has it."""
+        return True
 
     def note(self) -> str | None:
         """What the user should know of it. Raises StoreUnavailable."""

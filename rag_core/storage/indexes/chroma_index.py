@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.faults import reach
+from accelerator.scanner import Mode
 from rag_core.domain import Finding, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.storage.disk import disk_failure
@@ -18,7 +19,9 @@ from rag_core.storage.indexes.base import DerivedIndex, Surroundings
 from rag_core.storage.indexes.chroma import UNFINISHED, ChromaBatch, ChromaRows, ChromaStore, ChromaUnavailable
 from rag_core.storage.indexes.chroma_hierarchy import ChromaHierarchy
 from rag_core.storage.indexes.comparison import Comparison, first_cosine
+from rag_core.storage.indexes.dense import Ref, TruthSearch, Vectors, Within, stacked
 from rag_core.storage.postgres.contents import IndexedDocument
+from rag_core.storage.postgres.documents import DocumentStore
 from rag_core.storage.postgres.new_vectors import NewVectors
 from rag_core.storage.postgres.truth import Rows
 
@@ -54,6 +57,38 @@ class _Difference:
         return counts
 
 
+class ChromaSearch(TruthSearch):
+    """Chroma's HNSW graph: approximate, for comparison or a shared server."""
+
+    name = "chroma"
+    label = "Chroma"
+    exact = False
+
+    def __init__(self, index: ChromaIndex, documents: DocumentStore) -> None:
+        super().__init__(documents)
+        self._index = index
+
+    def find(
+        self, queries: Vectors, k: int, within: Within | None, scan: Mode = "auto"
+    ) -> list[tuple[list[Ref], Vectors]]:
+        """See the base class."""
+        return [self._found(query, k, within) for query in queries]
+
+    def lacking(self) -> int:
+        """See the base class."""
+        return self._index.lacking()
+
+    def _found(self, query: Vectors, k: int, within: Within | None) -> tuple[list[Ref], Vectors]:
+        only: dict[str, list[str]] = {}
+        if within is not None and within.whole:
+            only["documents"] = within.documents
+        elif within is not None:
+            only["rows"] = [f"{key}:{index}" for key, index in zip(*within.pairs(), strict=True)]
+        refs = self._index.store.nearest(self._profile(), query, k, **only)
+        # Chroma's own vectors have been through its arithmetic; PostgreSQL's are those of the dumps, bit for bit.
+        return stacked(self._documents.vectors_at(refs), len(query))
+
+
 class ChromaIndex(DerivedIndex):
     """The chunks with their vectors in a collection of Chroma, one for each profile."""
 
@@ -63,6 +98,7 @@ class ChromaIndex(DerivedIndex):
     lull_s = 2.0  # it takes a processor from adding, and no answer needs it
     reads_texts = True
     reads_vectors = True
+    serves = "dense"
 
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
@@ -72,6 +108,8 @@ class ChromaIndex(DerivedIndex):
         self._hierarchy = ChromaHierarchy(surroundings.database, self.store)
         self._is_compared = False
         self._rebuilt = ""
+        self._wake = surroundings.wake
+        self.dense = ChromaSearch(self, surroundings.documents)
 
     def prepare(self) -> None:
         """Make it anew where it is in doubt, and have given to it again what it lost."""
@@ -121,6 +159,18 @@ class ChromaIndex(DerivedIndex):
                 self._new_vectors.forget(profile)
         if self.store.idle_s > _IDLE_S:
             self.store.rest()
+
+    def lacking(self) -> int:
+        """How many documents it has yet to follow; what it lost is queued once more first. Raises StoreUnavailable."""
+        if self._documents.profile() is None:
+            return 0
+        if not self.store.is_open:
+            self._wake()  # whoever asks does not wait for the background's leisure
+            self.prepare()
+        self.requeue_lost()
+        if waiting := self.waiting():
+            self._wake()
+        return waiting
 
     def requeue_lost(self) -> None:
         """Have every document given to it where it holds fewer chunks than it took, as after its folder was lost.

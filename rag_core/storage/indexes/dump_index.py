@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,53 @@ from numpy.typing import NDArray
 from accelerator.dump import Dump
 from accelerator.errors import DumpError
 from accelerator.faults import reach
+from accelerator.scanner import Mode
 from rag_core.domain import Finding
 from rag_core.errors import StoreCorrupt
 from rag_core.storage.indexes.base import DerivedIndex, Surroundings
 from rag_core.storage.indexes.comparison import Comparison
+from rag_core.storage.indexes.dense import DenseIndex, Ref, Vectors, Within
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.contents import IndexedDocument
 from rag_core.storage.postgres.truth import Rows
 
 _log = logging.getLogger(__name__)
+
+
+class DumpSearch(DenseIndex):
+    """The scanner over memory-mapped dumps: exact, and the default. Position binds: row i is chunk i.
+
+    rewrite: writes a document's dump anew, where one says otherwise; it is not answered from.
+    """
+
+    name = "dumps"
+    label = "the dumps"
+    exact = True
+
+    def __init__(self, store: DumpStore, rewrite: Callable[[str], None] | None = None) -> None:
+        self._store = store
+        self._rewrite = rewrite
+
+    def find(
+        self, queries: Vectors, k: int, within: Within | None, scan: Mode = "auto"
+    ) -> list[tuple[list[Ref], Vectors]]:
+        """See the base class; many queries go through the rows in one pass."""
+        selection = within.selection if within is not None else None
+        if len(queries) == 1:
+            found = [self._store.search(queries[0], k, scan, selection)]
+        else:
+            found = self._store.search_many(queries, k, scan, selection)
+        return [([(match.key, match.row) for match in matches], vectors) for matches, vectors in found]
+
+    def vectors(self, refs: Sequence[Ref]) -> Vectors:
+        """See the base class."""
+        return self._store.vectors_at(refs)
+
+    def check(self, ref: Ref, md5: str) -> None:
+        """See the base class."""
+        if self._rewrite is not None and self._store.md5(*ref) != md5:
+            self._rewrite(ref[0])
+            raise StoreCorrupt(f"The dump of {ref[0]} did not fit its texts and was written anew.")
 
 
 class DumpIndex(DerivedIndex):
@@ -30,10 +68,12 @@ class DumpIndex(DerivedIndex):
     folders = ("dumps", "segments")
     needed = True
     reads_vectors = True
+    serves = "dense"
 
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)
         self.store = DumpStore(*(surroundings.folder / name for name in self.folders))
+        self.dense = DumpSearch(self.store, self.rewrite)
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
         """Write dumps, synced together. Raises StoreUnavailable, StoreCorrupt for a document without chunks."""

@@ -61,6 +61,8 @@ class LexicalIndex(DerivedIndex):
     label = "Lexical index"
     folders = ("lexical",)
     reads_texts = True
+    serves = "lexical"
+    first_s = 0.0  # a search without words is a poor one
 
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(surroundings)

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Scope
-from rag_core.retrieval.dense_indexes import DenseIndex
 from rag_core.retrieval.fusion import fused, scaled
-from rag_core.retrieval.query import Query, Ref
+from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers import Ranked
-from rag_core.retrieval.scope import Within
 from rag_core.retrieval.weights import weights
+from rag_core.storage.indexes.dense import DenseIndex, Ref, Within
 
 DENSE_WEIGHT = weights()["fusion"]["dense"]
 Vectors = NDArray[np.float32]
@@ -26,7 +25,9 @@ class Held(DenseIndex):
 
     name = "held"
 
-    def find(self, queries: Vectors, k: int, within: Within | None) -> list[tuple[list[Ref], Vectors]]:
+    def find(
+        self, queries: Vectors, k: int, within: Within | None, scan: str = "auto"
+    ) -> list[tuple[list[Ref], Vectors]]:
         return [(list(ROWS), self.vectors(list(ROWS))) for _ in queries]
 
     def vectors(self, refs: Sequence[Ref]) -> Vectors:

@@ -11,13 +11,13 @@ from rag_core import Library, Settings, Upload
 from rag_core.domain import Scope
 from rag_core.services.corpora import Rechunked
 from rag_core.settings import ChunkingSettings, RetrievalSettings
+from rag_core.storage.indexes import DENSE
 
 NOTES = {
     "trips/ferry.md": "# Timetable\n\nThe ferry leaves at nine.\n\n# Fares\n\nThe ferry costs four crowns.\n",
     "trips/train.md": "# Timetable\n\nThe train leaves at ten.\n\n# Fares\n\nThe train costs nine crowns.\n",
     "food/bread.md": "# Fares\n\nThe ferry of bread is a loaf for four crowns.\n",
 }
-INDEXES = ["dumps", "pgvector", "chroma"]
 TODAY = datetime.now(UTC).date()
 SMALL = ChunkingSettings(size=50, overlap=0)
 
@@ -27,7 +27,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: object) -> I
     assert callable(new_database)
     settings = Settings(
         _env_file=None, data_dir=tmp_path_factory.mktemp("scope") / "library", database_url=new_database(),
-        chunking=SMALL,
+        chunking=SMALL, retrieval=RetrievalSettings(index="hnsw"),
     )  # fmt: skip
     with Library.open(settings) as opened:
         for event in opened.add([Upload(name, text.encode()) for name, text in NOTES.items()]):
@@ -48,7 +48,7 @@ def ids(library: Library, *sources: str) -> tuple[str, ...]:
     return tuple(document.id for document in library.documents() if document.sources[0] in sources)
 
 
-@pytest.mark.parametrize("index", INDEXES)
+@pytest.mark.parametrize("index", DENSE)
 def test_documents_folders_and_dates_narrow_every_index(library: Library, index: str) -> None:
     assert names(library, Scope(), index=index) == set(NOTES)
     bread = Scope(documents=ids(library, "food/bread.md"))
@@ -61,7 +61,7 @@ def test_documents_folders_and_dates_narrow_every_index(library: Library, index:
     assert names(library, both, index=index) == set()
 
 
-@pytest.mark.parametrize("index", INDEXES)
+@pytest.mark.parametrize("index", DENSE)
 def test_sections_narrow_to_their_chunks(library: Library, index: str) -> None:
     hits = library.search("When does the train leave?", scope=Scope(sections=("timetable",)), k=50, index=index)
     assert {hit.section for hit in hits} == {"Timetable"}

@@ -18,6 +18,7 @@ from rag_core.errors import LecternError, LimitExceeded, ModelUnavailable
 from rag_core.settings import EmbeddingSettings
 from rag_core.storage import Storage
 from rag_core.storage.cutover import Cutover
+from rag_core.storage.indexes import ChromaIndex
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.new_vectors import NewVectors
 from rag_core.text.context import context_of
@@ -89,13 +90,15 @@ def assert_stores_agree(library: Library, wanted: str) -> None:
         dump.verify()
         assert dump.vectors.tobytes() == kept.tobytes()
         assert [row.tobytes().hex() for row in dump.hashes] == sums
-        rows = storage.chroma.rows(present, [f"{document.id}:{index}" for index in range(document.chunk_count)])
+        rows = storage.index(ChromaIndex).store.rows(
+            present, [f"{document.id}:{index}" for index in range(document.chunk_count)]
+        )
         assert rows.vectors is not None
         order = np.argsort([int(key.rpartition(":")[2]) for key in rows.ids])
         assert np.allclose(rows.vectors[order], kept, atol=1e-6)
-    assert storage.chroma.count(present) == sum(document.chunk_count for document in documents)
+    assert storage.index(ChromaIndex).store.count(present) == sum(document.chunk_count for document in documents)
     for stale in storage.new_vectors.stale():
-        assert storage.chroma.count(stale) == 0
+        assert storage.index(ChromaIndex).store.count(stale) == 0
     assert storage.dumps.held() == storage.dumps.searched() == {document.id for document in documents}
     assert not (storage.folder / "dumps-new").exists()
     with storage.database.transaction() as connection:

@@ -21,6 +21,7 @@ from rag_core.domain import Scope
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted
 from rag_core.storage.blobs.folder import FolderBlobs
+from rag_core.storage.indexes import ChromaIndex
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.maintenance import archive as archives
 from rag_core.storage.maintenance import backup as backups
@@ -104,7 +105,7 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
         assert [(hit.chunk_id, hit.score) for hit in again] == [(hit.chunk_id, hit.score) for hit in hits]
         profile = library.storage.documents.profile()
         assert profile is not None
-        assert library.storage.chroma.count(profile) == 4
+        assert library.storage.index(ChromaIndex).store.count(profile) == 4
         library.ask("And a cinnamon roll?")
         for document in library.documents():
             kept, _ = library.storage.documents.vectors(document.id)

@@ -44,7 +44,7 @@ def clustered(settings: Settings) -> Iterator[Library]:
 
 def call(library: Library, function: Callable[..., Any], *arguments: object) -> Any:
     """What a function makes of the collection of summaries and clusters, in the process that has it open."""
-    store = library.storage.chroma
+    store = library.storage.index(ChromaIndex).store
     return store._call(function, library.storage.documents.profile(), *arguments)
 
 
@@ -107,9 +107,9 @@ def test_it_has_every_summary_and_cluster_and_lets_them_go(clustered: Library) -
 
 def test_nothing_is_read_again_where_nothing_changed(clustered: Library, settings: Settings) -> None:
     index = clustered.storage.index(ChromaIndex)
-    clustered.storage.chroma.rest()
+    clustered.storage.index(ChromaIndex).store.rest()
     index.tidy()
-    assert not clustered.storage.chroma._process.runs
+    assert not clustered.storage.index(ChromaIndex).store._process.runs
     seen = (settings.data_dir / "chroma" / "hierarchy.seen").read_text()
     list(clustered.clusters.update(anew=True))
     index.tidy()

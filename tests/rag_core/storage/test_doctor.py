@@ -164,18 +164,18 @@ def test_chunks_of_the_last_document_leave_chroma_though_its_row_went_first(
         storage.settle()
     assert storage.documents.profile() is None
     storage.settle()
-    assert storage.chroma.count(PROFILE) == 0
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 0
 
 
 def test_rows_missing_foreign_or_wrong_in_chroma(storage: Storage, filled: list[str]) -> None:
     lacking, wrong_vector, wrong_text, moved = filled
-    storage.chroma.remove_rows(PROFILE, [f"{lacking}:1"])
+    storage.index(ChromaIndex).store.remove_rows(PROFILE, [f"{lacking}:1"])
     for document, row, text in ((wrong_vector, 0, "chunk 0 of document 1"), (wrong_text, 2, "another text")):
-        storage.chroma.remove_rows(PROFILE, [f"{document}:{row}"])
+        storage.index(ChromaIndex).store.remove_rows(PROFILE, [f"{document}:{row}"])
         vectors = storage.documents.vectors(document)[0]
         vector = -vectors[row] if document == wrong_vector else vectors[row]
         add_row(storage, f"{document}:{row}", document, text, vector)
-    storage.chroma.remove_rows(PROFILE, [f"{moved}:0"])
+    storage.index(ChromaIndex).store.remove_rows(PROFILE, [f"{moved}:0"])
     add_row(storage, f"{moved}:0", "another document", "chunk 0 of document 3", storage.documents.vectors(moved)[0][0])
     for row in ("f" * 32 + ":0", f"{lacking}:7", "odd"):
         add_row(storage, row, row.partition(":")[0], "foreign", vectors[0])
@@ -184,11 +184,13 @@ def test_rows_missing_foreign_or_wrong_in_chroma(storage: Storage, filled: list[
     assert {item.document_id for item in report.findings} == {*filled, "f" * 32, "?"}
     assert_repaired(storage, report)
     assert repair(storage, report).findings == ()
-    assert storage.chroma.count(PROFILE) == 12
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 12
 
 
 def add_row(storage: Storage, row: str, document: str, text: str, vector: np.ndarray) -> None:
-    storage.chroma.add(PROFILE, ChromaBatch([row], [{"document": document}], [text], [vector.reshape(1, -1)]))
+    storage.index(ChromaIndex).store.add(
+        PROFILE, ChromaBatch([row], [{"document": document}], [text], [vector.reshape(1, -1)])
+    )
 
 
 def test_files_missing_or_left_over(storage: Storage, filled: list[str]) -> None:
@@ -280,12 +282,12 @@ CHROMA_DAMAGES: dict[str, tuple[str, Damage]] = {
 def test_a_damaged_chroma_is_reported_and_made_again(
     storage: Storage, filled: list[str], name: str, damage: Damage
 ) -> None:
-    storage.chroma.rest()
+    storage.index(ChromaIndex).store.rest()
     damage(storage.folder / "chroma" / name)
     report = verify(storage)
     assert {item.store for item in report.findings} == {"Chroma"}
     assert repair(storage, report).findings == ()
-    assert storage.chroma.count(PROFILE) == 12
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 12
 
 
 @pytest.mark.usefixtures("fresh_processes")
@@ -295,8 +297,8 @@ def test_a_process_that_ended_is_a_doubt_and_the_index_is_made_anew(storage: Sto
         if "low_priority" in " ".join(process.cmdline()):
             process.kill()
     with pytest.raises(ChromaUnavailable):
-        storage.chroma.count(PROFILE)
-    assert storage.chroma.doubt
+        storage.index(ChromaIndex).store.count(PROFILE)
+    assert storage.index(ChromaIndex).store.doubt
     assert {item.store for item in verify(storage).findings} == {"Chroma"}
     storage.index(ChromaIndex).prepare()
     assert storage.notes == ("Chroma's index is being made anew: 4 documents to go. The dump files answer meanwhile.",)
@@ -320,7 +322,7 @@ def test_a_folder_that_is_not_as_it_was_left_is_made_anew(
         again.settle()
         assert not (folder / "left.sound").exists()
         assert (folder / "empty").exists() == (happened == "nothing")
-        assert again.chroma.count(PROFILE) == 12
+        assert again.index(ChromaIndex).store.count(PROFILE) == 12
         assert verify(again, deep=True).findings == ()
 
 
@@ -340,8 +342,8 @@ def test_a_repair_cut_short_is_finished_by_the_next(
     storage: Storage, filled: list[str], monkeypatch: pytest.MonkeyPatch, done: bool
 ) -> None:
     (storage.folder / "dumps" / f"{filled[0]}.dump").unlink()
-    storage.chroma.remove_rows(PROFILE, [f"{filled[1]}:1"])
-    clear = storage.chroma.clear
+    storage.index(ChromaIndex).store.remove_rows(PROFILE, [f"{filled[1]}:1"])
+    clear = storage.index(ChromaIndex).store.clear
 
     def killed(profile: Profile) -> None:
         if done:
@@ -349,8 +351,8 @@ def test_a_repair_cut_short_is_finished_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(storage.chroma, "clear", killed)
+        patch.setattr(storage.index(ChromaIndex).store, "clear", killed)
         repair(storage, verify(storage))
     storage.settle()
     assert repair(storage, verify(storage, deep=True)).findings == ()
-    assert storage.chroma.count(PROFILE) == 12
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 12

@@ -18,6 +18,7 @@ from rag_core.domain import Box, Chunk, Page, ParsedDocument, Profile, Section
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted, Storage, Stored
 from rag_core.storage.embedded.server import EmbeddedServer
+from rag_core.storage.indexes import ChromaIndex
 from rag_core.storage.indexes.chroma import ChromaBatch, ChromaUnavailable
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.maintenance.doctor import repair, verify
@@ -75,8 +76,8 @@ def test_a_committed_document_is_ready_in_every_store(storage: Storage) -> None:
     assert np.array_equal(vector, item.vectors[2])
     assert storage.dumps.md5(item.document_id, 2) == item.chunks[2].md5
     storage.settle()
-    assert storage.chroma.count(PROFILE) == 3
-    assert storage.chroma.nearest(PROFILE, item.vectors[0], 1) == [(item.document_id, 0)]
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 3
+    assert storage.index(ChromaIndex).store.nearest(PROFILE, item.vectors[0], 1) == [(item.document_id, 0)]
     assert storage.sync.waiting("chroma") == Waiting()
     assert storage.documents.profile() == PROFILE
 
@@ -84,7 +85,7 @@ def test_a_committed_document_is_ready_in_every_store(storage: Storage) -> None:
 def test_records_of_chroma_say_what_a_client_cites(storage: Storage) -> None:
     storage.commit([stored(storage, 1)], PROFILE)
     storage.settle()
-    records = dict(storage.chroma.records(PROFILE))
+    records = dict(storage.index(ChromaIndex).store.records(PROFILE))
     assert records[f"{1:032x}:2"] == {
         "document": f"{1:032x}", "title": "Title 1", "source": "1.txt", "page": 1, "page_label": "i", "section": "§",
         "index": 2,
@@ -105,7 +106,7 @@ def test_removal_reaches_every_store(storage: Storage) -> None:
     storage.remove(items[0].document_id)
     storage.settle()
     assert storage.documents.get(items[0].document_id) is None
-    assert storage.chroma.count(PROFILE) == 3
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 3
     assert {match.key for match in storage.dumps.search(items[0].vectors[0], 10)[0]} == {items[1].document_id}
     assert not (storage.folder / "dumps" / f"{items[0].document_id}.dump").exists()
 
@@ -186,7 +187,7 @@ def test_chroma_that_does_not_answer_keeps_nothing_back(settings: Settings) -> N
         assert waiting.reason is not None
         assert "1 document behind" in storage.describe()["chroma"]
         with pytest.raises(ChromaUnavailable):
-            storage.chroma.count(PROFILE)
+            storage.index(ChromaIndex).store.count(PROFILE)
     finally:
         storage.close()
 
@@ -197,8 +198,8 @@ def test_adding_to_chroma_twice_changes_nothing(storage: Storage) -> None:
     batch = ChromaBatch()
     chunks = tuple(IndexedChunk(index, 1, "", "", text, "") for index, text in enumerate("abc"))
     batch.add(IndexedDocument(f"{1:032x}", "", "", "en", chunks, vectors(3, 1)))
-    storage.chroma.add(PROFILE, batch)
-    assert storage.chroma.count(PROFILE) == 3
+    storage.index(ChromaIndex).store.add(PROFILE, batch)
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 3
 
 
 def test_a_document_removed_meanwhile_is_not_committed(storage: Storage) -> None:

@@ -119,7 +119,7 @@ def test_indexes_follow_at_their_own_pace_and_the_log_is_trimmed_behind_the_slow
     assert storage.log.waiting("chroma") == Waiting(3)
     assert len(rows(storage, "SELECT id FROM changes")) == 3
     storage.sync.follow(storage.index(ChromaIndex))
-    assert storage.chroma.count(PROFILE) == 6
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 6
     storage.sync.follow(storage.lexical)
     assert rows(storage, "SELECT id FROM changes") == []
     assert listing.calls == [("put", 3)]
@@ -151,7 +151,7 @@ def test_a_new_index_is_given_every_document_and_one_that_is_gone_holds_back_no_
     third.settle()
     assert rows(third, "SELECT id FROM changes") == []
     assert [row[0] for row in rows(third, "SELECT index_name FROM index_cursors ORDER BY 1")] == sorted(
-        index.name for index in INDEXES
+        index.name for index in INDEXES if index.is_kept(settings)
     )
     third.close()
 
@@ -201,7 +201,7 @@ def test_an_index_that_is_away_backs_off_as_a_whole_and_holds_no_other_back(
     listing.is_away = True
     commit(storage, 3)
     storage.settle()
-    assert storage.chroma.count(PROFILE) == 6
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 6
     assert storage.sync.waiting("listing") == Waiting(3, 0, "It is away.")
     assert "3 documents behind (It is away.)" in storage.describe()["listing"]
     assert rows(storage, "SELECT * FROM index_backlog") == []
@@ -288,7 +288,7 @@ def test_rows_and_originals_of_removed_documents_go_while_an_index_fails(storage
     storage.settle()
     assert storage.documents.get(ids[0]) is None
     assert not storage.files.path(ids[0]).exists()
-    assert storage.chroma.count(PROFILE) == 4
+    assert storage.index(ChromaIndex).store.count(PROFILE) == 4
     assert len(listing.held) == 3
     listing.is_away = False
     storage.settle()
@@ -323,7 +323,7 @@ def test_a_document_added_again_before_its_removal_was_followed(storage: Storage
     assert storage.files.path(document.id).read_bytes() == b"document 1"
     assert storage.dumps.searched() == {document.id}
     storage.settle()
-    assert storage.chroma.count(PROFILE) == len(listing.held[document.id]) == 2
+    assert storage.index(ChromaIndex).store.count(PROFILE) == len(listing.held[document.id]) == 2
     assert listing.calls == [("put", 1), ("remove", 1), ("put", 1)]
     assert storage.log.waiting("dumps") == Waiting()
     assert states(storage) == ["ready"]
@@ -394,13 +394,13 @@ def test_what_stood_in_the_outbox_of_an_older_library_is_followed(
             )
         connection.execute("INSERT INTO outbox (document_id, store, action) VALUES (%s, 'chroma', 'put')", (ids[1],))
         connection.execute("DELETE FROM migrations WHERE name = '0005_change_log.sql'")
-    first.chroma.remove(PROFILE, [ids[1]])
+    first.index(ChromaIndex).store.remove(PROFILE, [ids[1]])
     first.close()
     second = opened(settings, monkeypatch, (*INDEXES, Listing))
     assert second.log.waiting("dumps") == Waiting()  # of what it held nothing was to be done again
     assert second.log.waiting_ids("chroma") == set(ids)  # its records are written anew, with titles and pages
     second.settle()
-    assert second.chroma.count(PROFILE) == 4
+    assert second.index(ChromaIndex).store.count(PROFILE) == 4
     assert second.dumps.held() == set(second.index(Listing).held) == set(ids[1:])
     second.close()
 
@@ -439,7 +439,7 @@ def test_a_changed_title_reaches_those_who_hold_texts(storage: Storage, listing:
     listing.calls.clear()
     storage.settle()
     assert listing.calls == [("remove", 1), ("put", 1)]
-    titles = {record["title"] for _, record in storage.chroma.records(PROFILE)}
+    titles = {record["title"] for _, record in storage.index(ChromaIndex).store.records(PROFILE)}
     assert titles == {"Better", "Title 1"}
     assert rows(storage, "SELECT id FROM changes") == []
 
