@@ -73,9 +73,14 @@ def test_what_is_ticked_is_shown_side_by_side(open_page: Open, compared: None) -
     result(page)
     expect(page.locator(".st-key-evaluation_summary th")).to_have_count(4)
     idle(page)
-    page.locator(".st-key-evaluation_history .dvn-scroller").click(position={"x": 15, "y": 56})
+    history = page.locator(".st-key-evaluation_history .dvn-scroller")
+    history.click(position={"x": 15, "y": 56})
     expect(page.locator(".st-key-evaluation_summary th")).to_have_count(2)
     expect(page).to_have_url(re.compile("runs="))
+    idle(page)
+    history.click(position={"x": 54, "y": 56})
+    page.get_by_role("dialog").get_by_role("button", name="Keep it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_a_configuration_becomes_the_librarys_and_is_taken_back(open_page: Open, compared: None) -> None:
