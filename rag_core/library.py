@@ -76,7 +76,6 @@ class Library:
         from rag_core.jobs import Jobs
         from rag_core.jobs.kinds import follow_runs, keep_up, kinds
         from rag_core.services.access import Access
-        from rag_core.services.asking import Asking
         from rag_core.services.catalogue import Catalogue
         from rag_core.services.clustering import Clustering
         from rag_core.services.editing import ChunkEdits
@@ -86,11 +85,12 @@ class Library:
         from rag_core.services.language_models import LanguageModels
         from rag_core.services.maintenance import Maintenance
         from rag_core.services.preferences import Preferences
+        from rag_core.services.questions import QuestionService
         from rag_core.services.recognition import Recognising
 
         self.preferences = Preferences(settings, storage)
         self.embedding = EmbeddingInUse(storage, self.preferences)
-        self.asking = asking = Asking(storage, self.preferences, self.embedding)
+        self.asking = asking = QuestionService(storage, self.preferences, self.embedding)
         self.ingest = Ingest(lambda: self.settings, storage, reader, self.embedding.for_new_documents, self._forget)
         self.sources = FollowedSources(storage, self.ingest, self.settings)
         self.catalogue = Catalogue(storage, self._forget)
@@ -374,7 +374,7 @@ class Library:
     def scope_of(self, names: Iterable[str], *, seen: Sequence[str] = ()) -> Scope:
         """Documents and tags by what a person calls them, as after `@`, where `seen` are given among the documents with
         any of these tags. Raises KeyError for a name that fits none."""
-        from rag_core.services.scoped import scope_named
+        from rag_core.services.conversation_scope import scope_named
 
         return scope_named(names, self.storage.documents.listed(DocumentFilter(seen=tuple(seen))))
 

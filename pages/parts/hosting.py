@@ -20,7 +20,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from pages.parts import page_itself, resources, signing_in
 from pages.parts.opening import settle
-from rag_core import logs, serving
+from rag_core import logs, server_file
 from rag_core.api import heads
 from rag_core.api.doors import Doors
 from rag_core.api.headers import page_policy
@@ -107,7 +107,7 @@ async def _tell(opening: Opening, url: str, told: ExitStack) -> None:
     while opening.state != "open":
         await asyncio.sleep(_LOOK_S)
     try:
-        told.enter_context(serving.told(opening.library.folder, url, doors.key))
+        told.enter_context(server_file.told(opening.library.folder, url, doors.key))
     except OSError as error:
         logger.warning("The address of the server could not be noted: %s", error)
     await asyncio.sleep(_LATER_S)

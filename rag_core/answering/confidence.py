@@ -1,7 +1,8 @@
 """How far an answer can be trusted, 0..1: never a bare cosine, whose scale changes with the question.
 
-Extractive answers: the probability that the quotes answer the question (rag_core.answering.strategies.trust). Written
-answers: `written`. An abstention carries the probability that the passages hold an answer after all.
+Extractive answers: the probability that the quotes answer the question (rag_core.answering.strategies
+.confidence_model). Written answers: `written`. An abstention carries the probability that the passages hold an answer
+after all.
 
 With it goes what it comes from, each 0..1. "right": the probability that the quotes answer the question; "answerable":
 that the passages hold an answer; "words": the question's words found in the quotes, by their rarity; "share": of the

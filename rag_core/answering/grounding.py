@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rag_core.answering.citations import Passages, Register, Written
-from rag_core.answering.claims.signs import Claim, Held
+from rag_core.answering.claims.features import Claim, ClaimMatch
 from rag_core.answering.claims.source import Source, sources_of
 from rag_core.answering.claims.weights import judge
 from rag_core.answering.encoding import EncodeTokens
@@ -74,11 +74,11 @@ class Grounding:
                 return Sentence(one.text, (register.number(held.quote),))
         return Sentence(one.text, one.cited, False)
 
-    def _held(self, claim: Claim, places: Sequence[int]) -> Held:
+    def _held(self, claim: Claim, places: Sequence[int]) -> ClaimMatch:
         parts = {_key(part): None for place in places for part in self.passages.parts[place]}
-        return Held(claim, [self._read[key] for key in parts])
+        return ClaimMatch(claim, [self._read[key] for key in parts])
 
-    def _judged(self, claim: Claim, held: Held) -> bool:
+    def _judged(self, claim: Claim, held: ClaimMatch) -> bool:
         """Whether a claim is supported by what it is held to."""
         if _word_for_word(claim, held.sources):
             return True

@@ -17,7 +17,7 @@ from rag_core.api.addresses import is_own
 from rag_core.cli.output import report
 from rag_core.cli.session import Session, command
 from rag_core.errors import ConfigurationError, LecternError
-from rag_core.places import APP_DIR
+from rag_core.paths import APP_DIR
 from rag_core.remote.calls import ROOT
 
 if TYPE_CHECKING:

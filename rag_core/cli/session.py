@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from rag_core import serving
+from rag_core import server_file
 from rag_core.cancellation import Cancellation
 from rag_core.errors import LecternError, StoreUnavailable
-from rag_core.places import data_dir as default_dir
+from rag_core.paths import data_dir as default_dir
 from rag_core.remote.wire import Wire
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Session:
     @cached_property
     def wire(self) -> Wire | None:
         """To the server of the data directory; None where none answers."""
-        served = serving.find(self.folder)
+        served = server_file.find(self.folder)
         if served is None:
             return None
         wire = Wire(served.url, served.key)

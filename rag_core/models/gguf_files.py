@@ -11,7 +11,7 @@ import psutil
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import ModelUnavailable
-from rag_core.places import IS_CHECKOUT
+from rag_core.paths import IS_CHECKOUT
 
 GGUF_PREFIX = "gguf:"
 GGUF_MAGIC = b"GGUF"

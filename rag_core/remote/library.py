@@ -187,7 +187,7 @@ class RemoteLibrary(Remote):
 
     def scope_of(self, names: Iterable[str], *, seen: Sequence[str] = ()) -> Scope:
         """Documents and tags by what a person calls them, among those that the key sees. Raises KeyError."""
-        from rag_core.services.scoped import scope_named
+        from rag_core.services.conversation_scope import scope_named
 
         wanted = [*names]
         return scope_named(wanted, self.documents() if wanted else ())

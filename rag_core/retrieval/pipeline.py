@@ -13,19 +13,19 @@ from dataclasses import replace
 from rag_core.domain import Considered, Hit, Retrieval, Searched, Trace
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.retrieval.candidates import Candidates
-from rag_core.retrieval.catching_up import caught_up
-from rag_core.retrieval.folding import folded
 from rag_core.retrieval.fusion import fused
 from rag_core.retrieval.hierarchy.coverage import drawn
 from rag_core.retrieval.hits import allowed, considered, hit
 from rag_core.retrieval.indexes import Indexes
-from rag_core.retrieval.listings import left_out, lists_references
+from rag_core.retrieval.list_questions import left_out, lists_references
+from rag_core.retrieval.near_duplicates import folded
 from rag_core.retrieval.neighbours import surrounded
-from rag_core.retrieval.picking import picked, wanted
 from rag_core.retrieval.plan import Plan, planned
 from rag_core.retrieval.query import Query
 from rag_core.retrieval.rankers import RANKERS, Ranked, Sources
 from rag_core.retrieval.reranking import Rerankers
+from rag_core.retrieval.selection import picked, wanted
+from rag_core.retrieval.unindexed import caught_up
 from rag_core.settings import RetrievalSettings
 from rag_core.storage.indexes.dense import Within
 

@@ -14,7 +14,7 @@ from rag_core.models.prompts import SUMMARY, new_mark, passages
 from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
 from rag_core.settings import HierarchySettings, Settings
 from rag_core.storage import Storage
-from rag_core.storage.indexes.feeder import Feeder
+from rag_core.storage.indexes.background_loop import BackgroundLoop
 
 if TYPE_CHECKING:
     from rag_core.retrieval.hierarchy.building import Run
@@ -45,7 +45,7 @@ class Clustering:
         self._turn = threading.Lock()
         self._closing = threading.Event()
         self._process = LowPriorityProcess()
-        self._feeder: Feeder | None = None
+        self._feeder: BackgroundLoop | None = None
         if self._hierarchy.background:
             self._feeder = storage.background("Documents are clustered", self.follow)
 

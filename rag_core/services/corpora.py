@@ -61,7 +61,7 @@ NO_SCOPE = Scope()
 _NEAR = RetrievalSettings(k=50, rerank="none")  # what a question's words may stand for
 
 
-class LibraryCorpus:
+class SearchService:
     """The library as it is."""
 
     def __init__(self, storage: Storage, embedder: Callable[[], Embedder], rerankers: Rerankers | None = None) -> None:

@@ -84,7 +84,7 @@ class Preferences:
 
     def use_gemini(self, key: str, *, keep: bool) -> None:
         """Take a key and the user's word; `keep` both beyond this process. Raises ConfigurationError."""
-        from rag_core.secrets import keep_key
+        from rag_core.env_file import keep_key
 
         key = key.strip()
         if not key or not key.isprintable():
@@ -98,7 +98,7 @@ class Preferences:
 
     def forget_gemini(self) -> None:
         """Forget the key and take the word back."""
-        from rag_core.secrets import forget_key
+        from rag_core.env_file import forget_key
 
         with self._lock:
             self.settings = self.settings.with_key(None)
@@ -121,8 +121,8 @@ class Preferences:
 
     def use_server(self, address: str, key: str, models: tuple[str, ...], *, agreed: bool, keep: bool) -> None:
         """Let models of a server answer; `keep` it beyond this process. Raises ConfigurationError, ModelUnavailable."""
+        from rag_core.env_file import keep_server
         from rag_core.models.openai_compatible import permitted
-        from rag_core.secrets import keep_server
 
         settings = self.with_server(address, key, models, agreed=agreed)
         elsewhere = not permitted(settings).here
@@ -136,7 +136,7 @@ class Preferences:
 
     def forget_server(self) -> None:
         """Forget the server of models and its key. Raises ConfigurationError."""
-        from rag_core.secrets import forget_server
+        from rag_core.env_file import forget_server
 
         with self._lock:
             self.settings = self.settings.model_copy(update={"server": ServerSettings()})

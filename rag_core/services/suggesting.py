@@ -9,7 +9,7 @@ from itertools import islice
 
 from rag_core.domain import Answer, Question, Scope
 from rag_core.evaluation.drafting.draft import draft_from
-from rag_core.services.asking import Asking
+from rag_core.services.questions import QuestionService
 from rag_core.settings import Settings
 from rag_core.storage import Storage
 
@@ -22,7 +22,7 @@ _NO_TELLING = "about “"  # what is said below a heading is too much for a good
 
 
 def suggestions(
-    storage: Storage, asking: Asking, settings: Settings, given: Sequence[Question], scope: Scope, limit: int
+    storage: Storage, asking: QuestionService, settings: Settings, given: Sequence[Question], scope: Scope, limit: int
 ) -> list[str]:
     """At most `limit` questions, those given first. Kept for as long as documents, chunking and scope are the same."""
     ready = sorted(storage.documents.ready_ids().items())

@@ -17,7 +17,7 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from rag_core.errors import ConfigurationError
-from rag_core.places import APP_DIR, PROJECT_DIR, data_dir
+from rag_core.paths import APP_DIR, PROJECT_DIR, data_dir
 from rag_core.settings.answers import (
     AnsweringSettings,
     GenerationSettings,

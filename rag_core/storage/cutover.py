@@ -13,12 +13,12 @@ from psycopg.rows import TupleRow
 from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import StoreUnavailable
-from rag_core.storage.epoch import Epoch
 from rag_core.storage.indexes import DerivedIndex, DumpIndex
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.database import Database, unavailable
 from rag_core.storage.postgres.documents import DocumentStore
 from rag_core.storage.postgres.new_vectors import NewVectors, take_over
+from rag_core.storage.vector_generation import VectorGeneration
 
 TARGET = "dumps-new"
 """The folder of the target profile's dumps."""
@@ -34,7 +34,7 @@ class Cutover:
         documents: DocumentStore,
         new_vectors: NewVectors,
         indexes: Sequence[DerivedIndex],
-        epoch: Epoch,
+        epoch: VectorGeneration,
     ) -> None:
         self._folder = folder / TARGET
         self._database, self._documents, self._new_vectors, self._epoch = database, documents, new_vectors, epoch

@@ -19,19 +19,18 @@ from rag_core.storage.blobs.folder import FolderBlobs
 from rag_core.storage.blobs.notes import leftover_notes
 from rag_core.storage.blobs.removals import Removals
 from rag_core.storage.cutover import TARGET, Cutover
+from rag_core.storage.data_dir_lock import DataDirLock
+from rag_core.storage.data_dir_mark import pair
 from rag_core.storage.embedded.server import FOLDER, EmbeddedServer, LeakedServers
-from rag_core.storage.epoch import Epoch
 from rag_core.storage.indexes import INDEXES, DerivedIndex, DumpIndex, LexicalIndex, check_dense
-from rag_core.storage.indexes.base import Surroundings
+from rag_core.storage.indexes.background_loop import BackgroundLoop
+from rag_core.storage.indexes.base import IndexContext
 from rag_core.storage.indexes.dense import DenseIndex, TruthSearch
 from rag_core.storage.indexes.dumps import Loaded
-from rag_core.storage.indexes.feeder import Feeder
 from rag_core.storage.indexes.sync import Sync
 from rag_core.storage.maintenance.archive import Archive
 from rag_core.storage.maintenance.backup import Backup
 from rag_core.storage.maintenance.restore import Restore
-from rag_core.storage.ownership import Ownership
-from rag_core.storage.pairing import pair
 from rag_core.storage.postgres.access import AccessStore
 from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.conversations import ConversationStore
@@ -45,7 +44,8 @@ from rag_core.storage.postgres.new_vectors import NewVectors
 from rag_core.storage.postgres.question_sets import QuestionSets
 from rag_core.storage.postgres.rows import Stored
 from rag_core.storage.postgres.sources import SourceStore
-from rag_core.storage.telling import counted, dead_letters, told
+from rag_core.storage.status_notes import counted, dead_letters, told
+from rag_core.storage.vector_generation import VectorGeneration
 
 _LONGEST_LULL_S = 60.0
 Kind = TypeVar("Kind", bound=DerivedIndex)
@@ -64,18 +64,18 @@ class Storage:
         self.indexes: tuple[DerivedIndex, ...] = ()
         self._opened = ExitStack()  # closes what was opened, the last first, however far opening came
         self._interrupts: list[Callable[[], None]] = []
-        self._feeders: list[Feeder] = []
-        self._listening: list[Feeder] = []
-        self._others: list[Feeder] = []
+        self._feeders: list[BackgroundLoop] = []
+        self._listening: list[BackgroundLoop] = []
+        self._others: list[BackgroundLoop] = []
         self._backend_chosen = False
         self._choosing = threading.Lock()
         self.min_free_bytes = settings.storage.min_free_bytes
         self._backend_wanted = settings.retrieval.backend
         check_dense(settings.retrieval.index)
-        self.epoch = Epoch()
+        self.epoch = VectorGeneration()
         self._leaked = LeakedServers()
         self._closed = False
-        ownership = Ownership(folder)
+        ownership = DataDirLock(folder)
         ownership.take()
         self._opened.callback(ownership.release)
         with closed_on_failure(self.close):
@@ -223,12 +223,12 @@ class Storage:
         told = {index.name: self._described(index) for index in self.indexes}
         return {"postgresql": f"{self._required().version()}, {where}", **told}
 
-    def background(self, what: str, work: Callable[[], None], *, woken: bool = False) -> Feeder:
+    def background(self, what: str, work: Callable[[], None], *, woken: bool = False) -> BackgroundLoop:
         """A thread for what another does in the background, whose faults are among the notes; whose it is stops it.
 
         woken: whenever something was committed.
         """
-        feeder = Feeder(what, work)
+        feeder = BackgroundLoop(what, work)
         self._others.append(feeder)
         if woken:
             self._listening.append(feeder)
@@ -302,7 +302,7 @@ class Storage:
         derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)
         database.belongs_to(pair(folder, derived, self.conversations, self.log))
         self.needed_turn = threading.RLock()
-        surroundings = Surroundings(
+        surroundings = IndexContext(
             folder, settings, database, self.documents, self.log, self.needed_turn, partial(self.wake, hurry=True)
         )
         for kind in (kind for kind in INDEXES if kind.is_kept(settings)):
@@ -321,10 +321,10 @@ class Storage:
         self.log.enrol([index.name for index in self.indexes])
         self._loaded = self._recover()
         self._opened.callback(self.stop_following)
-        self._feeders.append(Feeder("The library is kept up", self._keep_up))
+        self._feeders.append(BackgroundLoop("The library is kept up", self._keep_up))
         for index in self.indexes:
             if not index.needed:
-                self._feeders.append(Feeder(
+                self._feeders.append(BackgroundLoop(
                     f"{index.label} follows", partial(self.sync.follow, index), first_s=index.first_s,
                     lull_s=index.lull_s, longest_s=_LONGEST_LULL_S,
                 ))  # fmt: skip

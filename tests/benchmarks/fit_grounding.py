@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 
 from rag_core import Settings
 from rag_core.answering.citations import Passages
-from rag_core.answering.claims.signs import Claim, Held
+from rag_core.answering.claims.features import Claim, ClaimMatch
 from rag_core.answering.claims.source import sources_of
 from rag_core.answering.claims.weights import PATH, SIDES, Judge
 from rag_core.answering.encoding import EncodeTokens
@@ -59,7 +59,7 @@ def examples(every: Sequence[Case], encode: EncodeTokens) -> list[Example]:
             texts.setdefault(fault["kind"], []).append(fault["text"])
         pairs = [(kind, text) for kind, same in texts.items() if kind in (*KINDS, "clean") for text in same]
         for (kind, text), (vectors, spans) in zip(pairs, encode([text for _, text in pairs]), strict=True):
-            held = Held(Claim(text, vectors, spans), sources)
+            held = ClaimMatch(Claim(text, vectors, spans), sources)
             group = f"{case.row['document']} {case.row['anchor']}"
             found.append(Example(group, kind, held.signs(), bool(held.unheld())))
     return found

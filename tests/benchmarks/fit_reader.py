@@ -29,12 +29,12 @@ from scipy.optimize import minimize
 
 from rag_core import Hit, Library, Settings, Upload
 from rag_core.answering.encoding import Encoder, EncodeTokens
+from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.composing import compose
-from rag_core.answering.strategies.evidence import FEATURES, Evidence, with_cells
-from rag_core.answering.strategies.gathering import gather
-from rag_core.answering.strategies.trust import SIGNS, signs
+from rag_core.answering.strategies.confidence_model import SIGNS, signs
+from rag_core.answering.strategies.features import FEATURES, Evidence, with_cells
 from rag_core.answering.strategies.weights import PATH
-from rag_core.answering.tables.asking import CELL_FEATURES
+from rag_core.answering.tables.matching_cells import CELL_FEATURES
 from rag_core.domain import Scope
 from rag_core.embedding import open_embedder, open_reader
 from rag_core.text.terms import coverage, terms

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core import Cancellation, Library, Settings, Upload, serving
+from rag_core import Cancellation, Library, Settings, Upload, server_file
 from rag_core.errors import (
     AddressRefused,
     ConfigurationError,
@@ -211,7 +211,10 @@ def test_folders_are_walked(library: Library, tmp_path: Path) -> None:
 
 
 def test_a_folder_has_one_owner(library: Library, settings: Settings) -> None:
-    with pytest.raises(LibraryInUse, match="process") as refused, serving.told(library.folder, "http://[::1]:1", "key"):
+    with (
+        pytest.raises(LibraryInUse, match="process") as refused,
+        server_file.told(library.folder, "http://[::1]:1", "key"),
+    ):
         Library.open(settings)
     assert 'Library.connect("http://[::1]:1")' in refused.value.help
     assert "Its pages are at http://[::1]:1;" in refused.value.help

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from rag_core import Cancellation, Library, Settings, secrets
+from rag_core import Cancellation, Library, Settings, env_file
 from rag_core.cli.run import check_port
 from rag_core.errors import ConfigurationError, LecternError
 from rag_core.settings import ChunkingSettings, not_settings, translated
@@ -161,10 +161,10 @@ def test_the_environment_and_env_are_read(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_the_key_is_kept_for_its_owner_alone_and_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text("OTHER=1\nGOOGLE_API_KEY=old\n")
-    secrets.keep_key("new")
+    env_file.keep_key("new")
     assert (tmp_path / ".env").read_text() == "OTHER=1\nGOOGLE_API_KEY=new\n"
     assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
-    secrets.forget_key()
+    env_file.forget_key()
     assert (tmp_path / ".env").read_text() == "OTHER=1\n"
 
 

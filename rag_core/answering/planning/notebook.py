@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.question import Search
-from rag_core.answering.strategies.aim import Aim
+from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.composing import scored
 from rag_core.answering.strategies.extractive import believed
-from rag_core.answering.strategies.gathering import gather
+from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.domain import Considered, Hit, Trace
 from rag_core.retrieval import Retrieval
 
@@ -92,7 +92,7 @@ class Notebook:
 
     def answers(self, question: str) -> bool:
         """Whether the passages answer a question surely enough."""
-        return believed(question, self.of(question), self._encoder, Aim.of(Retrieval((), self.trace))).enough
+        return believed(question, self.of(question), self._encoder, QueryIntent.of(Retrieval((), self.trace))).enough
 
     def best(self, questions: Sequence[str]) -> tuple[Hit, ...]:
         """The passages that go into an answer: all of them ranked anew for each question, the best of each in turn.

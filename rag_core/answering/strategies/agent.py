@@ -33,7 +33,7 @@ from rag_core.answering.question import Question, Search
 from rag_core.answering.strategies.base import PassageStrategy, Strategy, best_wording
 from rag_core.answering.strategies.written import OpenModel
 from rag_core.answering.streaming import Progress
-from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.format_amount import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.answering.written import Written
 from rag_core.domain import Hit, Retrieval, Step

@@ -15,8 +15,8 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.planning.notebook import Notebook
 from rag_core.answering.planning.parts import parts_of
 from rag_core.answering.question import Question, Search
-from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.extractive import extract
+from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written
 from rag_core.domain import Retrieval
@@ -104,7 +104,7 @@ def best_wording(question: Question, search: Search, encoder: Encoder, progress:
     for query in question.wordings:
         progress.check()
         found = search(query)
-        made = extract(query, found.hits, encoder, aim=Aim.of(found), max_sentences=1)
+        made = extract(query, found.hits, encoder, aim=QueryIntent.of(found), max_sentences=1)
         says = made.lead or next((quote.text for quote in made.quotes), "")
         swapped = not query.endswith(question.text)
         news = before is None or says not in before.text

@@ -10,9 +10,9 @@ import numpy as np
 from rag_core.answering.claims.measures import Mention, mentions, units_of
 from rag_core.answering.matching import Floats, content_words
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.evidence import Evidence
+from rag_core.answering.strategies.features import Evidence
 from rag_core.answering.tables.computing import set_apart, sets_side_by_side
-from rag_core.answering.tables.saying import Amount, amount_of
+from rag_core.answering.tables.format_amount import Amount, amount_of
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Document, Hit
 from rag_core.retrieval.understanding import kind_of, understand

@@ -13,13 +13,13 @@ from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.comparing import asks_nothing_else, compared, difference, told_together, with_figures
-from rag_core.answering.strategies.evidence import FEATURES, FIGURES, Evidence
+from rag_core.answering.strategies.features import FEATURES, FIGURES, Evidence
 from rag_core.answering.strategies.listing import whole_list
-from rag_core.answering.strategies.units import stands_alone
+from rag_core.answering.strategies.spans import stands_alone
 from rag_core.answering.strategies.weights import reader
-from rag_core.answering.tables.asking import periods_of
 from rag_core.answering.tables.computing import Computed, computed
-from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.format_amount import said
+from rag_core.answering.tables.matching_cells import periods_of
 from rag_core.retrieval.understanding import kind_of
 from rag_core.text.numbers import numbers
 from rag_core.text.terms import terms

@@ -14,7 +14,7 @@ import numpy as np
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.aim import Aim
+from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.comparing import asked_of_each, asks_nothing_else, difference
 from rag_core.answering.strategies.composing import (
     MOST_WORDS,
@@ -25,17 +25,17 @@ from rag_core.answering.strategies.composing import (
     says_otherwise,
     scored,
 )
-from rag_core.answering.strategies.evidence import Evidence
-from rag_core.answering.strategies.gathering import gather
+from rag_core.answering.strategies.confidence_model import Trust, trust
+from rag_core.answering.strategies.features import Evidence
+from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.strategies.rows import cell_said, row_said
 from rag_core.answering.strategies.shortening import shortened
-from rag_core.answering.strategies.trust import Trust, trust
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
 from rag_core.retrieval import Retrieval
 from rag_core.retrieval.understanding import topic_of
 
-NO_AIM = Aim()
+NO_AIM = QueryIntent()
 _SURE, _READ_SURE = 0.7, 0.9  # probabilities that the quotes, and the first one by the reader, answer
 _NEARLY = 0.5  # of the first quote's probability, what a further one must have
 
@@ -68,7 +68,7 @@ def extract(
     hits: Sequence[Hit],
     encoder: Encoder,
     *,
-    aim: Aim = NO_AIM,
+    aim: QueryIntent = NO_AIM,
     max_sentences: int = 3,
 ) -> Extraction:
     """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits."""
@@ -112,7 +112,7 @@ class _Reading:
 
 
 def _read(
-    question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim, most: int, *, with_computing: bool = True
+    question: str, hits: Sequence[Hit], encoder: Encoder, aim: QueryIntent, most: int, *, with_computing: bool = True
 ) -> _Reading | None:
     """None where the passages hold nothing to quote."""
     topic = topic_of(question)
@@ -173,7 +173,10 @@ def extract_parts(
     None instead of an extraction where no part is answered. The confidence is the least of the answers'.
     """
     most = max(1, max_sentences // max(len(parts), 1))
-    found = {part: extract(part, one.hits, encoder, aim=Aim.of(one), max_sentences=most) for part, one in parts.items()}
+    found = {
+        part: extract(part, one.hits, encoder, aim=QueryIntent.of(one), max_sentences=most)
+        for part, one in parts.items()
+    }
     missing = tuple(part for part, one in found.items() if one.abstained)
     answers = [one for one in found.values() if not one.abstained]
     if not answers:
@@ -182,7 +185,7 @@ def extract_parts(
     return replace(answers[0], confidence=least.confidence, told=least.told, others=tuple(answers[1:])), missing
 
 
-def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: Aim = NO_AIM) -> Trust:
+def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: QueryIntent = NO_AIM) -> Trust:
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
     read = _read(question, hits, encoder, aim, 1)
     return Trust(0.0, 0.0, False, False) if read is None else read.trust

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rag_core.answering.question import Question
 from rag_core.answering.quotations import quoted
-from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.base import PassageStrategy
 from rag_core.answering.strategies.extractive import extract, extract_parts
+from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written, abstain
 from rag_core.domain import Retrieval
@@ -21,7 +21,7 @@ class Quoted(PassageStrategy):
         progress.tell(written)
         if not retrieval.hits:
             return abstain(written, 0.0)
-        most, query, aim = question.settings.answering.max_sentences, retrieval.trace.query, Aim.of(retrieval)
+        most, query, aim = question.settings.answering.max_sentences, retrieval.trace.query, QueryIntent.of(retrieval)
         found, missing = extract_parts(retrieval.parts, self._encoder, max_sentences=most)
         if found is None:  # there are no parts, or what seems to be one says little without the others
             found, missing = extract(query, retrieval.hits, self._encoder, aim=aim, max_sentences=most), ()

@@ -12,10 +12,10 @@ import numpy as np
 
 from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.evidence import Evidence
-from rag_core.answering.tables.asking import years_of
+from rag_core.answering.strategies.features import Evidence
 from rag_core.answering.tables.figures import figure, is_year
-from rag_core.answering.tables.saying import value
+from rag_core.answering.tables.format_amount import value
+from rag_core.answering.tables.matching_cells import years_of
 from rag_core.text.sentences import tidy
 
 _MOST_WORDS = 24  # of a row with its heads; a longer one is quoted as it stands

@@ -1,8 +1,8 @@
 """Summaries of whole documents: their telling sentences, or, with a language model, map and reduce over all of them.
 
-Without a model sentences are chosen by `rag_core.answering.summaries.telling`, each with its own citation. With one,
-the text goes through it in parts that fit its context; notes keep the passages that they cite, are condensed until they
-fit together, and become the summary, which is checked like any written answer.
+Without a model sentences are chosen by `rag_core.answering.summaries.sentence_scoring`, each with its own citation.
+With one, the text goes through it in parts that fit its context; notes keep the passages that they cite, are condensed
+until they fit together, and become the summary, which is checked like any written answer.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.strategies.written import OpenModel, check_claims
 from rag_core.answering.streaming import Progress
 from rag_core.answering.summaries.condensing import Condensing
+from rag_core.answering.summaries.sentence_scoring import EVERYWHERE, telling
 from rag_core.answering.summaries.subject import Subject, extent_of, is_brief, is_request, narrowed, subject_of
-from rag_core.answering.summaries.telling import EVERYWHERE, telling
 from rag_core.answering.summaries.wording import of_itself
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace

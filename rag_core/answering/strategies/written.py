@@ -15,10 +15,10 @@ from rag_core.answering.grounding import Grounding
 from rag_core.answering.passage_prompt import PromptFrame
 from rag_core.answering.question import Question
 from rag_core.answering.quotations import quoted
-from rag_core.answering.strategies.aim import Aim
 from rag_core.answering.strategies.base import PassageStrategy
 from rag_core.answering.strategies.extractive import Extraction, believed, extract
-from rag_core.answering.strategies.units import stands_alone
+from rag_core.answering.strategies.query_intent import QueryIntent
+from rag_core.answering.strategies.spans import stands_alone
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written, abstain
 from rag_core.domain import Retrieval
@@ -72,7 +72,7 @@ class WrittenByModel(PassageStrategy):
 
     def check(self, question: Question, written: Written, writer: CitationWriter, *, stopped: bool) -> Written:
         """The checked answer; where the model found none, with what the passages offer instead."""
-        query, aim = written.retrieval.trace.query, Aim.of(written.retrieval)
+        query, aim = written.retrieval.trace.query, QueryIntent.of(written.retrieval)
         found = believed(query, written.hits, self._encoder, aim).answerable
         tokens = self._tokens(question, written, writer)
         checked = check_claims(replace(written, tokens=tokens), writer, self._encoder.tokens, found, stopped=stopped)

@@ -15,7 +15,7 @@ from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
 from rag_core.answering.question import Question
 from rag_core.answering.streaming import Progress
-from rag_core.answering.summaries.telling import telling
+from rag_core.answering.summaries.sentence_scoring import telling
 from rag_core.answering.written import Written
 from rag_core.domain import Hit
 from rag_core.models import prompts

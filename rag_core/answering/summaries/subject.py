@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rag_core.answering.summaries.telling import Extent
+from rag_core.answering.summaries.sentence_scoring import Extent
 from rag_core.domain import Document, Message, Section
 from rag_core.retrieval.contents import Content, Contents
 from rag_core.retrieval.identity import identity_terms

@@ -12,8 +12,8 @@ import numpy as np
 from rag_core.answering.claims.measures import currencies_of, same_currency
 from rag_core.answering.cues import answer_type
 from rag_core.answering.matching import Floats, counted
-from rag_core.answering.tables.asking import Asked, said_by, years_of
-from rag_core.answering.tables.saying import Amount, amount_of, in_unit_of, printed, value
+from rag_core.answering.tables.format_amount import Amount, amount_of, in_unit_of, printed, value
+from rag_core.answering.tables.matching_cells import CellQuery, said_by, years_of
 from rag_core.answering.tables.tables import Cell
 from rag_core.text.terms import terms
 
@@ -83,7 +83,7 @@ def sets_side_by_side(question: str) -> bool:
     return any(_ASKS[name].search(question) for name in ("larger", "difference", "ratio"))
 
 
-def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Computed | None:
+def computed(question: str, asked: CellQuery, scores: Floats, weights: Floats) -> Computed | None:
     """The answer to a question that asks for more than one figure; None where the figures are not found.
 
     scores: the logarithm of how probably each cell is asked for. weights: how much each word of the question counts.
@@ -104,7 +104,7 @@ def computed(question: str, asked: Asked, scores: Floats, weights: Floats) -> Co
     return Computed(said, tuple(places), float(np.mean(scores[places])), wanted == "larger") if said else None
 
 
-def _extreme(question: str, asked: Asked, scores: Floats) -> Computed | None:
+def _extreme(question: str, asked: CellQuery, scores: Floats) -> Computed | None:
     """The year, row or group whose figure is the largest or smallest, with the others."""
     best = int(np.argmax(scores))
     by_year = _OVER_TIME.search(question) is not None
@@ -131,7 +131,7 @@ def _extreme(question: str, asked: Asked, scores: Floats) -> Computed | None:
     return Computed(text, tuple(places[at] for at in order[: _OTHERS + 1]), float(scores[places].max()), True)
 
 
-def _beside(asked: Asked, best: int) -> list[int]:
+def _beside(asked: CellQuery, best: int) -> list[int]:
     """Figures under the same heads in other rows, or of the same row in other groups, without totals."""
     one = asked.cells[best]
     column = [
@@ -150,7 +150,7 @@ def _is_printed(wanted: Operation, cell: Cell) -> bool:
     return _ASKS[wanted].search(f"{cell.name} {cell.head}") is not None
 
 
-def _operands(question: str, wanted: Operation, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
+def _operands(question: str, wanted: Operation, asked: CellQuery, scores: Floats, weights: Floats) -> list[int]:
     periods = _periods(question, wanted)
     if len(periods) > 1 and (found := _over_periods(periods, asked, scores)):
         return found
@@ -174,7 +174,7 @@ def _periods(question: str, wanted: Operation) -> list[str]:
     return found
 
 
-def _over_periods(periods: Sequence[str], asked: Asked, scores: Floats) -> list[int]:
+def _over_periods(periods: Sequence[str], asked: CellQuery, scores: Floats) -> list[int]:
     """The cells of one row, one for each period."""
     best: tuple[float, list[int]] = (-np.inf, [])
     for row in _rows(asked):
@@ -189,7 +189,7 @@ def _over_periods(periods: Sequence[str], asked: Asked, scores: Floats) -> list[
     return best[1]
 
 
-def _rows(asked: Asked) -> list[list[int]]:
+def _rows(asked: CellQuery) -> list[list[int]]:
     """Cells that share label, group and table; rows of equal label in tables beside each other count as one."""
     rows: dict[tuple[object, ...], list[int]] = {}
     for place, cell in enumerate(asked.cells):
@@ -205,7 +205,7 @@ def _rows(asked: Asked) -> list[list[int]]:
     return [*rows.values(), *by_period.values()]
 
 
-def _whole_row(asked: Asked, scores: Floats) -> list[int]:
+def _whole_row(asked: CellQuery, scores: Floats) -> list[int]:
     """All figures of the row that is most probably asked for."""
     best = int(np.argmax(scores))
     cell = asked.cells[best]
@@ -216,7 +216,7 @@ def _whole_row(asked: Asked, scores: Floats) -> list[int]:
     ]  # fmt: skip
 
 
-def _to_the_year_before(asked: Asked, scores: Floats) -> list[int]:
+def _to_the_year_before(asked: CellQuery, scores: Floats) -> list[int]:
     """The figure asked for and that of its row one year before, the earlier first."""
     best = int(np.argmax(scores))
     years = sorted(years_of(said_by(asked.cells[best])))
@@ -228,7 +228,7 @@ def _to_the_year_before(asked: Asked, scores: Floats) -> list[int]:
     return [earlier[0], best] if earlier else []
 
 
-def _pair(question: str, wanted: Operation, asked: Asked, scores: Floats, weights: Floats) -> list[int]:
+def _pair(question: str, wanted: Operation, asked: CellQuery, scores: Floats, weights: Floats) -> list[int]:
     """Two cells of one column or row that together match most of the question, in the order it names them; to a sum
     totals add nothing unless the question names one."""
 

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from rag_core.api.answering import Event, streamed, told, wants_events
 from rag_core.api.callers import Caller, caller_of, note
 from rag_core.api.problems import Refused
 from rag_core.api.resources.documents import READ, Opened
+from rag_core.api.responses import Event, streamed, told, wants_events
 from rag_core.api.schema import answers, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.cancellation import Cancellation

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from rag_core.api.answering import open_library, told
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.problems import Refused, there
+from rag_core.api.responses import open_library, told
 from rag_core.api.schema import answers, object_of
 from rag_core.api.scoping import Closed, document_of
 from rag_core.domain import Chunk, ChunkEdit, Table

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from rag_core.api.answering import told
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.resources.documents import READ, Opened
+from rag_core.api.responses import told
 from rag_core.api.schema import answers, object_of, shown
 from rag_core.api.scoping import document_of
 from rag_core.domain import ChunkCluster, ClusterTree

@@ -14,10 +14,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from rag_core.api.answering import Event, check_unchanged, doors_of, open_library, streamed, told, wants_events
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.folders import HELP, permitted, real_path
 from rag_core.api.problems import Refused, there
+from rag_core.api.responses import Event, check_unchanged, doors_of, open_library, streamed, told, wants_events
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed, document_of
 from rag_core.api.uploads import keep_answer, received, repeated, turn

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from rag_core.api.answering import told
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.resources.documents import Opened
+from rag_core.api.responses import told
 from rag_core.api.schema import answers, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.domain import CorpusMap, Insights

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field, model_validator
 from starlette.responses import Response
 
-from rag_core.api.answering import Event, streamed, told
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.problems import there
 from rag_core.api.resources.documents import WRITE, Opened
+from rag_core.api.responses import Event, streamed, told
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
 from rag_core.cancellation import Cancellation

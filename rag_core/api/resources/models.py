@@ -8,9 +8,9 @@ from dataclasses import replace
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from rag_core.api.answering import Event, streamed, told
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.resources.documents import READ, Opened
+from rag_core.api.responses import Event, streamed, told
 from rag_core.api.schema import answers, object_of, sends
 from rag_core.api.scoping import Closed
 from rag_core.cancellation import Cancellation

@@ -19,10 +19,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from rag_core.api.answering import Event, streamed, told
 from rag_core.api.callers import caller_of
 from rag_core.api.problems import Refused
 from rag_core.api.resources.documents import READ, Opened
+from rag_core.api.responses import Event, streamed, told
 from rag_core.api.scoping import scope_of
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Answer, StreamEvent

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from rag_core.api.answering import told
 from rag_core.api.callers import caller_of
 from rag_core.api.problems import Refused
 from rag_core.api.resources.ask import Question
 from rag_core.api.resources.ask import answer_to as answer_to_question
 from rag_core.api.resources.documents import READ, WRITE, Opened, added
+from rag_core.api.responses import told
 from rag_core.api.scoping import Closed, ScopeGiven, document_of
 from rag_core.api.uploads import received
 from rag_core.domain import Document, DocumentFilter

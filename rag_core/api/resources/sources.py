@@ -9,10 +9,10 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from rag_core.api.answering import streamed, told, wants_events
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.problems import Refused, there
 from rag_core.api.resources.documents import RESULTS, WRITE, Opened, allowed, ended, steps
+from rag_core.api.responses import streamed, told, wants_events
 from rag_core.api.schema import answers, object_of, shown
 from rag_core.api.scoping import Closed
 from rag_core.domain import FollowedSource

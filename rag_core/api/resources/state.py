@@ -11,11 +11,11 @@ from pydantic import Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
-from rag_core.api.answering import doors_of, told
 from rag_core.api.callers import caller_of, needs
 from rag_core.api.problems import Refused, there
 from rag_core.api.resources.documents import READ as READ_SCOPED
 from rag_core.api.resources.documents import Opened
+from rag_core.api.responses import doors_of, told
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
 from rag_core.domain import AccessKey, AuditEntry, Configuration, LibraryStatus, Report, Role

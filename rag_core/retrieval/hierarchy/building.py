@@ -20,7 +20,7 @@ from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster, uni
 from rag_core.retrieval.hierarchy.naming import count_words, name, together, weigh
 from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise
 from rag_core.storage import Storage
-from rag_core.storage.postgres.hierarchy import Due, Floats, Group, HierarchyStore, Summaries, Summarised
+from rag_core.storage.postgres.hierarchy import Floats, Group, HierarchyStore, StaleSummary, Summaries, Summarised
 from rag_core.unexpected import stage
 
 _log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ def _steps(
 
 
 def _describe_or_average(
-    store: HierarchyStore, due: Due, plan: Plan, write: Write | None, run: Run, stopped: Callable[[], bool]
+    store: HierarchyStore, due: StaleSummary, plan: Plan, write: Write | None, run: Run, stopped: Callable[[], bool]
 ) -> tuple[Summarised | None, bool]:
     """The same as `describe`, and True; where that fails twice for a reason of the document's own, the mean of its
     vectors and all its chunks as one: it would be due for ever, and those behind it never."""
@@ -104,7 +104,7 @@ def _describe_or_average(
 
 
 def describe(
-    store: HierarchyStore, due: Due, plan: Plan, write: Write | None = None, run: Run = here
+    store: HierarchyStore, due: StaleSummary, plan: Plan, write: Write | None = None, run: Run = here
 ) -> Summarised | None:
     """The summary and clusters of a document; None for one that has no chunks (any longer)."""
     texts, tokens, vectors = store.chunks(due.document_id)
@@ -112,7 +112,7 @@ def describe(
 
 
 def _described(
-    due: Due, texts: list[str], tokens: list[int], vectors: Floats, plan: Plan, write: Write | None
+    due: StaleSummary, texts: list[str], tokens: list[int], vectors: Floats, plan: Plan, write: Write | None
 ) -> Summarised:
     clusters = cluster(vectors, plan)
     classes = [count_words(texts[row] for row in rows) for rows in clusters.members]

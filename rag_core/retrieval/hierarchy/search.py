@@ -25,7 +25,7 @@ _NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class SearchWidth:
     """How far level one looks. `documents` by their summaries, and as many from each of `document_clusters`;
     `chunk_clusters` of theirs; the question moves by `expansion` towards the `guides` nearest of these."""
 
@@ -74,12 +74,12 @@ class Hierarchy:
         """Of its vectors; 0 where it holds none."""
         return int(self._summaries.shape[1])
 
-    def focus(self, query: Floats, reach: Reach | None = None, allowed: Collection[str] | None = None) -> Focus:
+    def focus(self, query: Floats, reach: SearchWidth | None = None, allowed: Collection[str] | None = None) -> Focus:
         """Where to look for a question, float32 (d,), of unit length. allowed: ids of the only documents to look at.
 
         Empty where nothing is held or allowed; what is not held is for the flat search to find.
         """
-        reach = reach or Reach()
+        reach = reach or SearchWidth()
         if len(query) != self.dimensions:  # of another model, whose hierarchy is not made yet
             return Focus({}, query, ())
         documents = self._nearest_documents(query, reach, self._allowed(allowed))
@@ -114,7 +114,9 @@ class Hierarchy:
         allowed[[self._places[key] for key in ids if key in self._places]] = True
         return allowed
 
-    def _nearest_documents(self, query: Floats, reach: Reach, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    def _nearest_documents(
+        self, query: Floats, reach: SearchWidth, allowed: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_]:
         """Those of the nearest summaries, and the nearest of each of the nearest clusters: bool (documents,)."""
         found = np.zeros(len(self._ids), dtype=np.bool_)
         if not len(self._ids):

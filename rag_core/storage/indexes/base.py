@@ -38,7 +38,7 @@ class IndexUnavailable(StoreUnavailable):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class IndexContext:
     """What an index is made with: the library's folder and settings, its tables, and the log that it follows.
 
     `needed_turn` is the lock that indexes share whose acknowledgement makes documents ready. `wake` has what follows in
@@ -78,7 +78,7 @@ class DerivedIndex(ABC):
     reads_vectors: ClassVar[bool] = False
     """Whether documents are given to it with their vectors; it then takes all of them again after a cut-over."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: IndexContext) -> None:
         self._log = surroundings.log
         self._documents = surroundings.documents
         self.turn = surroundings.needed_turn if self.needed else threading.RLock()

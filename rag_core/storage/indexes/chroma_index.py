@@ -15,7 +15,7 @@ from accelerator.scanner import Mode
 from rag_core.domain import Finding, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.storage.disk import disk_failure
-from rag_core.storage.indexes.base import DerivedIndex, Surroundings
+from rag_core.storage.indexes.base import DerivedIndex, IndexContext
 from rag_core.storage.indexes.chroma import UNFINISHED, ChromaBatch, ChromaRows, ChromaStore, ChromaUnavailable
 from rag_core.storage.indexes.chroma_hierarchy import ChromaHierarchy
 from rag_core.storage.indexes.comparison import Comparison, first_cosine
@@ -100,7 +100,7 @@ class ChromaIndex(DerivedIndex):
     reads_vectors = True
     serves = "dense"
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: IndexContext) -> None:
         super().__init__(surroundings)
         self.store = ChromaStore(surroundings.folder / "chroma", surroundings.settings.chroma_url)
         self._database = surroundings.database

@@ -14,7 +14,7 @@ from accelerator.faults import reach
 from accelerator.scanner import Mode
 from rag_core.domain import Finding
 from rag_core.errors import StoreCorrupt
-from rag_core.storage.indexes.base import DerivedIndex, Surroundings
+from rag_core.storage.indexes.base import DerivedIndex, IndexContext
 from rag_core.storage.indexes.comparison import Comparison
 from rag_core.storage.indexes.dense import DenseIndex, Ref, Vectors, Within
 from rag_core.storage.indexes.dumps import DumpStore
@@ -70,7 +70,7 @@ class DumpIndex(DerivedIndex):
     reads_vectors = True
     serves = "dense"
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: IndexContext) -> None:
         super().__init__(surroundings)
         self.store = DumpStore(*(surroundings.folder / name for name in self.folders))
         self.dense = DumpSearch(self.store, self.rewrite)

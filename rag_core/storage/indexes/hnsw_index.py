@@ -17,7 +17,7 @@ from accelerator.faults import reach
 from accelerator.scanner import Mode
 from rag_core.domain import Finding
 from rag_core.settings import Settings
-from rag_core.storage.indexes.base import DerivedIndex, IndexUnavailable, Surroundings
+from rag_core.storage.indexes.base import DerivedIndex, IndexContext, IndexUnavailable
 from rag_core.storage.indexes.comparison import Comparison, first_cosine
 from rag_core.storage.indexes.dense import Ref, TruthSearch, Vectors, Within, stacked
 from rag_core.storage.postgres.contents import IndexedDocument
@@ -78,7 +78,7 @@ class HnswIndex(DerivedIndex):
     lull_s = 2.0
     reads_vectors = True
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: IndexContext) -> None:
         super().__init__(surroundings)
         self._database = surroundings.database
         self.dense = HnswSearch(self, surroundings.database, surroundings.documents)

@@ -22,7 +22,7 @@ from accelerator.atomic import write_atomically
 from accelerator.faults import reach
 from rag_core.domain import Finding
 from rag_core.runtime.precedence import PRECEDENCE
-from rag_core.storage.indexes.base import DerivedIndex, IndexUnavailable, Surroundings
+from rag_core.storage.indexes.base import DerivedIndex, IndexContext, IndexUnavailable
 from rag_core.storage.indexes.comparison import Comparison
 from rag_core.storage.indexes.lexical_files import STAMP, files_fault, stamp, stamp_fault
 from rag_core.storage.indexes.lexical_query import (
@@ -64,7 +64,7 @@ class LexicalIndex(DerivedIndex):
     serves = "lexical"
     first_s = 0.0  # a search without words is a poor one
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: IndexContext) -> None:
         super().__init__(surroundings)
         self._folder = surroundings.folder / "lexical"
         self._index: tantivy.Index | None = None

@@ -32,7 +32,7 @@ _PART = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class StaleSummary:
     """A document that is to be summarised: the generation and profile of its chunks."""
 
     document_id: str
@@ -57,7 +57,7 @@ class Group:
 class Summarised:
     """A document's summary, its vector, float32 (d,), its words with counts, and the clusters of its chunks."""
 
-    due: Due
+    due: StaleSummary
     summary: str
     written: bool
     vector: Floats
@@ -75,7 +75,7 @@ class Summaries:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class DocumentState:
     """How the clusters of documents stand: documents with a summary, documents when all were clustered, how many of
     those are members still, how many joined since."""
 
@@ -113,13 +113,13 @@ class HierarchyStore:
         row = self._database.row(f"SELECT count(*) {_MISSING}".encode())
         return row[0] if row else 0
 
-    def due(self, after: str, limit: int) -> list[Due]:
+    def due(self, after: str, limit: int) -> list[StaleSummary]:
         """Documents that are to be summarised, in the order of their ids, behind one on."""
         rows = self._database.rows(
             f"SELECT d.id, d.generation, d.profile {_MISSING} AND d.id > %s ORDER BY d.id LIMIT %s".encode(),
             (after, limit),
         )
-        return [Due(*row) for row in rows]
+        return [StaleSummary(*row) for row in rows]
 
     def chunks(self, document_id: str) -> tuple[list[str], list[int], Floats]:
         """Texts, numbers of tokens and vectors, float32 (n, d), of a document's chunks in order.
@@ -163,7 +163,7 @@ class HierarchyStore:
             _join_nearest(connection, due, made.vector)
         return True
 
-    def standing(self) -> Standing:
+    def standing(self) -> DocumentState:
         """How the clusters of documents stand. Those of another profile count as none."""
         row = self._database.row(
             f"""SELECT (SELECT count(*) FROM {_SOUND}),
@@ -172,7 +172,7 @@ class HierarchyStore:
                 (SELECT count(DISTINCT document_id) FROM document_memberships WHERE NOT joined),
                 (SELECT count(DISTINCT document_id) FROM document_memberships WHERE joined)""".encode()
         )
-        return Standing(*row) if row else Standing(0, 0, 0, 0)
+        return DocumentState(*row) if row else DocumentState(0, 0, 0, 0)
 
     @retried
     def summaries(self) -> Summaries:
@@ -280,7 +280,7 @@ def _replace(connection: Connection[TupleRow], made: Summarised) -> None:
         )  # fmt: skip
 
 
-def _join_nearest(connection: Connection[TupleRow], due: Due, vector: Floats) -> None:
+def _join_nearest(connection: Connection[TupleRow], due: StaleSummary, vector: Floats) -> None:
     connection.execute(
         "INSERT INTO document_memberships (document_id, cluster, weight, joined)"
         " SELECT %s, number, 1, true FROM document_clusters WHERE profile = %s"

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from rag_core import Library, serving
+from rag_core import Library, server_file
 from rag_core.errors import ConfigurationError
 from rag_core.settings import DoorSettings
 from tests.rag_core.api.conftest import Served, serve
@@ -312,14 +312,14 @@ def test_every_operation_knows_who_may(abroad: AbstractContextManager[Served], f
 
 
 def test_the_note_of_a_server_is_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving.told(tmp_path, "http://127.0.0.1:1", "secret"):
-        assert stat.S_IMODE((tmp_path / serving.NAME).stat().st_mode) == 0o600
-        assert serving.find(tmp_path) == serving.Served("http://127.0.0.1:1", os.getpid(), "secret")
-        (tmp_path / serving.NAME).write_text('{"url": "x", "pid": 999999999, "key": ""}')
-        assert serving.find(tmp_path) is None
+    with server_file.told(tmp_path, "http://127.0.0.1:1", "secret"):
+        assert stat.S_IMODE((tmp_path / server_file.NAME).stat().st_mode) == 0o600
+        assert server_file.find(tmp_path) == server_file.Served("http://127.0.0.1:1", os.getpid(), "secret")
+        (tmp_path / server_file.NAME).write_text('{"url": "x", "pid": 999999999, "key": ""}')
+        assert server_file.find(tmp_path) is None
         monkeypatch.setattr(Path, "read_bytes", denied)
-        assert serving.find(tmp_path) is None
-    assert serving.find(tmp_path) is None
+        assert server_file.find(tmp_path) is None
+    assert server_file.find(tmp_path) is None
 
 
 def denied(path: Path) -> bytes:

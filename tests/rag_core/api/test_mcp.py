@@ -19,7 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from rag_core import Library, serving
+from rag_core import Library, server_file
 from rag_core.api import mcp
 from rag_core.domain import Page
 from tests.conftest import PROJECT
@@ -125,7 +125,7 @@ def test_over_standard_input(tmp_path: Path) -> None:
 
 
 def test_over_standard_input_beside_a_running_server(served: Served) -> None:
-    with serving.told(served.library.folder, served.url, served.doors.key):
+    with server_file.told(served.library.folder, served.url, served.doors.key):
         talked(command_of(served.library.folder), the_handbook)
 
 

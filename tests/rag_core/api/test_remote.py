@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core import Library, Upload, cli, serving
+from rag_core import Library, Upload, cli, server_file
 from rag_core.domain import Configuration, DocumentFilter, Gold, Question, Report, Scope
 from rag_core.errors import (
     ConfigurationError,
@@ -318,7 +318,7 @@ def test_a_server_that_ends_amid_its_answer_is_told_of(asked: str, answer: bytes
 @pytest.fixture
 def note(served: Served) -> Iterator[list[str]]:
     """The note of a running server; gives the arguments that name its library."""
-    with serving.told(served.library.folder, served.url, served.doors.key):
+    with server_file.told(served.library.folder, served.url, served.doors.key):
         yield ["--data-dir", str(served.library.folder)]
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_core import serving
+from rag_core import server_file
 from tests.conftest import PROJECT
 from tests.rag_core.api.conftest import Served
 from tests.rag_core.models.openai_server import openai_server
@@ -100,7 +100,7 @@ def terminal(*arguments: str, at: Path = PROJECT, **variables: str) -> Iterator[
 @pytest.fixture
 def here(served: Served) -> Iterator[list[str]]:
     """The arguments that name the library of a running server."""
-    with serving.told(served.library.folder, served.url, served.doors.key):
+    with server_file.told(served.library.folder, served.url, served.doors.key):
         yield ["--data-dir", str(served.library.folder)]
 
 

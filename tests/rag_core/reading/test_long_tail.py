@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.answering.passages import merge_hits
-from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.format_amount import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import ParsedDocument
 from rag_core.errors import UnsupportedDocument

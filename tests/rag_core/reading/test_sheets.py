@@ -14,7 +14,7 @@ from openpyxl.comments import Comment
 
 from rag_core import Library, Upload
 from rag_core.answering.passages import merge_hits
-from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.format_amount import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import Section
 from rag_core.reading import Reader, make_card

@@ -17,7 +17,7 @@ from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
 from rag_core.answering.passages import merge_hits
-from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.format_amount import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.reading import Reader
 from tests.rag_core.answering.parts import hit

@@ -15,7 +15,7 @@ from docx.oxml.ns import qn
 from pages.parts import passage
 from rag_core import Library, Upload
 from rag_core.answering.passages import merge_hits
-from rag_core.answering.tables.saying import said
+from rag_core.answering.tables.format_amount import said
 from rag_core.answering.tables.tables import cells_of
 from rag_core.domain import ParsedDocument
 from rag_core.errors import UnsupportedDocument

@@ -9,7 +9,7 @@ from accelerator.dump import write_dump
 from rag_core import Hit, Library, Settings, Upload
 from rag_core.answering.langchain import LecternRetriever
 from rag_core.retrieval import LibraryIndexes, Pipeline
-from rag_core.services.corpora import LibraryCorpus
+from rag_core.services.corpora import SearchService
 from rag_core.storage.indexes import DENSE
 from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text
@@ -54,7 +54,7 @@ def test_many_questions_in_one_pass_find_what_each_finds_alone(
 ) -> None:
     settings = library.settings.changed("retrieval", index=engine, **change).retrieval
     asked = [*QUESTIONS, QUESTIONS[0], "?", "x " * 2000]
-    corpus = LibraryCorpus(library.storage, library.embedding.get)
+    corpus = SearchService(library.storage, library.embedding.get)
     together = corpus.search(asked, settings)
     assert [found.trace.query for found in together] == asked
     for question, found in zip(asked, together, strict=True):

@@ -16,7 +16,7 @@ from accelerator.scanner import Scanner
 from rag_core import Library, Settings, Upload
 from rag_core.errors import Cancelled, LimitExceeded, StoreUnavailable
 from rag_core.retrieval import LibraryIndexes, Retrieval
-from rag_core.services.corpora import FOLDER, LibraryCorpus, Rechunked
+from rag_core.services.corpora import FOLDER, Rechunked, SearchService
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage.postgres.pieces import pieces_of
 from tests.conftest import PROJECT, add_text
@@ -57,7 +57,7 @@ def places(found: list[Retrieval]) -> list[list[tuple[object, ...]]]:
 
 
 def own_search(library: Library, settings: RetrievalSettings) -> list[Retrieval]:
-    return LibraryCorpus(library.storage, library.embedding.get).search(QUESTIONS, settings)
+    return SearchService(library.storage, library.embedding.get).search(QUESTIONS, settings)
 
 
 def held(library: Library) -> list[Path]:
@@ -70,7 +70,7 @@ def held(library: Library) -> list[Path]:
     ids=["default", "more", "all"],
 )
 def test_the_same_chunks_give_the_same_hits(library: Library, settings: RetrievalSettings) -> None:
-    anew, own = prepared(library, library.settings.chunking), LibraryCorpus(library.storage, library.embedding.get)
+    anew, own = prepared(library, library.settings.chunking), SearchService(library.storage, library.embedding.get)
     dense = settings.model_copy(update={"mode": "dense"})
     assert places(anew.search(QUESTIONS, dense)) == places(own.search(QUESTIONS, dense))
     assert places(anew.search(QUESTIONS[:1], dense)) == places(own.search(QUESTIONS[:1], dense))
@@ -231,7 +231,7 @@ def test_words_that_no_document_holds_are_said(library: Library) -> None:
 def test_an_empty_library_has_nothing_to_find(settings: Settings) -> None:
     with Library.open(settings) as library:
         assert library.asking.library.unknown("zeppelin") == []
-        for corpus in (prepared(library), LibraryCorpus(library.storage, library.embedding.get)):
+        for corpus in (prepared(library), SearchService(library.storage, library.embedding.get)):
             assert [found.hits for found in corpus.search(QUESTIONS, ALL)] == [()] * 5
             assert corpus.spans(["gone"]) == {}
 

@@ -10,17 +10,17 @@ from contextlib import contextmanager
 import pytest
 
 from rag_core import Library
-from rag_core.storage.indexes.feeder import Feeder
+from rag_core.storage.indexes.background_loop import BackgroundLoop
 from tests.rag_core.jobs.until import until
 
 _LONG_S = 60.0
 
 
 @contextmanager
-def patient(lull_s: float, longest_s: float = _LONG_S) -> Iterator[tuple[Feeder, threading.Semaphore]]:
+def patient(lull_s: float, longest_s: float = _LONG_S) -> Iterator[tuple[BackgroundLoop, threading.Semaphore]]:
     """A feeder, and how often it worked."""
     worked = threading.Semaphore(0)
-    feeder = Feeder("It is tried", worked.release, first_s=_LONG_S, lull_s=lull_s, longest_s=longest_s)
+    feeder = BackgroundLoop("It is tried", worked.release, first_s=_LONG_S, lull_s=lull_s, longest_s=longest_s)
     try:
         yield feeder, worked
     finally:
@@ -64,7 +64,7 @@ def test_what_nobody_foresaw_ends_no_feeder_and_is_told_until_it_goes_well() -> 
         if not well.is_set():
             raise ZeroDivisionError("nobody foresaw this")
 
-    feeder = Feeder("It is tried", work, first_s=_LONG_S)
+    feeder = BackgroundLoop("It is tried", work, first_s=_LONG_S)
     try:
         for _ in range(2):  # it goes on after the first time
             feeder.wake()

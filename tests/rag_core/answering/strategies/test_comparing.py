@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from rag_core.answering.passages import merge_hits, quotes
+from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.comparing import asked_of_each, difference
 from rag_core.answering.strategies.composing import compose, scored
+from rag_core.answering.strategies.confidence_model import trust
 from rag_core.answering.strategies.extractive import extract
-from rag_core.answering.strategies.gathering import gather
-from rag_core.answering.strategies.trust import trust
 from tests.rag_core.answering.parts import ENCODER, hit
 
 SHIPS = [

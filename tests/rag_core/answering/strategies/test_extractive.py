@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
-from rag_core.answering.strategies.aim import Aim
+from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.composing import MOST_WORDS, choose, compose, scored
-from rag_core.answering.strategies.evidence import FEATURES
+from rag_core.answering.strategies.confidence_model import SIGNS
 from rag_core.answering.strategies.extractive import believed, extract
-from rag_core.answering.strategies.gathering import gather
-from rag_core.answering.strategies.trust import SIGNS
+from rag_core.answering.strategies.features import FEATURES
+from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.strategies.weights import reader
 from rag_core.domain import Retrieval, Scope, Searched, Trace
 from tests.rag_core.answering.parts import ENCODER, HITS, SALES, hit
@@ -172,14 +172,14 @@ def test_another_year_or_thing_is_believed_less(question: str, real_encoder: Enc
 def test_one_chosen_document_is_believed_more(real_encoder: Encoder) -> None:
     question = "How many people did the company employ at the end of 2018?"
     anywhere = believed(question, HITS, real_encoder)
-    chosen = believed(question, HITS, real_encoder, Aim(narrowed=True))
+    chosen = believed(question, HITS, real_encoder, QueryIntent(narrowed=True))
     assert chosen.right > anywhere.right
     assert chosen.answerable == anywhere.answerable
     assert reader().narrowed_from < reader().answer_from
     searched = Searched("hybrid", Scope(documents=("a",)), documents=1)
     others = (replace(searched, scope=Scope()), replace(searched, documents=2), None)
-    assert Aim.of(Retrieval((), Trace(searched=searched))).narrowed
-    assert not any(Aim.of(Retrieval((), Trace(searched=other))).narrowed for other in others)
+    assert QueryIntent.of(Retrieval((), Trace(searched=searched))).narrowed
+    assert not any(QueryIntent.of(Retrieval((), Trace(searched=other))).narrowed for other in others)
 
 
 def test_nothing_to_quote_from(real_encoder: Encoder) -> None:

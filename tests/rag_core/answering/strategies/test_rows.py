@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encoder
-from rag_core.answering.strategies.gathering import gather
+from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.rows import row_said, with_heads, years_told
-from rag_core.answering.tables.asking import CELL_FEATURES
+from rag_core.answering.tables.matching_cells import CELL_FEATURES
 from tests.rag_core.answering.parts import ENCODER, encode_tokens, hit
 
 GOALS = hit("No\tTeam\tGoals\n1\tHC Penmoor\t548\n2\tWexcombe Wolves\t521")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rag_core.answering.encoding import Encoder
+from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.composing import Composition, compose, scored
-from rag_core.answering.strategies.gathering import gather
-from rag_core.answering.tables.asking import CELL_FEATURES
 from rag_core.answering.tables.computing import operation, set_apart
-from rag_core.answering.tables.saying import Amount
+from rag_core.answering.tables.format_amount import Amount
+from rag_core.answering.tables.matching_cells import CELL_FEATURES
 from tests.rag_core.answering.parts import hit
 
 PAGE = (

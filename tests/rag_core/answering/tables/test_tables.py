@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from rag_core.answering.passages import merge_hits
-from rag_core.answering.tables.asking import periods_of, said_by
 from rag_core.answering.tables.figures import figure, is_year, scale_of
-from rag_core.answering.tables.saying import said, value
+from rag_core.answering.tables.format_amount import said, value
+from rag_core.answering.tables.matching_cells import periods_of, said_by
 from rag_core.answering.tables.tables import Cell, cells_of
 from rag_core.domain import Box
 from tests.rag_core.answering.parts import hit

@@ -11,7 +11,7 @@ from rag_core import Library, Upload
 from rag_core.retrieval.hierarchy.building import cluster_documents, is_outdated, update
 from rag_core.retrieval.hierarchy.clustering import Plan
 from rag_core.storage import Storage
-from rag_core.storage.postgres.hierarchy import Due, HierarchyStore, Summarised
+from rag_core.storage.postgres.hierarchy import HierarchyStore, StaleSummary, Summarised
 from tests.conftest import add_text
 
 SUBJECTS = {
@@ -151,7 +151,7 @@ def test_what_was_removed_meanwhile_is_not_kept(library: Library, storage: Stora
     made = Summarised(due, "short", False, np.ones(384, dtype=np.float32), {"ferry": 1}, [])
     library.remove(document.id)
     assert not store.put(made)
-    assert store.put(Summarised(Due("no such", 1, due.profile), "", False, made.vector, {}, [])) is False
+    assert store.put(Summarised(StaleSummary("no such", 1, due.profile), "", False, made.vector, {}, [])) is False
 
 
 def test_a_model_writes_the_summaries(library: Library, storage: Storage, store: HierarchyStore) -> None:

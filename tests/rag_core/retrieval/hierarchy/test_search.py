@@ -12,7 +12,7 @@ from rag_core.retrieval.hierarchy.building import update
 from rag_core.retrieval.hierarchy.clustering import unit
 from rag_core.retrieval.hierarchy.coverage import NO_GROUP
 from rag_core.retrieval.hierarchy.current import CurrentHierarchy
-from rag_core.retrieval.hierarchy.search import Hierarchy, Reach
+from rag_core.retrieval.hierarchy.search import Hierarchy, SearchWidth
 from rag_core.storage.postgres.hierarchy import Group, Held, Summaries
 
 DIMENSIONS = 16
@@ -40,21 +40,21 @@ def hierarchy() -> Hierarchy:
 
 
 def test_the_nearest_clusters_are_looked_into() -> None:
-    focus = hierarchy().focus(axis(1), Reach(documents=1, document_clusters=0, chunk_clusters=1))
+    focus = hierarchy().focus(axis(1), SearchWidth(documents=1, document_clusters=0, chunk_clusters=1))
     assert {key: rows.tolist() for key, rows in focus.rows.items()} == {"a": [2, 3]}
     assert focus.chunks == 2
 
 
 def test_a_cluster_of_documents_brings_its_members() -> None:
-    reach = Reach(documents=2, document_clusters=1, chunk_clusters=9)
+    reach = SearchWidth(documents=2, document_clusters=1, chunk_clusters=9)
     assert set(hierarchy().focus(unit(axis(0) + axis(1)), reach).rows) >= {"a", "b"}
-    narrow = Reach(documents=1, document_clusters=0, chunk_clusters=9)
+    narrow = SearchWidth(documents=1, document_clusters=0, chunk_clusters=9)
     assert set(hierarchy().focus(unit(axis(0) + axis(1)), narrow).rows) == {"a"}
 
 
 def test_the_question_moves_towards_what_was_found() -> None:
     asked = unit(axis(1) + axis(9))
-    focus = hierarchy().focus(asked, Reach(guides=1))
+    focus = hierarchy().focus(asked, SearchWidth(guides=1))
     assert float(focus.query @ axis(1)) > float(asked @ axis(1))
     assert np.isclose(np.linalg.norm(focus.query), 1, atol=1e-6)
     assert focus.terms == ("word1",)
@@ -62,7 +62,7 @@ def test_the_question_moves_towards_what_was_found() -> None:
 
 def test_without_expansion_the_question_stays() -> None:
     asked = unit(axis(1) + axis(9))
-    assert np.allclose(hierarchy().focus(asked, Reach(expansion=0)).query, asked)
+    assert np.allclose(hierarchy().focus(asked, SearchWidth(expansion=0)).query, asked)
 
 
 def test_only_allowed_documents_are_looked_at() -> None:

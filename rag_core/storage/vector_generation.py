@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Epoch:
+class VectorGeneration:
     """A number that changes when the vectors do. Who searched across a change searches again; nobody holds a lock."""
 
     def __init__(self) -> None:

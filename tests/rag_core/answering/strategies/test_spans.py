@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_core.answering.passages import merge_hits, quotes
-from rag_core.answering.strategies.units import Unit, stands_alone, units
+from rag_core.answering.strategies.spans import Unit, stands_alone, units
 from tests.rag_core.answering.parts import hit
 
 TABLE = """Segments

@@ -11,10 +11,10 @@ import numpy as np
 from rag_core.answering.encoding import END, SPAN, START, SUPPORT, Encoder
 from rag_core.answering.matching import Floats
 from rag_core.answering.passages import Passage
-from rag_core.answering.strategies.evidence import FEATURES, Evidence
+from rag_core.answering.strategies.features import FEATURES, Evidence
 from rag_core.answering.strategies.rows import Said, with_heads
 from rag_core.answering.strategies.weights import reader
-from rag_core.answering.tables.asking import CELL_FEATURES
+from rag_core.answering.tables.matching_cells import CELL_FEATURES
 
 _SUREST = 8.0  # log odds of the reader that are no surer than so much
 _UNREAD = (-_SUREST, -_SUREST, 0.0, 0.0)

@@ -10,8 +10,8 @@ import numpy as np
 from rag_core.answering.cues import asks_why
 from rag_core.answering.matching import Floats, Matches
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.units import Unit
-from rag_core.answering.tables.asking import CELL_FEATURES, Asked
+from rag_core.answering.strategies.spans import Unit
+from rag_core.answering.tables.matching_cells import CELL_FEATURES, CellQuery
 from rag_core.text.terms import terms
 
 FEATURES = (
@@ -51,7 +51,7 @@ class Evidence:
     full: Floats
     weights: Floats
     matches: Matches
-    asked: Asked | None
+    asked: CellQuery | None
     cell_scores: Floats
     spans: Floats
 
@@ -88,7 +88,7 @@ def with_cells(evidence: Evidence, weights: Mapping[str, float], question: str) 
     return replace(evidence, features=features, cell_scores=scores)
 
 
-def _agreed(asked: Asked, scores: Floats) -> Floats:
+def _agreed(asked: CellQuery, scores: Floats) -> Floats:
     """The scores of cells, those together that are one figure under one label, wherever it is printed again."""
     same: dict[tuple[str, float, bool], list[int]] = {}
     for place, cell in enumerate(asked.cells):

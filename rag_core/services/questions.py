@@ -20,10 +20,10 @@ from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.runtime.precedence import PRECEDENCE
-from rag_core.services.corpora import LibraryCorpus, Rechunked
+from rag_core.services.conversation_scope import Scoped, scoped
+from rag_core.services.corpora import Rechunked, SearchService
 from rag_core.services.embedding_in_use import EmbeddingInUse
 from rag_core.services.preferences import Preferences
-from rag_core.services.scoped import Scoped, scoped
 from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Asking:
+class QuestionService:
     """Searches and answers for one library. Thread-safe. `library` is what is searched."""
 
     def __init__(self, storage: Storage, preferences: Preferences, embedding: EmbeddingInUse) -> None:
@@ -42,7 +42,7 @@ class Asking:
         self._preferences = preferences
         self._embedding = embedding
         self._rerankers = Rerankers(preferences.settings.models_dir)
-        self.library = LibraryCorpus(storage, embedding.get, self._rerankers)
+        self.library = SearchService(storage, embedding.get, self._rerankers)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
         self._instructions = Instructions(lambda texts: self._embedding.get().encode_first(texts))
@@ -156,7 +156,7 @@ class Asking:
         """Tokens of each text in the embedding model's own, uncut."""
         return self._embedding.get().count_tokens(texts)
 
-    def corpus(self, settings: Settings) -> LibraryCorpus | Rechunked:
+    def corpus(self, settings: Settings) -> SearchService | Rechunked:
         """What a configuration is tested on."""
         if settings.chunking.key == self._preferences.settings.chunking.key:
             return self.library

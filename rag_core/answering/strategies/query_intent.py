@@ -9,7 +9,7 @@ from rag_core.domain import Retrieval
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class QueryIntent:
     """meant: documents that the question means, by id, with how surely, 0..1. narrowed: whether it was asked of one
     document that was chosen, which then likely holds the answer."""
 
@@ -17,7 +17,7 @@ class Aim:
     narrowed: bool = False
 
     @classmethod
-    def of(cls, retrieval: Retrieval) -> Aim:
+    def of(cls, retrieval: Retrieval) -> QueryIntent:
         """By what a search tells of itself."""
         searched = retrieval.trace.searched
         if searched is None:

@@ -14,10 +14,10 @@ import numpy as np
 
 from rag_core.answering.matching import counted
 from rag_core.answering.strategies.composing import Composition, says_the_same, within
-from rag_core.answering.strategies.evidence import Evidence
+from rag_core.answering.strategies.features import Evidence
 from rag_core.answering.strategies.rows import years_told
 from rag_core.answering.strategies.weights import reader
-from rag_core.answering.tables.asking import CELL_FEATURES, years_of
+from rag_core.answering.tables.matching_cells import CELL_FEATURES, years_of
 from rag_core.text.terms import terms
 
 _OF_FIRST = (

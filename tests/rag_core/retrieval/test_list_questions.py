@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_core.domain import Scope
-from rag_core.retrieval.listings import left_out, lists_contents
+from rag_core.retrieval.list_questions import left_out, lists_contents
 from rag_core.retrieval.query import Query
 
 CONTENTS = "Contents\n1 The line and its ships\t1\n2 Crews and watches\t2\n3 Timetable and fares\t3"

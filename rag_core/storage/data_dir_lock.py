@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from accelerator.atomic import write_atomically
-from rag_core import serving
+from rag_core import server_file
 from rag_core.errors import ConfigurationError, LibraryInUse
 from rag_core.runtime.private_folders import close_to_others
 
@@ -20,7 +20,7 @@ from rag_core.runtime.private_folders import close_to_others
 _PATIENCE_S = 1.0
 
 
-class Ownership:
+class DataDirLock:
     """The lock on a data directory, which is its owner's alone, held from `take` until `release`."""
 
     def __init__(self, folder: Path) -> None:
@@ -57,7 +57,7 @@ class Ownership:
         self._lock.release()
 
     def _help(self) -> str:
-        served = serving.find(self._folder)
+        served = server_file.find(self._folder)
         if served is None:
             return LibraryInUse.default_help
         there = f'Its pages are at {served.url}; Python uses it there by Library.connect("{served.url}").'

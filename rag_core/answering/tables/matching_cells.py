@@ -21,7 +21,7 @@ CELL_FEATURES = (
     "change", "change_asked", "percent", "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
     "meant", "money_counted", "money", "money_asked", "percent_money", "row_read", "spanned", "spanned_share",
 )  # fmt: skip
-"""Columns of `Asked.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
+"""Columns of `CellQuery.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
 the label or heads; another one does. part_year: the figure is of some months, where none are asked for. statement: in a
 statement of whole accounts. meant: how surely the question means its document. alike: how nearly the label says what is
@@ -43,7 +43,7 @@ _TOTAL = re.compile(r"\btotal\b|\ball\b|\boverall\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CellQuery:
     """The cells of some passages, their features (cells, len(CELL_FEATURES)), and what each matches (cells, words).
 
     spelt: 1 for words of the question that stand in the label or heads, in stems.
@@ -66,7 +66,7 @@ class Asked:
 
 def asked_cells(
     question: str, passages: Sequence[Passage], matches: Matches, weights: Floats, meant: Mapping[str, float]
-) -> Asked | None:
+) -> CellQuery | None:
     """The cells of the passages as answers to a question, not yet read; None where there are none.
 
     weights: how much each of the question's words counts, (words,). meant: how surely it means documents, by id.
@@ -123,7 +123,7 @@ def asked_cells(
     }  # fmt: skip
     nothing = np.zeros(len(cells))
     features = np.stack([known.get(name, nothing) for name in CELL_FEATURES], axis=1)
-    return Asked(tuple(cells), features, label, head, full, _spelt(cells, matches))
+    return CellQuery(tuple(cells), features, label, head, full, _spelt(cells, matches))
 
 
 def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:

@@ -17,7 +17,7 @@ _FIRST_S = 5.0
 _EVERY_S = 30.0
 
 
-class Feeder:
+class BackgroundLoop:
     """Calls `work` when woken, and now and then for what backs off, until stopped. `what` says what it does.
 
     fault: why it does not get on with that, for people; empty while all is well. It goes on trying.

@@ -6,10 +6,10 @@ import numpy as np
 
 from rag_core.domain import Scope
 from rag_core.retrieval.candidates import Candidates
-from rag_core.retrieval.folding import folded
 from rag_core.retrieval.identity import Meant
-from rag_core.retrieval.picking import picked, wanted
+from rag_core.retrieval.near_duplicates import folded
 from rag_core.retrieval.query import Query
+from rag_core.retrieval.selection import picked, wanted
 from rag_core.storage.postgres.passages import PassageRow
 
 TEXTS = {

@@ -11,11 +11,11 @@ from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.matching import Floats, Matches, counted, matched
 from rag_core.answering.passages import merge_hits, quotes, with_heads
-from rag_core.answering.strategies.evidence import FEATURES, FIGURES, Evidence, with_cells
-from rag_core.answering.strategies.reading import with_reading
-from rag_core.answering.strategies.units import Unit, units
+from rag_core.answering.strategies.features import FEATURES, FIGURES, Evidence, with_cells
+from rag_core.answering.strategies.reader_scores import with_reading
+from rag_core.answering.strategies.spans import Unit, units
 from rag_core.answering.strategies.weights import reader
-from rag_core.answering.tables.asking import asked_cells
+from rag_core.answering.tables.matching_cells import asked_cells
 from rag_core.domain import Hit
 from rag_core.text.bm25 import Bm25
 from rag_core.text.terms import terms

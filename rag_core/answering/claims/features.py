@@ -67,7 +67,7 @@ def _pieces(words: Sequence[Word], spans: NDArray[np.int64]) -> Floats:
     return found
 
 
-class Held:
+class ClaimMatch:
     """A claim held to some sources: the matches of its words with their sentences, and what follows from those."""
 
     def __init__(self, claim: Claim, sources: Sequence[Source]) -> None:
@@ -155,7 +155,7 @@ class Held:
         return _of_words(self) | _of_names(self) | _of_figures(self) | _of_negation(self)
 
 
-def _of_words(held: Held) -> dict[str, float]:
+def _of_words(held: ClaimMatch) -> dict[str, float]:
     """How far the words are matched by the sentences leant on, by the best of them, and by the passages as a whole."""
     claim, plain = held.claim, ~held.claim.is_figure
     together = np.maximum(held.matches[held.leant_on].max(axis=0), held.prefix)[plain]
@@ -180,7 +180,7 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else 1.0
 
 
-def _order(held: Held) -> float:
+def _order(held: ClaimMatch) -> float:
     """The share of the claim's neighbouring terms that are neighbours, or nearly, in a sentence leant on."""
     said = terms(held.claim.text)
     pairs = set(pairwise(said))
@@ -191,7 +191,7 @@ def _order(held: Held) -> float:
     return len(pairs & standing) / max(len(pairs), 1)
 
 
-def _of_names(held: Held) -> dict[str, float]:
+def _of_names(held: ClaimMatch) -> dict[str, float]:
     """Names that stand nowhere, or not in the sentences leant on, and by how much another's surroundings fit better."""
     claim = held.claim
     places = [held.places[place] for place in held.leant_on]
@@ -232,7 +232,7 @@ def _stands(name: str, words: frozenset[str], texts: Sequence[str]) -> bool:
     )
 
 
-def _like_a_name(held: Held, word: Word) -> bool:
+def _like_a_name(held: ClaimMatch, word: Word) -> bool:
     """Whether what a claim's first word matches best is a name."""
     spans = held.claim.spans
     own = np.flatnonzero((spans[:, 0] >= word.start) & (spans[:, 1] <= word.end))
@@ -250,7 +250,7 @@ def _like_a_name(held: Held, word: Word) -> bool:
     return named
 
 
-def _other_name(held: Held, word: Word) -> float:
+def _other_name(held: ClaimMatch, word: Word) -> float:
     """By how many words another name's surroundings match the claim better than this one's."""
     own, rivals = [], []
     index = held.claim.words.index(word)
@@ -272,7 +272,7 @@ def _other_name(held: Held, word: Word) -> float:
 
 
 def _better(
-    held: Held, rivals: Iterable[tuple[int, Context]], own: Iterable[tuple[int, Context]],
+    held: ClaimMatch, rivals: Iterable[tuple[int, Context]], own: Iterable[tuple[int, Context]],
     worth: Callable[[Floats], float],
 ) -> float:  # fmt: skip
     """What the best surroundings of some are worth more than those of others."""
@@ -280,7 +280,7 @@ def _better(
     return best - max((worth(held.context(at, one)) for at, one in own), default=_NOWHERE)
 
 
-def _of_figures(held: Held) -> dict[str, float]:
+def _of_figures(held: ClaimMatch) -> dict[str, float]:
     """By how much other figures' surroundings match better; figures far from what is leant on; rates not found."""
     claim = held.claim
     places = {held.places[place] for place in held.leant_on}
@@ -296,7 +296,7 @@ def _of_figures(held: Held) -> dict[str, float]:
     return signs | {"figures_far": min(far, 2.0), "rate_missing": float(not rates_of(claim.text) <= units)}
 
 
-def _others(held: Held, figure: Mention, found: Sequence[tuple[int, Occurrence]]) -> Mapping[str, float]:
+def _others(held: ClaimMatch, figure: Mention, found: Sequence[tuple[int, Occurrence]]) -> Mapping[str, float]:
     """The rivals of one figure: other cells of its row and column, or other figures of its kind in sentences."""
     cells = [(at, one) for at, one in found if one.row]
     if cells:
@@ -316,7 +316,7 @@ def _others(held: Held, figure: Mention, found: Sequence[tuple[int, Occurrence]]
     }
 
 
-def _unsaid(held: Held) -> list[tuple[int, Occurrence]]:
+def _unsaid(held: ClaimMatch) -> list[tuple[int, Occurrence]]:
     """The figures of the sources that the claim does not give."""
     given = {id(one) for found in held.held for _, one in found}
     return [(at, one) for at, source in enumerate(held.sources) for one in source.figures if id(one) not in given]
@@ -330,7 +330,9 @@ def _alike(said: Mention, other: Mention) -> bool:
     )
 
 
-def _other_cell(held: Held, cells: Sequence[tuple[int, Occurrence]], found: Sequence[tuple[int, Occurrence]]) -> float:
+def _other_cell(
+    held: ClaimMatch, cells: Sequence[tuple[int, Occurrence]], found: Sequence[tuple[int, Occurrence]]
+) -> float:
     """By how many words and years the label and heads of another cell match better, in the same row or column.
 
     A year that the claim does not give speaks against a cell.
@@ -352,7 +354,7 @@ def _other_cell(held: Held, cells: Sequence[tuple[int, Occurrence]], found: Sequ
     return max(rivals, default=_NOWHERE) - max(worth(at, one) for at, one in found)
 
 
-def _of_negation(held: Held) -> dict[str, float]:
+def _of_negation(held: ClaimMatch) -> dict[str, float]:
     """Whether what one side denies is said by the other, in the sentences leant on and in the best of them."""
     clear = [place for place, gain in zip(held.leant_on, held.gains, strict=True) if gain > _CLEAR_GAIN]
     places = [held.places[place] for place in dict.fromkeys((held.leant_on[0], *clear))]
@@ -367,7 +369,7 @@ def _of_negation(held: Held) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _denials(held: Held, places: Sequence[Place]) -> list[float]:
+def _denials(held: ClaimMatch, places: Sequence[Place]) -> list[float]:
     """For each negation in some sentences, how far the claim has what it denies, 0..1."""
     claim = held.claim
     content = np.array([bool(terms(claim.text[start:end])) for start, end in claim.spans], dtype=bool)
