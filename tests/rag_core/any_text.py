@@ -7,7 +7,7 @@ import os
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-_EVERY_DAY = 50
+_EVERY_DAY = 25
 EXAMPLES = int(os.environ.get("LECTERN_FUZZ_TEXTS", str(_EVERY_DAY)))
 # What fools code that takes characters for what they look like: digits that are no numbers, letters that change their
 # length with their case, scripts without words, marks without letters, and what UTF-8 cannot hold.

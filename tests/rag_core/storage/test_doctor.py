@@ -282,6 +282,7 @@ CHROMA_DAMAGES: dict[str, tuple[str, Damage]] = {
 def test_a_damaged_chroma_is_reported_and_made_again(
     storage: Storage, filled: list[str], name: str, damage: Damage
 ) -> None:
+    storage.stop_following()  # it would be mended before anybody looks
     storage.index(ChromaIndex).store.rest()
     damage(storage.folder / "chroma" / name)
     report = verify(storage)
