@@ -47,7 +47,7 @@ class ServerModel(ChatModel):
         self._client = _client(self._address, settings.server, settings.generation.timeout_s)
         try:
             self.context_tokens = self._context_tokens()
-            # QuestionService a server elsewhere to count would send every text twice.
+            # Asking a server elsewhere to count would send every text twice.
             count = tokenizer(self._client, self._address.url, name) if self._address.here else None
         except LecternError:
             self._client.close()

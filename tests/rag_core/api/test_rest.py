@@ -166,7 +166,10 @@ def test_files_of_this_machine_are_added_where_that_is_allowed(served: Served, t
         (tmp_path / "in" / "within.txt").symlink_to(tmp_path / "in" / "note.txt")
         folder = client.post("/api/v1/documents", json={"paths": [str(tmp_path / "in")]}).json()["results"]
         ends = {one["source"]: (one["stage"], one["error"] and one["error"]["message"]) for one in folder}
-        assert ends.keys() == {"note.txt", "within.txt", "link.txt"}
+        assert ends.keys() == {"note.txt", "within.txt", "link.txt", str(tmp_path / "in")}
+        assert "way-out" in str([one for one in folder if one["source"] == str(tmp_path / "in")]), (
+            "a linked folder is named"
+        )
         assert ends["link.txt"] == ("failed", "link.txt is a link that leads out of its folder: it is passed over.")
     with served.client() as client, served.client(served.doors.key) as owner:
         assert client.post("/api/v1/documents", json=inside).status_code == 403

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,9 @@ SAMPLES = PROJECT / "data" / "samples"
 def elsewhere() -> Iterator[Callable[..., Any]]:
     """Calls a function in a process that has nothing of this one's, as another machine has not."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        with pytest.MonkeyPatch.context() as patch:  # or it would run whatever page was tested last
+            patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+            pool.submit(int).result(120)
         yield lambda function, *given: pool.submit(function, *given).result(120)
 
 

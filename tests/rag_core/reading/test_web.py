@@ -129,7 +129,7 @@ def test_headings_and_tables_stay_where_finding_the_main_text_would_flatten_them
 
 
 def test_names_stand_in_one_line_with_their_values(reader: Reader, tmp_path: Path) -> None:
-    page = "<dl><dt>StaleSummary <b>date</b>:</dt><dd>1 May 2024</dd><dt>Total<dd>EUR 55.00<dd>with tax<dt>Paid</dl>"
+    page = "<dl><dt>Due <b>date</b>:</dt><dd>1 May 2024</dd><dt>Total<dd>EUR 55.00<dd>with tax<dt>Paid</dl>"
     assert given(reader, tmp_path, page).pages[0].text == (
         "Due date: 1 May 2024\n\nTotal: EUR 55.00\n\nwith tax\n\nPaid"
     )
