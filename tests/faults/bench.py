@@ -109,5 +109,5 @@ def catch_up(library: Library) -> None:
     """Chroma takes what it could not take on a full disk, without being asked."""
     deadline = time.monotonic() + _CATCH_UP_S
     while library.storage.dense["chroma"].lacking():
-        assert time.monotonic() < deadline, library.maintenance.status().chroma
+        assert time.monotonic() < deadline, library.maintenance.status().indexes["chroma"]
         time.sleep(0.05)

@@ -44,7 +44,7 @@ def served(settings: Settings, server: ChromaServer, model: Embedder, shelf: She
     with opened(settings.model_copy(update={"chroma_url": server.url}), model) as library:
         assert all(event.error is None for event in library.add([item.path for item in shelf.items[:_OLD]]))
         library.storage.settle()
-        assert "behind" not in library.maintenance.status().chroma
+        assert "behind" not in library.maintenance.status().indexes["chroma"]
         yield library
 
 
@@ -62,10 +62,12 @@ def test_a_server_killed_amid_a_batch_gets_the_rest_later(
     monkeypatch.undo()
     tally.faults += 1
     _assert_served_by_dumps(served, shelf)
-    assert moment not in ("chroma.adding", "chroma.removed") or "behind" in served.maintenance.status().chroma
+    assert (
+        moment not in ("chroma.adding", "chroma.removed") or "behind" in served.maintenance.status().indexes["chroma"]
+    )
     server.start()
     served.storage.settle()
-    assert "behind" not in served.maintenance.status().chroma
+    assert "behind" not in served.maintenance.status().indexes["chroma"]
     _judge(served, shelf, tally)
 
 
@@ -136,7 +138,7 @@ def _assert_served_by_dumps(library: Library, shelf: Shelf) -> None:
     present = _present(shelf)
     assert {document.id for document in library.documents() if document.state == "ready"} == present
     waiting = library.storage.sync.waiting("chroma").documents
-    assert (f"{waiting} document" in library.maintenance.status().chroma) == bool(waiting)
+    assert (f"{waiting} document" in library.maintenance.status().indexes["chroma"]) == bool(waiting)
     for engine in ("auto", "chroma"):
         for item in shelf.items[_REMOVED : _REMOVED + 3] + shelf.items[_OLD : _OLD + 3]:
             assert not search_fault(library, item, 0, present, engine)
