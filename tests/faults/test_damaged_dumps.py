@@ -19,6 +19,7 @@ import pytest
 from accelerator import unsealed
 from rag_core import Library, Settings, Upload
 from rag_core.embedding import Embedder
+from rag_core.services import rechunking
 from tests.faults.conftest import ALL
 from tests.faults.damages import DAMAGES, ELSE, IN_PLACE, REPLACING, Damage, at_random, by_rename
 from tests.faults.journal import Expected
@@ -79,6 +80,7 @@ def origin(new_database: Callable[[], str], model: Embedder, tmp_path_factory: p
         large = tuple(_add_large(library, number) for number in range(_LARGE))
         library.storage.settle()
         assert library.maintenance.verify(deep=True).findings == ()
+        rechunking.keep(library.storage, settings.chunking.key)  # or it would be told that they are cut otherwise
     shutil.copytree(settings.data_dir / "dumps", folder / "sound")
     whole = Shelf((*shelf.items, *large), shelf.file)
     return Origin(settings, whole, tuple(item.id for item in large), folder / "sound")
