@@ -108,6 +108,7 @@ def test_a_stop_amid_embedding_loses_nothing_acknowledged(
 def test_a_second_process_is_told_who_holds_the_library(start: Start, texts: Path, tmp_path: Path) -> None:
     first = start("add", "--json", str(texts))
     read_until(first, "embedding")
+    first.send_signal(signal.SIGSTOP)  # or it might be done before the other asks
     second = start("status")
     out, complaint = second.communicate(timeout=30)
     first.kill()
