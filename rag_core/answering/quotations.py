@@ -15,8 +15,8 @@ from rag_core.text.terms import terms
 if TYPE_CHECKING:  # the strategy that extracts quotes with this
     from rag_core.answering.strategies.extractive import Extraction
 
-CLOSEST = "Closest:"
-"""What stands before each of the nearest passages where nothing answers."""
+PERHAPS = "Perhaps:"
+"""What stands before what comes near where it is not sure that it answers."""
 _UNANSWERED = "Not found:"  # before each part of a question that nothing answers, while others are answered
 
 _HEAD = "| | Found |\n|---|---|"
@@ -40,22 +40,31 @@ def quoted(extraction: Extraction, missing: Sequence[str] = ()) -> Quoted:
 
 def _paragraphs(extraction: Extraction, register: Register) -> dict[str, list[Sentence]]:
     """The paragraphs with the sentences of each."""
+    if extraction.abstained:
+        return _each(_doubtful(extraction, register))
     apart = _told_apart(extraction.quotes)
     first = []
     if extraction.lead:
         leads = {quote.hit.document.id for quote in extraction.lead_quotes}
         lead = _titled(extraction.lead, apart[0]) if apart and leads == {apart[0].hit.document.id} else extraction.lead
         first = [Sentence(lead, tuple(dict.fromkeys(map(register.number, extraction.lead_quotes))))]
-    if extraction.rows and not extraction.abstained:
+    if extraction.rows:
         rows = [Sentence(f"{row.name} {_in_cell(row.text)}", (register.number(row.quote),)) for row in extraction.rows]
         return _each(first) | {_table(extraction.rows, rows): rows}
     telling = [quote for quote in extraction.quotes if terms(quote.text) != terms(extraction.lead)]
     numbered = map(register.number, telling)
     texts = [_titled(quote.text, quote) if quote in apart else quote.text for quote in telling]
     quotes = [Sentence(text, (number,)) for text, number in zip(texts, numbered, strict=True)]
-    if extraction.abstained:
-        return _each([Sentence(NOT_FOUND), *(Sentence(f"{CLOSEST} {one.text}", one.citations) for one in quotes)])
     return _each([*first, *quotes])
+
+
+def _doubtful(extraction: Extraction, register: Register) -> list[Sentence]:
+    """One sentence of what comes near, and why it may be no answer; where nothing does, that nothing was found."""
+    quotes = extraction.lead_quotes if extraction.lead else extraction.quotes[:1]
+    if not quotes:
+        return [Sentence(NOT_FOUND)]
+    near = f"{PERHAPS} {extraction.lead or quotes[0].text}"
+    return [Sentence(near, tuple(dict.fromkeys(map(register.number, quotes)))), Sentence(extraction.doubt)]
 
 
 def _each(sentences: Sequence[Sentence]) -> dict[str, list[Sentence]]:

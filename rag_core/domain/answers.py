@@ -127,9 +127,17 @@ class Retrieval:
     sums: tuple[str, ...] = ()
 
 
+Outcome = Literal["answered", "perhaps", "not found"]
+"""What became of a question: it is answered; something near was read that may answer it; nothing comes near."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with all that is needed to check it. `conversation` and `message_id` say where it is kept."""
+    """An answer with all that is needed to check it. `conversation` and `message_id` say where it is kept.
+
+    It is `abstained` where it is not answered. `outcome` then is "perhaps" where its first sentence says, with its
+    citation, what comes near.
+    """
 
     question: str
     text: str
@@ -143,6 +151,11 @@ class Answer:
     message_id: str = ""
     stopped: bool = False
     trace: Trace = field(default_factory=Trace)
+    outcome: Outcome = field(init=False)
+
+    def __post_init__(self) -> None:
+        near: Outcome = "perhaps" if self.citations else "not found"
+        object.__setattr__(self, "outcome", near if self.abstained else "answered")
 
 
 @dataclass(frozen=True, slots=True)

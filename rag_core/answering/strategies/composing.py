@@ -34,7 +34,6 @@ _CLEARLY = 0.5  # of a row's cells, the share of probability that the best must 
 _ADDS = 0.04  # of the question's words that a further quote must match
 _LONGEST_ITEM = 12  # words of what is listed without having been asked for as a list
 _BEHIND_LEAD = 2  # quotes that support a lead
-_CLOSEST = 3  # quotes that an abstention shows
 _NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
 _FAR = 3.0  # behind the best: a further quote, or figures set side by side, that score less are of something else
 
@@ -107,13 +106,11 @@ def compose(
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 
 
-def closest(evidence: Evidence, made: Composition) -> tuple[Quote, ...]:
-    """What comes nearest to an answer where there is none, the best first, of what says something by itself."""
+def closest(evidence: Evidence, made: Composition) -> Quote | None:
+    """What comes nearest to an answer where there is none, of what says something by itself."""
     quotes = {one: unit.quote for one, unit in enumerate(evidence.units)} | {made.chosen[0]: made.quotes[0]}
-    telling = [stands_alone(quote) for quote in quotes.values()]
-    chosen = choose(evidence, np.where(telling, made.scores, -np.inf), _CLOSEST)
-    near = [quotes[one] for one in chosen if telling[one]]
-    return tuple(quote for quote in near if quote is near[0] or not within(quote, near[0]))
+    telling = [one for one, quote in quotes.items() if stands_alone(quote)]
+    return quotes[max(telling, key=lambda one: made.scores[one])] if telling else None
 
 
 def _list(evidence: Evidence, chosen: Sequence[int], question: str) -> Quote | None:

@@ -26,6 +26,7 @@ from rag_core.answering.strategies.composing import (
     scored,
 )
 from rag_core.answering.strategies.confidence_model import Trust, trust
+from rag_core.answering.strategies.doubt import doubt
 from rag_core.answering.strategies.features import Evidence
 from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.strategies.rows import cell_said, row_said
@@ -46,8 +47,9 @@ class Extraction:
 
     lead: a sentence made from figures, "" where the first quote says it itself; lead_quotes: where these stand. quotes:
     the best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the
-    passages do. An abstention's quotes are the closest there are. rows: of a comparison, said instead of the quotes.
-    others: the same for further parts of the question. told: what an answer's confidence comes from.
+    passages do. An abstention's lead or first quote is what comes near, where anything does, and `doubt` why it may be
+    no answer. rows: of a comparison, said instead of the quotes. others: the same for further parts of the question.
+    told: what an answer's confidence comes from.
     """
 
     quotes: tuple[Quote, ...]
@@ -58,6 +60,7 @@ class Extraction:
     rows: tuple[Row, ...] = ()
     others: tuple[Extraction, ...] = ()
     told: Mapping[str, float] = field(default_factory=dict)
+    doubt: str = ""
 
 
 NOTHING_EXTRACTED = Extraction((), 0.0, True)
@@ -84,12 +87,19 @@ def extract(
         return NOTHING_EXTRACTED
     made, sure = _shortened(read), read.trust
     if not sure.enough:
-        nearest = closest(read.evidence, made) if sure.close else ()
-        return Extraction(_with_heads(read, nearest), sure.answerable, True)
+        return _near(read, made) if sure.close else replace(NOTHING_EXTRACTED, confidence=sure.answerable)
     quotes, lead, lead_quotes = _worth_saying(read, made.quotes), made.lead, made.lead_quotes
     if not made.is_computed and not made.rows and (cell := cell_said(read.evidence, quotes[0], bool(lead))):
         quotes, lead, lead_quotes = quotes[:1], cell[0], (cell[1],)
     return Extraction(_with_heads(read, quotes), sure.right, False, lead, lead_quotes, made.rows, told=sure.told)
+
+
+def _near(read: _Reading, made: Composition) -> Extraction:
+    """An abstention with what comes near: what would have been answered, where that says something by itself."""
+    quote = closest(read.evidence, made)
+    quotes = _with_heads(read, [quote] if quote and not made.lead else [])
+    why = doubt(read.evidence, made) if made.lead or quotes else ""
+    return Extraction(quotes, read.trust.answerable, True, made.lead, made.lead_quotes, doubt=why)
 
 
 def _with_heads(read: _Reading, quotes: Sequence[Quote]) -> tuple[Quote, ...]:

@@ -10,8 +10,8 @@ from rag_core.domain import Retrieval
 
 @dataclass(frozen=True, slots=True)
 class QueryIntent:
-    """meant: documents that the question means, by id, with how surely, 0..1. narrowed: whether it was asked of one
-    document that was chosen, which then likely holds the answer."""
+    """meant: documents that the question means, by id, with how surely, 0..1. narrowed: whether one document
+    alone was searched, chosen or the only one there is, which then likely holds the answer."""
 
     meant: Mapping[str, float] = field(default_factory=dict)
     narrowed: bool = False
@@ -22,4 +22,4 @@ class QueryIntent:
         searched = retrieval.trace.searched
         if searched is None:
             return cls()
-        return cls(searched.understood.documents, bool(searched.scope) and searched.documents == 1)
+        return cls(searched.understood.documents, searched.documents == 1)

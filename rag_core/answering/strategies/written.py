@@ -16,9 +16,8 @@ from rag_core.answering.passage_prompt import PromptFrame
 from rag_core.answering.question import Question
 from rag_core.answering.quotations import quoted
 from rag_core.answering.strategies.base import PassageStrategy
-from rag_core.answering.strategies.extractive import Extraction, believed, extract
+from rag_core.answering.strategies.extractive import believed, extract
 from rag_core.answering.strategies.query_intent import QueryIntent
-from rag_core.answering.strategies.spans import stands_alone
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written, abstain
 from rag_core.domain import Retrieval
@@ -26,6 +25,7 @@ from rag_core.models.base import ChatModel
 from rag_core.models.messages import Usage
 from rag_core.models.prompts import WORKED
 
+_REFUSED = "Not sure: the language model found no answer in the passages."
 _EARLIER_SHARE = 32  # of the context, for turns before the last two: each word of them delays the answer's first
 
 OpenModel = Callable[[Question], ChatModel]
@@ -78,10 +78,14 @@ class WrittenByModel(PassageStrategy):
         checked = check_claims(replace(written, tokens=tokens), writer, self._encoder.tokens, found, stopped=stopped)
         if not checked.abstained:
             return checked
-        near = extract(query, written.hits, self._encoder, aim=aim).quotes
-        offered = Extraction(tuple(filter(stands_alone, near)), checked.confidence, True)
+        near = extract(query, written.hits, self._encoder, aim=aim)
+        offered = replace(near, abstained=True, doubt=near.doubt or _REFUSED)
         text, sentences, citations = quoted(offered)
-        return replace(checked, text=text, sentences=sentences, citations=citations)
+        if not citations:
+            return checked
+        return replace(
+            checked, text=f"{checked.text}\n\n{text}", sentences=(*checked.sentences, *sentences), citations=citations
+        )
 
     def _before(self, question: Question, model: ChatModel) -> Dialogue:
         """What the model was told and said last in this conversation, where it keeps what it read."""

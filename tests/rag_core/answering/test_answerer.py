@@ -183,11 +183,12 @@ def test_a_written_abstention_offers_the_closest(script: Script) -> None:
     answerer, search = answerer_of(settings=gemini_settings(script))
     _, text, answer = read(stream(answerer, "Who leads the board?", search))
     assert answer.abstained
-    assert text == answer.text == "Not found in these documents.\n\nClosest: Anna Berger leads the board. [1]"
+    assert answer.outcome == "perhaps"
+    assert text == answer.text
+    assert text.startswith("Not found in these documents.\n\nPerhaps: Anna Berger leads the board. [1]\n\nNot sure: ")
     assert [citation.text for citation in answer.citations] == ["Anna Berger leads the board."]
     assert answer.sentences[1].citations == (1,)
     assert answer.confidence > 0
-    assert read(stream(answerer, "Tea leaves, sales, people and board in 2018?", search))[1].count("Closest: ") > 1
 
 
 def test_the_prompt_holds_numbered_passages_and_history(script: Script) -> None:

@@ -36,11 +36,15 @@ def test_what_the_lead_says_already_is_not_quoted_again() -> None:
     assert len(citations) == 2
 
 
-def test_an_abstention_shows_what_is_closest() -> None:
+def test_an_abstention_says_what_comes_near_and_its_doubt() -> None:
     assert quoted(Extraction((), 0.0, True))[0] == "Not found in these documents."
-    text, _, citations = quoted(Extraction((LEADS, EMPLOYED), 0.2, True))
-    assert text == f"Not found in these documents.\n\nClosest: {LEADS.text} [1]\n\nClosest: {EMPLOYED.text} [2]"
-    assert citations[0].text == STAFF.text[citations[0].start : citations[0].end]
+    near = Extraction((LEADS, EMPLOYED), 0.2, True, doubt="Not sure.")
+    text, sentences, citations = quoted(near)
+    assert text == f"Perhaps: {LEADS.text} [1]\n\nNot sure."
+    assert [one.citations for one in sentences] == [(1,), ()]
+    assert [one.text for one in citations] == [STAFF.text[citations[0].start : citations[0].end]]
+    led = quoted(replace(near, lead="People, 2018: 2,310", lead_quotes=(EMPLOYED,)))
+    assert led[0] == "Perhaps: People, 2018: 2,310 [1]\n\nNot sure."
 
 
 def test_documents_that_answer_alike_are_told_apart() -> None:

@@ -48,5 +48,5 @@ def test_everyday_questions_of_the_samples(library: Library) -> None:
     assert "Einar Lund" in library.ask("who wrote the storm report?").text
     near_miss = library.ask("how many passengers did the ferry carry in 2022?")
     assert near_miss.abstained
-    assert "Closest: In 2023 the line carried 412,000 passengers" in near_miss.text
+    assert near_miss.text.startswith("Perhaps: In 2023 the line carried 412,000 passengers")
     assert library.ask("What is the capital of Peru?").text == "Not found in these documents."

@@ -1,0 +1,22 @@
+"""Why what comes near to an answer may be none, in words."""
+
+from __future__ import annotations
+
+from rag_core.answering.matching import counted
+from rag_core.answering.strategies.composing import Composition
+from rag_core.answering.strategies.features import Evidence
+
+_MATCHED = 0.5
+_MOST_WORDS = 2
+
+
+def doubt(evidence: Evidence, made: Composition) -> str:
+    """Which words of the question what was read lacks, years, figures and names first; where none, that in general."""
+    held = counted(evidence.full[list(made.chosen)].max(axis=0))
+    missing = [place for place, match in enumerate(held) if match < _MATCHED]
+    words = evidence.matches.words
+    missing.sort(key=lambda place: (not (words[place].is_number or words[place].is_name), -evidence.weights[place]))
+    told = [f"“{words[place].text}”" for place in missing[:_MOST_WORDS]]
+    if not told:
+        return "Not sure: the passage may be about something else."
+    return f"Not sure: it does not say {' or '.join(told)}."
