@@ -15,6 +15,7 @@ _WITHIN = 8
 _LINES_OF_PAGE = 90
 _LINE_CHARS = 300
 _TEXT_CHARS = 20_000
+_SIDEWAYS = 12.0  # times the height of others
 
 # Rules drawn with characters, and the marks of headings in plain text, Markdown and wikis.
 _DECORATION = re.compile(r"^[\s#=*_~\-–—|+.]*(?=\w|[(\"“‘'«¿¡])|[\s#=*_~\-–—|+]+$|_{3,}|\.{4,}")
@@ -39,6 +40,11 @@ class FrontLine:
     bottom: float = 0.0
     alone: bool = False
     row: bool = False
+
+    @property
+    def is_sideways(self) -> bool:
+        """Whether it runs up the page, as archives stamp their numbers."""
+        return self.size > _SIDEWAYS
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rag_core.reading.front import Front, FrontLine
@@ -13,13 +14,21 @@ _BY = re.compile(
     rf"(?:^|[.;,]\s)(?:(?i:written by|edited by|prepared by|by|authors?:?|von|par|por|autor:?))\s+"
     rf"(?P<names>{_NAME}(?:(?:,| and| &| und| et| y)\s{_NAME})*)"
 )
-_MARKS = re.compile(r"(?<=[^\W\d_])\s?(?:\d+(?:,\d+)*|[*∗†‡§¶⋆])+(?=[\s,]|$)|\[[\d-]+\]")
-_JOINTS = {"and", "&", "und", "et", "y", "de", "van", "von", "der", "di", "la"}
 _LINES = 25
-_MOST_LINES = 9
-_MOST_CHARS = 200
+_MOST_CHARS = 1_000
 # Libraries that sign what they write.
 _PROGRAMS = {"openpyxl", "python-docx", "xlsxwriter", "apache poi", "phpword", "phpoffice"}
+_WRITTEN_BY_PEOPLE = ("paper", "thesis", "article", "white paper")
+
+# Signs that refer to notes and institutions; ¹, ², ³ are digits to Unicode, but not to `\d`.
+_MARK = r"[\d*∗†‡§¶⋆♠♣♦♥¹²³⁴⁵⁶⁷⁸⁹⁰]"
+_MARKS = re.compile(rf"(?:,?\s?{_MARK})+(?=[\s,;]|$)|\[[\d-]+\]")
+_MARKED_FIRST = re.compile(rf"\s*{_MARK}")
+_BETWEEN = re.compile(r"\s*(?:[,;&·•|]|\b(?:and|und|et|y)\b|\s{2,})\s*")
+_PARTICLES = set("al da de del den der di dos du el la las le ten van von zu".split())  # noqa: SIM905
+_MOST_WORDS = 3  # of a name, without particles and initials
+_SAME_LINE = 0.006  # of the page's height
+_ENDS_FRONT = 9  # words of a line that is a sentence rather than names or a place
 
 
 def find_authors(said: str, title: str, kind: str, front: Front) -> str:
@@ -31,21 +40,62 @@ def find_authors(said: str, title: str, kind: str, front: Front) -> str:
     for line in front.first[:_LINES]:
         if match := _BY.search(line.text):
             return match["names"].rstrip(".,")
-    below = list(_below_title(front.first, title)) if kind in ("paper", "thesis", "article", "white paper") else []
-    return ", ".join(below)[:_MOST_CHARS] or said
+    below = dict.fromkeys(_below_title(front.first, title)) if kind in _WRITTEN_BY_PEOPLE else ()
+    names = ", ".join(below)
+    names = names if len(names) <= _MOST_CHARS else names[:_MOST_CHARS].rpartition(", ")[0]
+    return names or said
 
 
 def _below_title(lines: Sequence[FrontLine], title: str) -> Iterator[str]:
-    """Lines of names that follow the title."""
+    """The names in the lines that follow the title: of each group that an address of electronic mail ends, the first
+    lines, before where these people work; later ones where they have marks."""
+    rows = list(_rows_below(lines, title))
+    times = Counter(part for row in rows for part in row)
+    in_names = True
+    for row in rows:
+        text = " ".join(row)
+        if "@" in text:
+            in_names = True
+            continue
+        if sum(word.islower() for word in text.split()) >= _ENDS_FRONT / 2 or bare_words(text) == "abstract":
+            return
+        names = [name for part in row for name in _BETWEEN.split(_MARKS.sub(",", part)) if name.strip()]
+        are_names = bool(names) and all(map(_is_name, names)) and max(times[part] for part in row) == 1
+        if are_names and (in_names or _MARKS.search(text)) and not _MARKED_FIRST.match(text):
+            yield from names
+        elif names:
+            in_names = False
+
+
+def _rows_below(lines: Sequence[FrontLine], title: str) -> Iterator[list[str]]:
+    """What stands side by side, from below the title on; of a page without boxes each line."""
     wanted = bare_words(title)
     ends = [
-        number
-        for number, line in enumerate(lines)
-        if len(bare_words(line.text)) > 2 and bare_words(line.text) in wanted
+        place for place, line in enumerate(lines) if len(bare_words(line.text)) > 2 and bare_words(line.text) in wanted
     ]
-    for line in lines[ends[-1] + 1 : ends[-1] + 1 + _MOST_LINES] if ends else ():
-        names = _MARKS.sub("", line.text).strip(" ,")
-        words = names.replace(",", " ").split()
-        if not 2 <= len(words) <= 14 or not all(word[:1].isupper() or word in _JOINTS for word in words):
-            return
-        yield names
+    if not ends:
+        return
+    place = next(place for place in ends if place + 1 not in ends)
+    last = lines[place]
+    below = [line for line in lines if line.top > last.top and not line.is_sideways]
+    below = below if last.bottom else list(lines[place + 1 :])
+    row: list[str] = []
+    top = 0.0
+    for line in sorted(below, key=lambda line: line.top)[:_LINES]:
+        if row and not (line.bottom and line.top - top < _SAME_LINE):
+            yield row
+            row = []
+        row, top = [*row, line.text], line.top
+    yield row
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text is written as the name of a person: two words or three with capitals, besides initials and
+    particles, none of them an abbreviation."""
+    words = text.strip(" .").split()
+    full = [word for word in words if len(word.strip(".")) > 1 and word.casefold() not in _PARTICLES]
+    if not 1 <= len(full) <= _MOST_WORDS or len(words) < 2 or not full[-1][:1].isupper():
+        return False
+    shouted = all(word.isupper() for word in full)
+    return all(word[:1].isupper() and word.replace("-", "").replace("’", "").replace("'", "").isalpha()
+               and (shouted or not word.isupper()) for word in full)  # fmt: skip

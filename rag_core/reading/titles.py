@@ -134,7 +134,7 @@ def _candidates(
         yield bare(parsed.title), _SAID - _UNHEARD * unheard
     yield from _headings(parsed, front)
     if any(line.bottom for line in front.first):
-        yield from _large(front.first)
+        yield from _large(sorted((line for line in front.first if not line.is_sideways), key=lambda line: line.top))
     # A workbook is not called as its first sheet is.
     sheets = {bare(section.title) for section in parsed.sections} if parsed.media_type in (XLSX, ODS) else set()
     first = [line for line in front.first[:7] if not line.row and line.text not in sheets]

@@ -95,6 +95,12 @@ class Contents:
             if row.page == hit.page and (within is None or ref in within)
         )
 
+    def beginning(self, document: Document, most: int) -> list[Hit]:
+        """The first chunks of a document, at most so many, as far as they are within the scope."""
+        refs = [(document.id, number) for number in range(min(most, document.chunk_count))]
+        found, within = self._indexes.rows(refs) if refs else {}, self._within()
+        return [hit_of(document, found[ref], 0.0) for ref in refs if ref in found and (within is None or ref in within)]
+
     def read(self, document: Document) -> Content | None:
         """What the scope leaves of a document; None where that is nothing."""
         refs = [(document.id, number) for number in range(document.chunk_count)]

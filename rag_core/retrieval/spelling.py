@@ -36,7 +36,8 @@ def corrected(question: str, holds: Callable[[str], bool], like: Like, is_word: 
         forms = terms(word, language)
         if not forms or any(map(holds, forms)) or is_word(word.casefold()) or word.casefold() in _dictionary(language):
             continue
-        if better := _nearest(word.casefold(), [text for form in forms for text in like(form)], language):
+        better = _nearest(word.casefold(), [text for form in forms for text in like(form)], language)
+        if better and better != word.casefold():
             better = better.capitalize() if word[0].isupper() else better
             found = found[: token.start] + better + found[token.end :]
     return found

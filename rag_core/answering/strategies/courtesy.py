@@ -12,10 +12,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rag_core.answering.encoding import Encode
+from rag_core.answering.examples import Examples
 from rag_core.answering.question import Question, Search
 from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.streaming import Progress
@@ -26,20 +24,17 @@ _PATH = Path(__file__).with_name("courtesy.json")
 _NEAR = 0.72
 """Least cosine with an example."""
 
-_SAME = 0.99
 _LONGEST_WORDS = 12
 
 
 class Courtesy(Strategy):
-    """Knows what asks nothing of the documents. Thread-safe: what it keeps is replaced as a whole."""
+    """Knows what asks nothing of the documents. Thread-safe."""
 
     def __init__(self, encode: Encode) -> None:
         kinds = json.loads(_PATH.read_text(encoding="utf-8")).values()
         pairs = [(text.casefold(), kind["reply"]) for kind in kinds for text in kind["said"]]
-        self._said = [text for text, _ in pairs]
         self._replies = [reply for _, reply in pairs]
-        self._encode = encode
-        self._vectors: NDArray[np.float32] | None = None
+        self._examples = Examples([text for text, _ in pairs], encode)
 
     def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
         """The line for what asks nothing of the documents."""
@@ -51,10 +46,8 @@ class Courtesy(Strategy):
         """The line for what was said; "" for a question of the documents."""
         if len(said.split()) > _LONGEST_WORDS:
             return ""
-        asked, probe = self._encode([said.casefold(), self._said[0]])
-        cosines = self._known(probe) @ asked
-        best = int(np.argmax(cosines))
-        return self._replies[best] if cosines[best] >= _NEAR else ""
+        best, cosine = self._examples.nearest(said.casefold())
+        return self._replies[best] if cosine >= _NEAR else ""
 
     def asked(self, history: Sequence[Message]) -> tuple[Message, ...]:
         """Those of a conversation that ask something of the documents. Who keeps it elsewhere has the lines alone."""
@@ -64,10 +57,3 @@ class Courtesy(Strategy):
             if message.answer is None
             or not (message.answer.model == COURTESY or message.answer.text in filter(None, self._replies))
         )
-
-    def _known(self, probe: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The vectors of the examples; made again where the first is not as it was, for the model was changed."""
-        vectors = self._vectors
-        if vectors is None or vectors.shape[1] != len(probe) or float(vectors[0] @ probe) < _SAME:
-            vectors = self._vectors = self._encode(self._said)
-        return vectors

@@ -122,6 +122,13 @@ def narrowed(content: Content, section: Section) -> Content | None:
     return content.taken(places) if places else None
 
 
+def meant_documents(question: str, contents: Contents, history: Sequence[Message] = ()) -> list[Document]:
+    """The documents that a question means which names none: what "this" is, or those of the scope where it is one, or
+    where it says that all are meant."""
+    found = _unnamed(question, contents, history)
+    return list(found.documents) if found.found == 1 or _ALL.search(question) else []
+
+
 def names_of(document: Document) -> set[str]:
     """The terms that a document may be called by."""
     card = document.card

@@ -29,6 +29,7 @@ def put_right(question: str, language: str = "en") -> str:
         ("the Veira and the Veyraen", "the Veyra and the Veyraen"),  # two letters off a name is another name
         ("a bycicle", "a bicycle"),  # begins a line, but is a word of the language
         ("the Aldhvnness", "the Aldhavenness"),  # of a long one it hardly is
+        ("the VeyRa", "the VeyRa"),  # no edit at all
         ("prosecco and uptime", "prosecco and uptime"),  # in no dictionary, and longer than what they resemble
     ],
 )
