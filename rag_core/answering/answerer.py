@@ -13,6 +13,7 @@ from rag_core.answering.question import Question, Search, check_question
 from rag_core.answering.strategies.base import PassageStrategy, Strategy
 from rag_core.answering.strategies.card_facts import CardFacts
 from rag_core.answering.strategies.courtesy import Courtesy
+from rag_core.answering.strategies.mentioning import Mentioning
 from rag_core.answering.strategies.quoted import Quoted
 from rag_core.answering.strategies.summary import Summary
 from rag_core.answering.strategies.written import WrittenByModel
@@ -43,6 +44,7 @@ class Answerer:
         self.models = OpenModels()
         self._courtesy = Courtesy(encode)
         self._card_facts = CardFacts(encode)
+        self._mentioning = Mentioning()
         self._summary = Summary(encoder.tokens, self._open_model)
         self._quoted = Quoted(encoder)
         self._written = WrittenByModel(encoder, self._open_model)
@@ -92,7 +94,13 @@ class Answerer:
     def plan(self, question: Question) -> list[Strategy]:
         """The strategies for a question, in the order in which they are tried."""
         writer: PassageStrategy = self._quoted if question.model == EXTRACTIVE else self._written
-        return [self._courtesy, self._card_facts, self._summary, self._agentic(writer) if question.agent else writer]
+        return [
+            self._courtesy,
+            self._card_facts,
+            self._mentioning,
+            self._summary,
+            self._agentic(writer) if question.agent else writer,
+        ]
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:
         """Answer a question from what `search` finds.

@@ -95,6 +95,15 @@ class Contents:
             if row.page == hit.page and (within is None or ref in within)
         )
 
+    def holding(self, terms: Sequence[str], among: Sequence[str]) -> list[Hit]:
+        """Of each of some documents of the scope the chunk that holds all of some terms best, the best first."""
+        within = self._within()
+        found = [ref for ref in self._indexes.holding(terms, among) if within is None or ref in within]
+        first = {document: (document, index) for document, index in reversed(found)}
+        kept = [ref for ref in found if first[ref[0]] == ref]
+        rows, documents = self._indexes.rows(kept), self._indexes.documents(first.keys())
+        return [hit_of(documents[ref[0]], rows[ref], 0.0) for ref in kept if ref in rows and ref[0] in documents]
+
     def beginning(self, document: Document, most: int) -> list[Hit]:
         """The first chunks of a document, at most so many, as far as they are within the scope."""
         refs = [(document.id, number) for number in range(min(most, document.chunk_count))]

@@ -71,6 +71,10 @@ class Indexes(ABC):
         """Whether any chunk of these documents, or of all, holds a term; no where the index of words cannot say."""
 
     @abstractmethod
+    def holding(self, terms: Sequence[str], among: Collection[str]) -> list[Ref]:
+        """Chunks of some documents that hold each of some terms; none where no index of words serves."""
+
+    @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
 
@@ -128,6 +132,13 @@ class LibraryIndexes(Indexes):
             return self._storage.lexical.holds(term, among)
         except StoreUnavailable:
             return False
+
+    def holding(self, terms: Sequence[str], among: Collection[str]) -> list[Ref]:
+        """See the base class."""
+        try:
+            return self._storage.lexical.holding(terms, among)
+        except StoreUnavailable:
+            return []
 
     def like(self, term: str, among: Collection[str] | None = None) -> list[str]:
         """Texts of a few chunks that hold a term spelt much alike; none while documents wait for the index of words."""

@@ -66,6 +66,11 @@ class MemoryLexical:
         held = self._fields["body"].scores(term)
         return bool(held) if within is None else any(document_id in within for document_id, _ in held)
 
+    def holding(self, terms: Sequence[str], within: Collection[str]) -> list[Ref]:
+        """The chunks of some documents that hold each of some terms, in order."""
+        held = [set(self._fields["body"].scores(term)) for term in terms]
+        return sorted(ref for ref in set.intersection(*held) if ref[0] in within) if held else []
+
     def idf(self, terms: Sequence[str]) -> dict[str, float]:
         """Each term's inverse document frequency among the bodies of the chunks."""
         return {term: self._fields["body"].rarity(term) for term in terms}

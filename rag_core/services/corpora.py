@@ -295,6 +295,10 @@ class OtherChunks(Indexes):
         """Whether any of these chunks holds a term."""
         return self._lexical.holds(term, among)
 
+    def holding(self, terms: Sequence[str], among: Collection[str]) -> list[Ref]:
+        """Those of these chunks that hold each of some terms."""
+        return self._lexical.holding(terms, among)
+
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
         return len(self._chunks), sum(map(len, self._chunks.values()))

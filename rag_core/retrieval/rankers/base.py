@@ -51,6 +51,9 @@ class LexicalSearch(Protocol):
     def holds(self, term: str, within: Collection[str] | None = None) -> bool:
         """Whether any chunk, or any of some documents, holds a term."""
 
+    def holding(self, terms: Sequence[str], within: Collection[str]) -> list[tuple[str, int]]:
+        """Document and index of the chunks of some documents that hold each of some terms. Raises as `search` does."""
+
     def idf(self, terms: Sequence[str]) -> dict[str, float]:
         """Each term's inverse document frequency among the chunks. Raises as `search` does."""
 

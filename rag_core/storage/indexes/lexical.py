@@ -45,6 +45,7 @@ from rag_core.text.terms import terms as terms_of
 
 _log = logging.getLogger(__name__)
 # The least that tantivy takes for one thread; it is let go of once the index has followed.
+_MOST_HELD = 10_000
 _HEAP_BYTES = 15_000_000
 _OWN_TERMS = 32
 # Chunks that are cut into terms before a question may go first: some 50 ms.
@@ -118,6 +119,11 @@ class LexicalIndex(DerivedIndex):
             if within is None or not searcher.doc_freq("body", token(term)):
                 return bool(searcher.doc_freq("body", token(term)))
             return bool(searcher.search(holding(term, within), limit=1, count=False).hits)
+
+    def holding(self, terms: Sequence[str], within: Collection[str]) -> list[tuple[str, int]]:
+        """Chunks of some documents that hold each of some terms, they, their section or their title, the best first, at
+        most 10,000. Raises IndexUnavailable."""
+        return [(document, index) for document, index, _ in self.search(terms, _MOST_HELD, within, required=terms)]
 
     def knows(self, term: str) -> bool:
         """Whether any chunk holds a term, or its section or title does. Raises IndexUnavailable."""

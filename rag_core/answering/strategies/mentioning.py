@@ -1,0 +1,102 @@
+"""Which documents mention something, and how many: each is named, with the line that says it.
+
+They are those with a chunk that holds every word of what is asked for; where none does, the question is asked of
+passages, which may say it in other words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from rag_core.answering.citations import Register
+from rag_core.answering.passages import Quote, merge_hits, quotes
+from rag_core.answering.question import Question, Search
+from rag_core.answering.strategies.base import Strategy
+from rag_core.answering.streaming import Progress
+from rag_core.answering.summaries.subject import names_of
+from rag_core.answering.written import Written
+from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace
+from rag_core.retrieval.contents import Contents
+from rag_core.retrieval.identity import identity_terms
+from rag_core.text.terms import coverage, terms
+
+_WHICH = r"(?:which|what|how many|list|show me|name)(?: all)?(?: of)?(?: the| my| these| our)?"
+_MENTION = (
+    r"(?:mention|contain|include|discuss|talk about|refer to|cite|describe|deal with|cover|speak of"
+    r"|say (?:any|some)thing (?:about|of)|(?:is|are) about)"
+)
+_REQUEST = re.compile(
+    rf"(?:in |from )?{_WHICH} (?P<noun>[^\W\d_]+) (?:(?:do|does|that|which|have|has) )?{_MENTION}(?:s|es|ed|ing)?"
+    rf" (?P<what>.+)"
+    rf"|in {_WHICH} (?P<place>[^\W\d_]+) (?:is|are) (?P<named>.+?)(?: (?:mentioned|defined|described|named))?",
+    re.IGNORECASE,
+)
+_ANY_NOUN = frozenset(terms("document file paper page report text source"))
+_COUNTED = re.compile(r"how many\b", re.IGNORECASE)
+_MOST_DOCUMENTS, _MOST_SHOWN = 5_000, 20
+_CONFIDENCE = 0.8
+
+
+class Mentioning(Strategy):
+    """Names the documents that hold some words. Thread-safe."""
+
+    def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
+        """The documents; None where something else is asked for, or no document holds the words.
+
+        Raises StoreUnavailable.
+        """
+        match = _REQUEST.fullmatch(question.text.rstrip(" ?.!"))
+        if match is None or question.contents is None:
+            return None
+        noun, what = match["noun"] or match["place"], match["what"] or match["named"]
+        among = _among(noun, question.contents)
+        hits = question.contents.holding(terms(what), among) if among else []
+        if not hits:
+            return None
+        progress.lap("search")
+        register = Register()
+        told = [_told(hit, what, register) for hit in hits[:_MOST_SHOWN]]
+        first = Sentence(f"{_counted(len(hits), noun)} “{what}”:")
+        more = [Sentence(f"and {len(hits) - len(told)} more")] if len(hits) > len(told) else []
+        lines = [
+            f"- {one.text} {''.join(f'[{number}]' for number in one.citations)}".rstrip() for one in (*told, *more)
+        ]
+        found = Retrieval((), Trace(query=question.wordings[0]))
+        return Written(
+            found, tuple(hits[:_MOST_SHOWN]), "\n".join([first.text, *lines]),
+            sentences=(first, *told, *more), citations=tuple(register.citations), confidence=_CONFIDENCE,
+        )  # fmt: skip
+
+
+def _among(noun: str, contents: Contents) -> list[str]:
+    """The documents of the scope that a noun means: any, or those of that kind, title or folder."""
+    documents, _ = contents.documents(_MOST_DOCUMENTS)
+    wanted = set(terms(noun))
+    if wanted <= _ANY_NOUN:
+        return [one.id for one in documents]
+    return [one.id for one in documents if wanted <= names_of(one) | _folders(one)]
+
+
+def _folders(document: Document) -> set[str]:
+    folders = (part for source in document.sources for part in PurePosixPath(source).parts[:-1])
+    return set(identity_terms(" ".join(folders)))
+
+
+def _counted(count: int, noun: str) -> str:
+    if count > 1:
+        return f"{count} {noun if noun.endswith('s') else f'{noun}s'} mention"
+    return f"1 {noun.removesuffix('s')} mentions"
+
+
+def _told(hit: Hit, what: str, register: Register) -> Sentence:
+    """A document's name with the line of its chunk that holds most of the words."""
+    wanted = terms(what)
+    every: Sequence[Quote] = quotes(merge_hits([hit]))
+    best = max(
+        every, key=lambda quote: (coverage(wanted, set(terms(quote.text))), quote.kind != "heading"), default=None
+    )
+    if best is None:
+        return Sentence(hit.document.title)
+    return Sentence(f"{hit.document.title}: {best.text}", (register.number(best),))

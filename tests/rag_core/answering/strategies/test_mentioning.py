@@ -1,0 +1,55 @@
+"""Which documents mention something, through the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rag_core import Library, Settings, Upload
+
+TEXTS = {
+    "letter-one.md": "# Letter to the harbour\n\nThe crane lifts 20 tonnes. Coffee beans are sold at the kiosk.",
+    "letter-two.md": "# Letter to the school\n\nThe roof leaks.\n\nWe ordered the coffee and the beans apart, as ever.",
+    "letter-three.md": "# Letter to the museum\n\nThe museum buys coffee beans from Veyra.",
+    "recipe.md": "# Bread\n\nFlour, water, salt and walnuts.",
+}
+
+OF_COFFEE = {"harbour", "school", "museum"}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with Library.open(Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("data"))) as opened:
+        for event in opened.add([Upload(name, text.encode()) for name, text in TEXTS.items()]):
+            assert event.error is None
+        opened.storage.settle()
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "titles"),
+    [
+        ("Which documents mention the museum?", "1 document mentions “the museum”:", {"museum"}),
+        ("How many letters contain coffee beans?", "3 letters mention “coffee beans”:", OF_COFFEE),
+        ("In which file is the crane mentioned?", "1 file mentions “the crane”:", {"harbour"}),
+        ("list all documents that talk about walnuts", "1 document mentions “walnuts”:", {"Bread"}),
+    ],
+)  # fmt: skip
+def test_the_documents_that_hold_the_words(library: Library, question: str, first: str, titles: set[str]) -> None:
+    answer = library.ask(question)
+    assert answer.sentences[0].text == first
+    assert {title.rpartition(" ")[2] for title in (citation.title for citation in answer.citations)} == titles
+    for sentence, citation in zip(answer.sentences[1:], answer.citations, strict=True):
+        assert sentence.text == f"{citation.title}: {citation.text}"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which documents mention the moon landing?", "Which cranes are about 20 tonnes?",
+        "What does the letter mention?", "How many tonnes does the crane lift?",
+    ],
+)  # fmt: skip
+def test_other_questions_go_on_to_the_passages(library: Library, question: str) -> None:
+    assert "mention" not in library.ask(question).sentences[0].text.partition("Perhaps")[0]
