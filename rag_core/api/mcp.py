@@ -66,15 +66,18 @@ class Tools:
         ]  # fmt: skip
 
     def ask(self, context: Context, question: Question, names: Names = []) -> dict[str, Any]:  # noqa: B006
-        """An answer from the documents; the numbers in it are those of its citations."""
+        """An answer from the documents; the numbers in it are those of its citations.
+
+        Its outcome is "answered", "perhaps" where it is not sure that what it cites answers, or "not found".
+        """
         with _told():
             library = self._library()
             scope = scope_of(library, ScopeGiven(names=names), _caller(context))
             answers = [event.answer for event in library.reply(question, scope=scope) if event.answer is not None]
         answer = answers[-1]
         return {
-            "answer": answer.text, "found": not answer.abstained, "confidence": round(answer.confidence, 3),
-            "citations": to_json(answer.citations),
+            "answer": answer.text, "found": not answer.abstained, "outcome": answer.outcome,
+            "confidence": round(answer.confidence, 3), "citations": to_json(answer.citations),
         }  # fmt: skip
 
     def list_documents(

@@ -17,6 +17,7 @@ class AskedIn:
 
     since: date
     answered: int = 0
+    perhaps: int = 0
     not_found: int = 0
     stopped: int = 0
     failed: int = 0
@@ -24,12 +25,12 @@ class AskedIn:
     @property
     def asked(self) -> int:
         """All of them."""
-        return self.answered + self.not_found + self.stopped + self.failed
+        return self.answered + self.perhaps + self.not_found + self.stopped + self.failed
 
 
 @dataclass(frozen=True, slots=True)
 class NotFound:
-    """A question that the library held no answer to. `query` is what was searched for: a follow-up made whole.
+    """A question that the library held no sure answer to. `query` is what was searched for: a follow-up made whole.
 
     `times` counts how often it was asked, `conversation` is where it was asked last.
     """

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 Spec = Mapping[str, object]
 
-BLUE, ORANGE, PINK = COLOURS[0], COLOURS[1], COLOURS[3]
-OUTCOMES = {"answered": ("Answered", BLUE), "not_found": ("Not found", ORANGE), "stopped": ("Stopped", MIDDLE),
-            "failed": ("Failed", PINK)}  # fmt: skip
+BLUE, ORANGE, PINK, SKY = COLOURS[0], COLOURS[1], COLOURS[3], COLOURS[5]
+OUTCOMES = {"answered": ("Answered", BLUE), "perhaps": ("Perhaps", SKY), "not_found": ("Not found", ORANGE),
+            "stopped": ("Stopped", MIDDLE), "failed": ("Failed", PINK)}  # fmt: skip
 TICKS_MS = [power * step for power in (1, 10, 100, 1_000, 10_000, 100_000) for step in (1, 3)]
 PERCENTILES = {"p50": "50th", "p90": "90th", "p95": "95th", "p99": "99th"}
 MOMENTS = {"first_text": "Until the first words", "total": "Until the whole answer"}
@@ -82,14 +82,15 @@ def _asked(insights: Insights) -> Drawing | None:
 
 
 def _not_found(insights: Insights, groups: Sequence[QuestionGroup]) -> Drawing | None:
-    """Questions without an answer, by meaning."""
+    """Questions without a sure answer, by meaning."""
     if not groups:
         return None
     rows: Rows = [{"question": group.name, "asked": group.times} for group in groups[:DRAWN]]
     left = insights.not_found_count - len(insights.not_found)
     return Drawing(
         "not_found", "What was not found",
-        "Questions that mean about the same are one bar, named by the most central of them."
+        "Questions without an answer, or with a perhaps. Those that mean about the same are one bar, named by the most"
+        " central of them."
         + (f" The {left:,} oldest are left out." if left else ""),
         _bars(rows, "question", "asked", "Times asked"),
         ("Group", "Question", "Times asked", "Last asked"),

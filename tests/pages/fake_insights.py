@@ -29,7 +29,7 @@ AT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NOTHING = Insights(30, Scope(), AT, "day", asked=(AskedIn(AT.date()),))
 SOME = replace(
     NOTHING,
-    asked=(AskedIn(date(2026, 11, 19), 2, 1), AskedIn(date(2026, 11, 20), 1, 2, 1, 1)),
+    asked=(AskedIn(date(2026, 11, 19), 2, 1, 1), AskedIn(date(2026, 11, 20), 1, 0, 2, 1, 1)),
     not_found=(
         NotFound("Who *won*?", "Who won?", 2, AT, "c1"),
         NotFound("Who was second?", "Who was second?", 1, AT, "c2"),

@@ -32,7 +32,7 @@ def said(test: AppTest) -> str:
 def test_what_is_not_there_is_said_kindly(library: FakeLibrary, view: str) -> None:
     test = draw(view=view)
     assert EMPTY[view] in said(test)
-    assert [card.value for card in test.metric] == ["0", "–", "–", "–", "–", "–"]
+    assert [card.value for card in test.metric] == ["0", "–", "–", "–", "–", "–", "–"]
 
 
 @pytest.mark.parametrize("view", EMPTY)
@@ -43,7 +43,7 @@ def test_each_chart_has_its_numbers(library: FakeLibrary, view: str) -> None:
     assert EMPTY[view] not in said(test)
     assert test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")
     assert test.dataframe
-    assert [card.value for card in test.metric] == ["8", "38 %", "38 %", "1.2 s", "75 %", "1 of 2"]
+    assert [card.value for card in test.metric] == ["9", "33 %", "11 %", "33 %", "1.2 s", "75 %", "1 of 2"]
 
 
 def test_the_period_and_the_scope_choose_what_is_counted(library: FakeLibrary) -> None:

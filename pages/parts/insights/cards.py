@@ -26,6 +26,7 @@ def numbers(insights: Insights, documents: int) -> list[tuple[str, str, str]]:
     return [
         ("Questions", f"{total.asked:,}", "Asked in conversations, by any door. Greetings are not counted."),
         ("Answered", _share(total.answered, total.asked), f"{total.answered:,} questions have an answer."),
+        ("Perhaps", _share(total.perhaps, total.asked), f"{total.perhaps:,} questions have what may answer them."),
         ("Not found", _share(total.not_found, total.asked), f"The documents did not hold {total.not_found:,} answers."),
         ("Time", f"{whole.p50 / 1000:.1f} s" if whole else NOTHING, _slow(whole.p95 if whole else None)),
         ("Thumbs up", _share(up, up + down), f"{up:,} up, {down:,} down, of answers that were given a thumb."),

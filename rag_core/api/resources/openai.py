@@ -1,8 +1,9 @@
 """OpenAI's protocol: any program that speaks it asks the library as if it were a model.
 
-Beyond the protocol, an answer has `citations` (in a stream, the last event that has a choice), and their titles and
-pages stand below its text, unless the request says `"sources": false`. The conversation is the client's: nothing is
-kept here. Of messages, those of the system are passed over, since Lectern's own prompt says how to answer.
+Beyond the protocol, an answer has `citations` and `outcome` (in a stream, the last event that has a choice), and the
+titles and pages of what it cites stand below its text, unless the request says `"sources": false`. The conversation is
+the client's: nothing is kept here. Of messages, those of the system are passed over, since Lectern's own prompt says
+how to answer.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def complete(request: Request, library: Opened, given: Chat) -> Response:
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     return told(request, {
         **_head("chat.completion", given.model), "choices": [choice], "usage": _usage(answer),
-        "citations": to_json(answer.citations),
+        **_beyond(answer),
     })  # fmt: skip
 
 
@@ -172,10 +173,15 @@ def _chunks(events: Iterator[StreamEvent], given: Chat) -> Iterator[Event]:
     if answer is not None:
         if below := _below(answer, given.sources):
             yield chunk({"content": below})
-        yield chunk({}, "stop", citations=to_json(answer.citations))
+        yield chunk({}, "stop", **_beyond(answer))
         if (given.stream_options or {}).get("include_usage"):
             yield "", {**head, "choices": [], "usage": _usage(answer)}
     yield _DONE
+
+
+def _beyond(answer: Answer) -> dict[str, Any]:
+    """What an answer has beyond the protocol."""
+    return {"citations": to_json(answer.citations), "outcome": answer.outcome}
 
 
 def _below(answer: Answer, wanted: bool) -> str:

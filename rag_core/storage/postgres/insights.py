@@ -34,7 +34,7 @@ from rag_core.domain import (
 from rag_core.storage.postgres.database import Database, retried
 
 MOST_LISTED = 300
-"""Different questions that found nothing, unused documents and failed jobs that are listed at most."""
+"""Different questions that found no sure answer, unused documents and failed jobs that are listed at most."""
 
 _BINS = 5
 # More bars than these cannot be told apart.
@@ -49,7 +49,9 @@ _ASKED: LiteralString = f"""
     SELECT m.id, m.conversation_id, m.question, m.created_at, m.rating, a.confidence, a.model, t.latency_ms, t.tokens,
         coalesce(nullif(t.query, ''), m.question) AS query,
         CASE WHEN m.error IS NOT NULL THEN 'failed' WHEN m.answer IS NULL OR a.stopped THEN 'stopped'
-             WHEN a.abstained THEN 'not found' ELSE 'answered' END AS outcome
+             WHEN NOT a.abstained THEN 'answered'
+             WHEN EXISTS (SELECT FROM citations n WHERE n.message_id = m.id) THEN 'perhaps'
+             ELSE 'not found' END AS outcome
     FROM messages m
     LEFT JOIN LATERAL jsonb_to_record(m.answer) AS a
         (confidence float8, model text, abstained boolean, stopped boolean, trace jsonb) ON true
@@ -144,8 +146,9 @@ def _asked(
 ) -> tuple[AskedIn, ...]:
     """The questions of every step of the period, also of those without any."""
     rows = connection.execute(
-        """SELECT b::date, count(*) FILTER (WHERE outcome = 'answered'), count(*) FILTER (WHERE outcome = 'not found'),
-            count(*) FILTER (WHERE outcome = 'stopped'), count(*) FILTER (WHERE outcome = 'failed')
+        """SELECT b::date, count(*) FILTER (WHERE outcome = 'answered'), count(*) FILTER (WHERE outcome = 'perhaps'),
+            count(*) FILTER (WHERE outcome = 'not found'), count(*) FILTER (WHERE outcome = 'stopped'),
+            count(*) FILTER (WHERE outcome = 'failed')
         FROM generate_series(date_trunc(%(step)s::text, %(first)s::timestamp), %(last)s::timestamp,
             ('1 ' || %(step)s::text)::interval) AS b
         LEFT JOIN asked ON date_trunc(%(step)s::text, created_at::timestamp) = b GROUP BY b ORDER BY b""",
@@ -155,11 +158,11 @@ def _asked(
 
 
 def _not_found(connection: Connection[TupleRow], values: Mapping[str, Any]) -> tuple[tuple[NotFound, ...], int]:
-    """The newest different questions that found nothing, and how many different ones there are."""
+    """The newest different questions that found no sure answer, and how many different ones there are."""
     rows = connection.execute(
         """SELECT (array_agg(question ORDER BY created_at DESC))[1], (array_agg(query ORDER BY created_at DESC))[1],
             count(*), max(created_at), (array_agg(conversation_id ORDER BY created_at DESC))[1], count(*) OVER ()
-        FROM asked WHERE outcome = 'not found' GROUP BY lower(query)
+        FROM asked WHERE outcome IN ('perhaps', 'not found') GROUP BY lower(query)
         ORDER BY max(created_at) DESC, lower(query) LIMIT %(most)s""",
         values,
     ).fetchall()
@@ -196,7 +199,7 @@ def _times(connection: Connection[TupleRow]) -> tuple[StageTime, ...]:
     """The stages of answers that came to their end, in no order."""
     rows = connection.execute(
         """SELECT stage, count(*), percentile_cont(ARRAY[.5, .9, .95, .99]) WITHIN GROUP (ORDER BY ms::float8)
-        FROM asked, jsonb_each_text(latency_ms) AS spent (stage, ms) WHERE outcome IN ('answered', 'not found')
+        FROM asked, jsonb_each_text(latency_ms) AS spent (stage, ms) WHERE outcome IN ('answered', 'perhaps', 'not found')
         GROUP BY stage"""
     ).fetchall()
     return tuple(StageTime(stage, count, *percentiles) for stage, count, percentiles in rows)

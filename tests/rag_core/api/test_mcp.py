@@ -55,6 +55,9 @@ async def the_handbook(client: Client) -> None:
     assert hits[0]["document"] == listed["id"]
     answer = told(await client.call_tool("ask", {"question": "How many days of annual leave?"}))
     assert "27" in answer["answer"]
+    assert (answer["found"], answer["outcome"]) == (True, "answered")
+    near = told(await client.call_tool("ask", {"question": "How often is the chapel painted?"}))
+    assert (near["found"], near["outcome"]) == (False, "perhaps" if near["citations"] else "not found")
     assert answer["citations"][0]["document_id"] == listed["id"]
     for wrong in ({"id": "none"}, {"id": listed["id"], "count": 0}):
         assert (await client.call_tool("read_document", wrong)).is_error

@@ -24,6 +24,7 @@ def test_an_answer_with_its_citations(client: openai.OpenAI) -> None:
     assert "27" in answer.choices[0].message.content
     assert "Sources:\n[1] handbook, page 1" in answer.choices[0].message.content
     assert answer.model_extra["citations"][0]["title"] == "handbook"
+    assert answer.model_extra["outcome"] == "answered"
     assert answer.choices[0].finish_reason == "stop"
 
 
@@ -42,6 +43,7 @@ def test_a_stream_and_what_was_said_before(client: openai.OpenAI) -> None:
     assert "three months" in text
     assert "Sources" not in text
     assert chunks[-2].model_extra["citations"]
+    assert chunks[-2].model_extra["outcome"] == "answered"
     assert chunks[-1].usage.total_tokens == 0
 
 

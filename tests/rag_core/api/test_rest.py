@@ -43,6 +43,7 @@ def test_search_and_ask(rest: httpx.Client) -> None:
     assert answer["citations"][0]["title"] == "handbook"
     kept = rest.get(f"/api/v1/conversations/{answer['conversation']}").json()
     assert kept["messages"][0]["answer"]["text"] == answer["text"]
+    assert kept["messages"][0]["answer"]["outcome"] == answer["outcome"] == "answered"
 
 
 def test_an_answer_comes_piece_by_piece(rest: httpx.Client) -> None:

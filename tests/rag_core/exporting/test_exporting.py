@@ -59,6 +59,16 @@ def test_markdown_has_questions_answers_and_sources() -> None:
     assert "*No.*" in text
 
 
+def test_a_perhaps_is_said_with_its_citation_and_its_doubt() -> None:
+    text = "Perhaps: Bridges are made of steel. [1]\n\nNot sure: it does not say “2021”."
+    near = replace(ANSWER, text=text, sentences=(), citations=(STEEL,), abstained=True)
+    said = "Perhaps: Bridges are made of steel. [Bridges, Steel & stone, p. 2 (printed ii)]"
+    assert answer_text(near) == f"{said}\n\nNot sure: it does not say “2021”."
+    assert said in pdf_text(a_thread(near))
+    answer = json.loads(export(a_thread(near), "json"))["messages"][0]["answer"]
+    assert (answer["abstained"], answer["outcome"]) == (True, "perhaps")
+
+
 def test_what_is_copied_has_its_citations_and_loads_nothing() -> None:
     copied = answer_text(replace(ANSWER, text=f"So\u200b \u202esaid. {HOSTILE} [1][9]", sentences=()))
     assert copied.startswith("So said. ")
