@@ -199,8 +199,8 @@ def _times(connection: Connection[TupleRow]) -> tuple[StageTime, ...]:
     """The stages of answers that came to their end, in no order."""
     rows = connection.execute(
         """SELECT stage, count(*), percentile_cont(ARRAY[.5, .9, .95, .99]) WITHIN GROUP (ORDER BY ms::float8)
-        FROM asked, jsonb_each_text(latency_ms) AS spent (stage, ms) WHERE outcome IN ('answered', 'perhaps', 'not found')
-        GROUP BY stage"""
+        FROM asked, jsonb_each_text(latency_ms) AS spent (stage, ms)
+        WHERE outcome IN ('answered', 'perhaps', 'not found') GROUP BY stage"""
     ).fetchall()
     return tuple(StageTime(stage, count, *percentiles) for stage, count, percentiles in rows)
 
