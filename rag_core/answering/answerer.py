@@ -14,6 +14,7 @@ from rag_core.answering.strategies.base import PassageStrategy, Strategy
 from rag_core.answering.strategies.card_facts import CardFacts
 from rag_core.answering.strategies.courtesy import Courtesy
 from rag_core.answering.strategies.mentioning import Mentioning
+from rag_core.answering.strategies.place import Place
 from rag_core.answering.strategies.quoted import Quoted
 from rag_core.answering.strategies.summary import Summary
 from rag_core.answering.strategies.written import WrittenByModel
@@ -94,13 +95,8 @@ class Answerer:
     def plan(self, question: Question) -> list[Strategy]:
         """The strategies for a question, in the order in which they are tried."""
         writer: PassageStrategy = self._quoted if question.model == EXTRACTIVE else self._written
-        return [
-            self._courtesy,
-            self._card_facts,
-            self._mentioning,
-            self._summary,
-            self._agentic(writer) if question.agent else writer,
-        ]
+        last = self._agentic(writer) if question.agent else writer
+        return [self._courtesy, self._card_facts, self._mentioning, self._summary, Place(last), last]
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:
         """Answer a question from what `search` finds.

@@ -172,7 +172,7 @@ def citation(number: int, hit: Hit, start: int, end: int, text: str) -> Citation
         title=hit.document.title,
         page=hit.page,
         page_label=hit.page_label,
-        section=_section_at(hit, (start + end) // 2),
+        section=section_at(hit, (start + end) // 2),
         text=text,
         start=start,
         end=end,
@@ -184,7 +184,7 @@ def citation(number: int, hit: Hit, start: int, end: int, text: str) -> Citation
     )
 
 
-def _section_at(hit: Hit, place: int) -> str:
+def section_at(hit: Hit, place: int) -> str:
     """The section that a place on a hit's page stands in; the hit's own where its document's sections are not known."""
     before = [one for one in hit.document.sections if (one.page, one.start) <= (hit.page, place)]
     return max(reversed(before), key=lambda one: (one.page, one.start)).title if before else hit.section

@@ -113,14 +113,19 @@ def topic_of(question: str) -> str:
     return " ".join((*_names(f"of {found['teller']}"), found["topic"])) if found else question
 
 
+def unquoted(question: str) -> str:
+    """A question without what it quotes."""
+    return _QUOTED.sub(" ", question)
+
+
 def _phrases(question: str) -> tuple[str, ...]:
     quoted = (next(filter(None, found)) for found in _QUOTED.findall(question))
-    required = _REQUIRED.findall(_QUOTED.sub(" ", question))
+    required = _REQUIRED.findall(unquoted(question))
     return tuple(" ".join(text.split()) for text in (*quoted, *required) if terms(text))
 
 
 def _excluded(question: str) -> tuple[str, ...]:
-    plain = _QUOTED.sub(" ", question)
+    plain = unquoted(question)
     if not _phrases(question) and not terms(_EXCLUDING.sub(" ", plain)):  # nothing would be left to look for
         return ()
     return tuple(dict.fromkeys(word for part in _EXCLUDING.finditer(plain) for word in _EXCLUDED.findall(part.group())))

@@ -13,18 +13,29 @@ from dataclasses import dataclass, replace
 from rag_core.answering.citations import CitationWriter, Register
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Quote, merge_hits, quotes
+from rag_core.answering.places import said_beside, whereabouts
 from rag_core.answering.question import Question, Search
 from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.strategies.written import OpenModel, check_claims
 from rag_core.answering.streaming import Progress
 from rag_core.answering.summaries.condensing import Condensing
 from rag_core.answering.summaries.sentence_scoring import EVERYWHERE, telling
-from rag_core.answering.summaries.subject import Subject, extent_of, is_brief, is_request, narrowed, subject_of
+from rag_core.answering.summaries.subject import (
+    MOST_DOCUMENTS,
+    Found,
+    Subject,
+    is_brief,
+    is_request,
+    narrowed,
+    subject_of,
+)
 from rag_core.answering.summaries.wording import of_itself
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Content, Contents
+from rag_core.retrieval.understanding import kind_of
+from rag_core.text.place_names import place_in
 from rag_core.text.terms import coverage, terms
 
 MOST_WORDS = 120
@@ -58,8 +69,8 @@ class Summary(Strategy):
             return None
         progress.tell_stage("searching")
         query = question.wordings[0]
-        subject = subject_of(question.text, question.contents, question.history, lambda: _documents(search(query).hits))
-        if not subject.documents:
+        subject = _subject(question, question.contents, lambda: _documents(search(query).hits))
+        if not subject.documents or (subject.is_short and question.model == EXTRACTIVE):
             return None
         read = _read(subject, question.contents, progress)
         progress.lap("search")
@@ -82,6 +93,19 @@ def _documents(hits: Sequence[Hit]) -> list[Document]:
     return list({hit.document.id: hit.document for hit in hits}.values())
 
 
+def _subject(question: Question, contents: Contents, found: Found) -> Subject:
+    """What is to be summarised: a place that the question names, or whole documents and their sections."""
+    place = place_in(question.text)
+    if place is None or kind_of(question.text) == "comparison":
+        return subject_of(question.text, contents, question.history, found)
+    spots = [spot for spot in whereabouts(place, question, contents, found).spots if spot.hits]
+    words = sum(len(hit.text.split()) for spot in spots for hit in spot.hits)
+    return Subject(
+        tuple(spot.document for spot in spots[:MOST_DOCUMENTS]), len(spots),
+        {spot.document.id: spot.extent for spot in spots}, tuple(said_beside(place.rest)), is_short=words <= MOST_WORDS,
+    )  # fmt: skip
+
+
 def _read(subject: Subject, contents: Contents, progress: Progress) -> list[Content]:
     """Read what is to be summarised of each document, and tell which one is read."""
     found = []
@@ -89,8 +113,8 @@ def _read(subject: Subject, contents: Contents, progress: Progress) -> list[Cont
         place = f"document {number} of {len(subject.documents)}: " if len(subject.documents) > 1 else ""
         progress.tell_stage(f"Reading {place}{document.title}")
         content = contents.read(document)
-        if content is not None and subject.section is not None:
-            content = narrowed(content, subject.section)
+        if content is not None and document.id in subject.extents:
+            content = narrowed(content, subject.extents[document.id])
         if content is not None:
             found.append(content)
     return found
@@ -123,13 +147,13 @@ def _extracted(question: Question, subject: Subject, read: Sequence[Content]) ->
 
 def _told(content: Content, subject: Subject, documents: int, brief: bool) -> list[Told]:
     """What a document is, where its card says it and its sentences do not, then its telling sentences."""
+    extent = subject.extents.get(content.document.id, EVERYWHERE)
     if documents > 1:
         share = _LEAST_WORDS if brief else max(_LEAST_WORDS, min(MOST_WORDS, _WORDS_TOGETHER // documents))
-        found = telling(content, share, most=share // _WORDS_OF_SENTENCE, asked=subject.asked)
+        found = telling(content, share, most=share // _WORDS_OF_SENTENCE, asked=subject.asked, extent=extent)
         return [Told(one.text, one) for one in found]
-    lead = None if subject.section else _lead(content)
+    lead = _lead(content) if extent == EVERYWHERE else None
     left = (_BRIEF_WORDS if brief else MOST_WORDS) - (len(lead.text.split()) if lead else 0)
-    extent = extent_of(content.document, subject.section) if subject.section else EVERYWHERE
     chosen = [Told(one.text, one) for one in telling(content, left, asked=subject.asked, extent=extent)]
     return chosen if lead is None or (chosen and _says(chosen[0], lead, content)) else [lead, *chosen]
 

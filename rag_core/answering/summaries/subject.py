@@ -6,8 +6,8 @@ A comparison of documents by nothing but their names asks for one of each, side 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rag_core.answering.summaries.sentence_scoring import Extent
 from rag_core.domain import Document, Message, Section
@@ -25,8 +25,7 @@ _REQUEST = re.compile(
     r"|what(?:['’]s| is| are| was| were) .{0,60}\babout\W*$)",
     re.IGNORECASE,
 )
-# Of the words of a request, those that ask; what is left says of what.
-_ASKING = frozenset(
+ASKING = frozenset(
     identity_terms(
         "summarise summarize sumarise sumarize summarrise summary summaries"
         " overview gist tldr tl dr sum up outline main key point points idea ideas"
@@ -35,6 +34,7 @@ _ASKING = frozenset(
         " library documents files collection section chapter part item paragraph long know want need deal rule rules"
     )
 )
+"""Of the words of a request, those that ask; what is left says of what."""
 _COMPARE = re.compile(r"\bcompar(?:e|ison)\b", re.IGNORECASE)
 _COMPARING = frozenset(identity_terms("compare comparison both two reports papers filings contents"))
 _ALL = re.compile(
@@ -46,10 +46,6 @@ _BRIEF = re.compile(
     r"\b(?:in short|in brief|briefly|brief|short|quick(?:ly)?|gist|tl;?dr|nutshell|few)\b", re.IGNORECASE
 )
 _THIS = re.compile(r"\b(?:this|that|it)\b", re.IGNORECASE)
-_NUMBER = re.compile(
-    r"\b(?:section|chapter|part|item|paragraph|no\.?|§)\s*(\d+(?:\.\d+)*[a-z]?|[ivx]+)\b", re.IGNORECASE
-)
-_LEADING_NUMBER = re.compile(r"(?:(?:section|chapter|part|item)\s+)?(\d+(?:\.\d+)*[a-z]?|[ivx]+)\b", re.IGNORECASE)
 
 
 Found = Callable[[], Sequence[Document]]
@@ -57,14 +53,15 @@ Found = Callable[[], Sequence[Document]]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be summarised: `documents`, of `found` in all, one of their sections alone where `section` is given,
-    or, without documents, a topic. asked: terms that are more than names.
+    """What is to be summarised: `documents`, of `found` in all, of those in `extents` that part alone, or, without
+    documents, a topic. asked: terms that are more than names. It may be so short as a summary itself.
     """
 
     documents: tuple[Document, ...] = ()
     found: int = 0
-    section: Section | None = None
+    extents: Mapping[str, Extent] = field(default_factory=dict)
     asked: tuple[str, ...] = ()
+    is_short: bool = False
 
 
 def is_brief(question: str) -> bool:
@@ -85,19 +82,15 @@ def subject_of(
 
     found: the documents of the passages that a search finds, which takes a moment. Raises StoreUnavailable.
     """
-    asked = [term for term in dict.fromkeys(identity_terms(question)) if term not in _ASKING]
-    number = _NUMBER.search(question)
+    asked = [term for term in dict.fromkeys(identity_terms(question)) if term not in ASKING]
     if kind_of(question) == "comparison":
         return _compared(contents.meant(question), [term for term in asked if term not in _COMPARING])
-    if not asked and number is None:
+    if not asked:
         return _unnamed(question, contents, history)
     candidates = contents.meant(question)
-    if number is None and (named := _named(candidates, asked)):
+    if named := named_by(candidates, asked):
         return Subject(tuple(named[:MOST_DOCUMENTS]), len(named), asked=tuple(asked))
-    if not asked:  # "chapter 4" of what is talked about
-        candidates = [*_unnamed("this", contents, history).documents]
-    section = _section(candidates, asked, number[1] if number else "")
-    return section or _section(found(), asked, "") or Subject(asked=tuple(asked))
+    return _section(candidates, asked) or _section(found(), asked) or Subject(asked=tuple(asked))
 
 
 def extent_of(document: Document, section: Section) -> Extent:
@@ -111,9 +104,9 @@ def extent_of(document: Document, section: Section) -> Extent:
     return begin, min(behind, default=(document.page_count + 1, 0))
 
 
-def narrowed(content: Content, section: Section) -> Content | None:
-    """A document's content with the chunks of one section alone; None where it has none."""
-    begin, end = extent_of(content.document, section)
+def narrowed(content: Content, extent: Extent) -> Content | None:
+    """A document's content with the chunks of one part alone; None where it has none."""
+    begin, end = extent
     places = [
         place
         for place, hit in enumerate(content.hits)
@@ -142,14 +135,14 @@ def names_of(document: Document) -> set[str]:
 def _unnamed(question: str, contents: Contents, history: Sequence[Message]) -> Subject:
     """What "this", "everything" or no name at all means."""
     if _THIS.search(question) and not _ALL.search(question):
-        cited = _last_cited(history)
+        cited = last_cited(history)
         if len(cited) == 1 and (found := contents.some(cited)):
             return Subject(tuple(found), 1)
     documents, count = contents.documents(MOST_DOCUMENTS)
     return Subject(tuple(documents), count)
 
 
-def _last_cited(history: Sequence[Message]) -> list[str]:
+def last_cited(history: Sequence[Message]) -> list[str]:
     """The documents that the last answer cites."""
     for message in reversed(history):
         if message.answer is not None and message.answer.citations:
@@ -157,7 +150,7 @@ def _last_cited(history: Sequence[Message]) -> list[str]:
     return []
 
 
-def _named(candidates: Sequence[Document], asked: Sequence[str]) -> list[Document]:
+def named_by(candidates: Sequence[Document], asked: Sequence[str]) -> list[Document]:
     """The documents that what was asked names, each by all of it or by a part that no other has more of; none where any
     word of it names none."""
     held = {one.id: names_of(one) & set(asked) for one in candidates}
@@ -171,30 +164,30 @@ def _named(candidates: Sequence[Document], asked: Sequence[str]) -> list[Documen
 
 def _compared(candidates: Sequence[Document], asked: Sequence[str]) -> Subject:
     """The documents that a comparison names apart from each other; none where it is of more than documents."""
-    named = _named(candidates, asked)
+    named = named_by(candidates, asked)
     if len({frozenset(names_of(one) & set(asked)) for one in named}) < 2:
         return Subject()
     return Subject(tuple(named[:MOST_DOCUMENTS]), len(named), asked=tuple(asked))
 
 
-def _section(documents: Sequence[Document], asked: Sequence[str], number: str) -> Subject | None:
-    """The section that a request means beside its document's name: by its number, or its title by all but a word."""
+def _section(documents: Sequence[Document], asked: Sequence[str]) -> Subject | None:
+    """The section that a request means beside its document's name, by its title save for a word."""
     best: tuple[float, Document, Section] | None = None
     for document in documents:
         wanted = set(asked) - names_of(document)
         for section in document.sections:
-            score = _called(section, wanted, set(asked), number)
+            score = _called(section, wanted, set(asked))
             if score > 0 and (best is None or score > best[0]):
                 best = (score, document, section)
-    return Subject((best[1],), 1, best[2], tuple(asked)) if best else None
+    if best is None:
+        return None
+    _, document, section = best
+    return Subject((document,), 1, {document.id: extent_of(document, section)}, tuple(asked))
 
 
-def _called(section: Section, wanted: set[str], asked: set[str], number: str) -> float:
+def _called(section: Section, wanted: set[str], asked: set[str]) -> float:
     """How well words fit a section's title, 0..1. wanted: those that are not their document's name."""
-    leading = _LEADING_NUMBER.match(section.title)
-    if number:
-        return float(leading is not None and leading[1].casefold() == number.casefold())
-    held = set(identity_terms(section.title)) - _ASKING
+    held = set(identity_terms(section.title)) - ASKING
     if not held or not wanted or not held <= asked or len(wanted - held) > _MOST_BESIDE:
         return 0.0
     return len(held & wanted) / len(held | wanted)
