@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate, takewhile
@@ -10,6 +11,7 @@ from rag_core.answering.passages import Quote
 from rag_core.text.sentences import LIST_ITEM
 
 _FEWEST = 2
+_NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 
 
 def whole_list(every: Sequence[Quote], place: int, most_words: int) -> Quote | None:
@@ -24,8 +26,11 @@ def whole_list(every: Sequence[Quote], place: int, most_words: int) -> Quote | N
         return _is_item(other) and _is_beside(other, quote)
 
     before = list(takewhile(goes_with, reversed(every[:place]))) if _is_item(quote) else []
-    behind = list(takewhile(goes_with, every[place + 1 :]))
-    found = [*reversed(before), quote, *behind]
+    found = [*reversed(before), quote]
+    for other in every[place + 1 :]:
+        if not goes_with(other) and not (_is_beside(other, quote) and _is_next(other, found)):
+            break
+        found.append(other)
     first = place - len(before)
     if first and _is_item(quote) and _introduces(every[first - 1], quote):
         found.insert(0, every[first - 1])
@@ -38,9 +43,33 @@ def whole_list(every: Sequence[Quote], place: int, most_words: int) -> Quote | N
     *others, last = (
         f"{part.text.rstrip(':')}:" if part.kind == "heading" else part.text.rstrip(";, ") for part in parts
     )
-    said = (text if text.endswith((".", "!", "?", ":")) else f"{text};" for text in others)
-    text = f"{' '.join(said)} {last}{'; …' if len(parts) < len(found) else ''}"
+    said = [text if text.endswith((".", "!", "?", ":")) else f"{text};" for text in others]
+    text = f"{' '.join(_nested([*said, last], parts))}{'; …' if len(parts) < len(found) else ''}"
     return replace(quote, text=text, start=parts[0].start, end=parts[-1].end)
+
+
+def _is_next(quote: Quote, found: Sequence[Quote]) -> bool:
+    """Whether it is the next step of a numbered list, though it introduces something: "3. Run the script:"."""
+    number = _NUMBER.match(quote.exact)
+    before = [one for one in found if _indent(one) == _indent(quote) and _NUMBER.match(one.exact)]
+    last = _NUMBER.match(before[-1].exact) if before else None
+    is_beside = bool(before) and before[-1] is found[0] and found[0].text.endswith(":")  # items below it are the list
+    return bool(number and last and not is_beside and int(number[1]) == int(last[1]) + 1)
+
+
+def _nested(texts: Sequence[str], parts: Sequence[Quote]) -> list[str]:
+    """The texts of a list's parts, those of items within an item in brackets: numbers would seem to be doubled."""
+    items = [_indent(part) for part in parts if _is_marked(part)]
+    inner = [False, *(_is_marked(part) and _indent(part) > min(items) for part in parts), False]
+    return [
+        f"{'(' if here and not before else ''}{text}{')' if here and not behind else ''}"
+        for text, before, here, behind in zip(texts, inner, inner[1:], inner[2:], strict=False)
+    ]
+
+
+def _indent(quote: Quote) -> int:
+    """How far into its line it begins."""
+    return len(quote.hit.text[: max(quote.start - quote.hit.start, 0)].rpartition("\n")[2])
 
 
 def _introduces(quote: Quote, other: Quote) -> bool:

@@ -107,3 +107,29 @@ def test_a_title_of_a_section_is_no_answer_but_with_its_list() -> None:
     kinds = {quote.text: quote.kind for quote in every}
     assert kinds["Care"] == "heading"
     assert kinds["Before each journey"] != "heading"
+
+
+STEPS = """# Setting up the weather station
+
+1. Mount the mast.
+   1. Dig a hole of 60 cm.
+   2. Pour concrete.
+2. Connect the sensor.
+3. Run the script:
+
+```bash
+wxd --port
+```
+"""
+
+
+@pytest.mark.parametrize("wanted", ["Setting up", "Mount", "Connect"])
+def test_steps_within_a_step_stand_in_brackets_and_the_last_may_introduce(wanted: str) -> None:
+    every = quotes(merge_hits([hit(STEPS)]))
+    place = next(place for place, quote in enumerate(every) if wanted in quote.text)
+    whole = whole_list(every, place, 60)
+    assert whole is not None
+    assert whole.text == (
+        "Setting up the weather station: 1. Mount the mast. (1. Dig a hole of 60 cm. 2. Pour concrete.) "
+        "2. Connect the sensor. 3. Run the script:"
+    )
