@@ -29,6 +29,7 @@ _COVERED_PAGES = 3
 _COMMON_SHARE, _MANY = 0.2, 1_000
 _LEAST = 0.25
 _MOST = 50
+_FOLDERS = 2  # above a file, by whose names it may be called: what all are in tells nothing apart
 _CALLED = 4  # names that are told of a document
 
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
@@ -97,7 +98,8 @@ class Card:
             first += [*identity_terms(_names(row.first_page)), *_YEAR.findall(row.first_page)]
         named = identity_terms(" ".join([row.title, *coined_names(row.first_page)]))
         for source in row.sources:
-            named += identity_terms(_EXTENSION.sub("", source.rpartition("/")[2]))
+            *folders, name = source.split("/")
+            named += identity_terms(" ".join([*folders[-_FOLDERS:], _EXTENSION.sub("", name)]))
         return cls(dict.fromkeys(first, _FIRST_PAGE_WEIGHT) | dict.fromkeys(named, 1.0), row.first_page)
 
     @cached_property

@@ -38,6 +38,7 @@ from rag_core.retrieval.understanding import topic_of
 
 NO_AIM = QueryIntent()
 _SURE, _READ_SURE = 0.7, 0.9  # probabilities that the quotes, and the first one by the reader, answer
+_SURELY_MEANT, _AS_MEANT = 0.5, 0.4
 _NEARLY = 0.5  # of the first quote's probability, what a further one must have
 
 
@@ -88,7 +89,8 @@ def extract(
     made, sure = _shortened(read), read.trust
     if not sure.enough:
         return _near(read, made) if sure.close else replace(NOTHING_EXTRACTED, confidence=sure.answerable)
-    quotes, lead, lead_quotes = _worth_saying(read, made.quotes), made.lead, made.lead_quotes
+    quotes = _of_the_meant(_worth_saying(read, made.quotes), aim.meant)
+    lead, lead_quotes = made.lead, made.lead_quotes
     if not made.is_computed and not made.rows and (cell := cell_said(read.evidence, quotes[0], bool(lead))):
         quotes, lead, lead_quotes = quotes[:1], cell[0], (cell[1],)
     return Extraction(_with_heads(read, quotes), sure.right, False, lead, lead_quotes, made.rows, told=sure.told)
@@ -159,6 +161,13 @@ def _worth_saying(read: _Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...
         for quote, chance in zip(quotes, chances, strict=True)
         if chance >= _NEARLY * first or says_otherwise(quote, quotes[0])
     )
+
+
+def _of_the_meant(quotes: tuple[Quote, ...], meant: Mapping[str, float]) -> tuple[Quote, ...]:
+    """Without those of documents that the question means far less than the first one's, where it surely means that."""
+    sure = meant.get(quotes[0].hit.document.id, 0.0)
+    least = _AS_MEANT * sure if sure >= _SURELY_MEANT else 0.0
+    return tuple(quote for quote in quotes if meant.get(quote.hit.document.id, 0.0) >= least)
 
 
 def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:

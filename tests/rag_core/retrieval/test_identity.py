@@ -54,14 +54,15 @@ def test_a_card_weighs_its_title_and_names_above_its_first_page() -> None:
         "a",
         "Annual report",
         "Ada Lund",
-        ("mail/harbour-2019.pdf",),
-        "Veyra Town Hall, 2018. The hall.",
+        ("of/north/mail/harbour-2019.pdf",),
+        "Veyra Town Hall, 2018. The hall. We introduce TernNet, a new net.",
         3,
         9,
         "en",
     )
     weights = Card.of(row).weights
     assert weights["harbour"] == weights["2019"] == weights["form10k"] == 1.0
+    assert weights["north"] == weights["tern"] == 1.0  # a folder above it, and the name that it introduces
     assert weights["veyra"] == weights["2018"] == weights["lund"] == 0.25
     assert "hall" not in weights  # written in lower case too, so no name
     assert "pdf" not in weights

@@ -203,3 +203,15 @@ def test_every_feature_and_sign_has_its_weight() -> None:
     assert 0 < reader().answer_from < 1
     assert 0 < reader().closest_from < 1
     assert 0 < reader().narrowed_from < 1
+
+
+def test_what_another_document_says_is_left_out_where_one_is_surely_meant(real_encoder: Encoder) -> None:
+    hits = [
+        hit("The alarm code of this depot is kept by Ines Kolar.", document="north"),
+        hit("The alarm code of this depot is kept by Piet Hamre.", document="south"),
+    ]
+    question = "Who keeps the alarm code of the depot?"
+    assert len(extract(question, hits, real_encoder).quotes) > 1
+    north = QueryIntent(meant={"north": 0.8, "south": 0.1})
+    found = extract(question, hits, real_encoder, aim=north)
+    assert [quote.text for quote in found.quotes] == ["The alarm code of this depot is kept by Ines Kolar."]
