@@ -73,6 +73,7 @@ _SAYING = ASKING | frozenset(
 )
 
 
+_OF_ONE_THING = re.compile(r"\b(?:how (?:many|much|long|often)|who|whom|when|why|wer|wann|wie viele?)\b", re.IGNORECASE)
 # What people call the one document that they have, whatever its title is.
 _DOCUMENT = frozenset(
     identity_terms(
@@ -90,7 +91,7 @@ def said_beside(rest: str) -> list[str]:
 def asks_more(place: PlaceName, where: Whereabouts) -> bool:
     """Whether a question asks for something of a place, and not just what stands there."""
     names = set().union(*map(names_of, where.asked))
-    return not set(said_beside(place.rest)) <= names | _DOCUMENT
+    return bool(_OF_ONE_THING.search(place.rest)) or not set(said_beside(place.rest)) <= names | _DOCUMENT
 
 
 def whereabouts(place: PlaceName, question: Question, contents: Contents, found: Found) -> Whereabouts:
@@ -207,7 +208,8 @@ def _numbered(place: PlaceName, document: Document, hits: Sequence[Hit]) -> tupl
 
 def _fits(one: _Line, place: PlaceName, label: str) -> bool:
     word = one.line.word
-    named = place_names.kind_of_word(word) == place.kind if word else place.kind == "section"
+    bare = place.kind == "section" or (place.kind == "appendix" and one.section is not None)  # "B Details of ..."
+    named = place_names.is_like(word, place.word) if word else bare
     return named and place_names.is_same(one.line.label, label)
 
 
@@ -217,6 +219,7 @@ def _rank(one: _Line, place: PlaceName, lines: Sequence[_Line]) -> tuple[bool, .
     kin = [place_names.parts(other.line.label) for other in lines]
     return (
         place_names.is_same_word(one.line.word, place.word),
+        not one.line.word,
         one.section is not None,
         one.line.marked or not one.line.word,
         not before
@@ -230,8 +233,9 @@ def _rank(one: _Line, place: PlaceName, lines: Sequence[_Line]) -> tuple[bool, .
 
 def _end(one: _Line, lines: Sequence[_Line], titles: Sequence[_Line], document: Document) -> tuple[int, int]:
     """Where a numbered line's text ends: at the next number of its kind, or a section that is none of its own."""
-    if one.section is not None:
-        return extent_of(document, one.section)[1]
+    if one.section is not None:  # titles may all be of one level, and other numbers of a level are none of its own
+        behind = [other.place for other in titles if other.place > one.place and _is_beside(one.line, other.line)]
+        return min(behind) if behind else extent_of(document, one.section)[1]
     behind = [other.place for other in lines if other.place > one.place and _follows(one.line, other.line)]
     own = {other.section for other in titles if _is_below(one.line, other.line)}
     behind += [
@@ -240,6 +244,13 @@ def _end(one: _Line, lines: Sequence[_Line], titles: Sequence[_Line], document: 
         if (section.page, section.start) > one.place and section not in own
     ]
     return min(behind, default=(document.page_count + 1, 0))
+
+
+def _is_beside(line: NumberedLine, other: NumberedLine) -> bool:
+    """Whether two titles are of a kind: Item 1A and Item 2."""
+    if line.word and place_names.is_same_word(line.word, other.word):
+        return True
+    return _follows(line, other)
 
 
 def _is_below(line: NumberedLine, other: NumberedLine) -> bool:

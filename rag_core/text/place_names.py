@@ -21,6 +21,7 @@ _WORDS: dict[PlaceKind, str] = {
     "table": r"tables?|tab\.|tabellen?|tableaux?",
     "figure": r"figures?|figs?\.|abbildung(?:en)?|abb\.",
 }
+_CLAUSE = re.compile(r"sec|clause|art|para|§|abs|klausel|ziffer", re.IGNORECASE)
 _ROMAN = r"(?=[ivxl])x{0,3}(?:xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
 _DIGITS = r"(?:[a-z][.-]?)?\d{1,4}(?:\.\d{1,3}){0,4}[a-z]?(?!\w)"
 _LETTER = {"appendix": r"[a-z](?!\w)"}
@@ -117,7 +118,8 @@ def place_in(question: str) -> PlaceName | None:
 
 def is_mentioned(place: PlaceName, text: str) -> bool:
     """Whether a text speaks of a place of that kind and number."""
-    said = (label for one in _MENTIONS[place.kind].finditer(text) for label in _labels(place.kind, one))
+    found = (one for one in _MENTIONS[place.kind].finditer(text) if is_like(one["word"] or place.word, place.word))
+    said = (label for one in found for label in _labels(place.kind, one))
     return any(is_same(label, other) for label in said for other in place.labels)
 
 
@@ -125,7 +127,7 @@ def numbered_lines(text: str) -> Iterator[NumberedLine]:
     """The lines of a text that begin with a number or a letter of their own."""
     for line in _NUMBERED.finditer(text):
         word, label = line["word"] or "", line["label"]
-        marked, indent = bool(line["mark"]), len(line["indent"])
+        marked, indent = bool(line["mark"].strip("" if word else ":")), len(line["indent"])
         start = line.start() + indent
         end = text.find("\n", start)
         whole = text[start : end if end >= 0 else len(text)].rstrip()
@@ -141,6 +143,14 @@ def is_same_word(word: str, other: str) -> bool:
     """Whether two words for places are one, as "secs." and "Section" are."""
     one, two = word.casefold().rstrip("s."), other.casefold().rstrip("s.")
     return bool(one and two) and (one.startswith(two) or two.startswith(one))
+
+
+def is_like(word: str, other: str) -> bool:
+    """Whether people take one word for the other: a clause is called section, article or paragraph too, no step or
+    chapter is."""
+    if kind_of_word(word) != kind_of_word(other):
+        return False
+    return kind_of_word(word) != "section" or is_same_word(word, other) or all(map(_CLAUSE.match, (word, other)))
 
 
 def kind_of_word(word: str) -> PlaceKind:

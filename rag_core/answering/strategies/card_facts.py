@@ -26,6 +26,7 @@ from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.identity import identity_terms
 from rag_core.text.coined import coined_names
+from rag_core.text.place_names import place_in
 from rag_core.text.terms import coverage, terms
 
 _EXAMPLES: Mapping[str, Sequence[str]] = json.loads(
@@ -62,7 +63,7 @@ class CardFacts(Strategy):
         """
         if question.contents is None or len(question.text.split()) > _LONGEST_WORDS:
             return None
-        if not self._words & set(terms(question.text)):
+        if not self._words & set(terms(question.text)) or place_in(question.text):  # page 7 is none of its facts
             return None
         documents = _documents(question, question.contents, set(identity_terms(question.text)) - self._said)
         if not documents:

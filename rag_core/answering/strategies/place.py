@@ -30,6 +30,7 @@ from rag_core.text.terms import terms
 MOST_WORDS, _LEAST_WORDS = 200, 40  # of an answer, and of each of several places
 _MOST_DOCUMENTS, _MOST_PIECES = 3, 10
 _MOST_PASSAGES = 12
+_GOES_ON = " …"
 # What stands in a place that was found is right; which of several documents was meant is half a guess.
 _CONFIDENCE, _AMONG_OTHERS = 0.95, 0.6
 _INTERPRETING = re.compile(
@@ -126,12 +127,16 @@ def _quoted(place: PlaceName, question: Question, where: Whereabouts) -> Written
         sentences += made
     if not lines:
         return _missing(place, question, where)
-    left_out = len(where.spots) - len(spots)
+    left_out, notes = len(where.spots) - len(spots), []
+    if left_out:
+        notes.append(f"{left_out} more documents have a {place.name}; name the one that is meant.")
+    if any(quote.text.endswith(_GOES_ON) for _, some in shown for quote in some):
+        notes.append(f"This is how {place.name} begins; ask for a summary to read what all of it says.")
     return Written(
         _retrieval(question), tuple(quote.hit for _, some in shown for quote in some), "\n".join(lines),
         sentences=tuple(sentences), citations=tuple(register.citations),
         confidence=_CONFIDENCE if where.sure or len(where.spots) == 1 else _AMONG_OTHERS,
-        notes=(f"{left_out} more documents have a {place.name}; name the one that is meant.",) if left_out else (),
+        notes=tuple(notes),
         model=EXTRACTIVE,
     )  # fmt: skip
 
@@ -156,7 +161,7 @@ def _shown(place: PlaceName, spot: Spot, piece: Sequence[Hit], most_words: int) 
     kept = [quote for quote, words in zip(every, ends, strict=True) if words <= most_words] or every[:1]
     for _, group in groupby(kept, key=lambda quote: quote.hit.chunk_id):
         some = list(group)
-        more = " …" if some[-1] is kept[-1] and len(kept) < len(every) else ""
+        more = _GOES_ON if some[-1] is kept[-1] and len(kept) < len(every) else ""
         yield replace(some[0], text=_joined(some) + more, end=some[-1].end)
 
 

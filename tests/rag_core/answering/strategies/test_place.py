@@ -10,7 +10,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_core import Answer, Library, Settings
 from rag_core.domain import Scope
+from rag_core.settings import GenerationSettings
 from tests.conftest import PROJECT
+from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
 
 LEASE = """Lease of Mill Cottage
 
@@ -68,6 +70,35 @@ SURVEY = (
 )
 
 
+REPORT = """# Report of the harbour
+
+# Item 1. Business
+
+We run the harbour.
+
+# Berths
+
+There are nine berths.
+
+# Item 1A. Risk factors
+
+Storms may close the harbour.
+
+# Item 2. Properties
+
+We own two sheds.
+
+# B Details of dredging
+
+The channel is dredged each March.
+
+Steps of dredging
+
+1: for each berth do
+4: stop
+"""
+
+
 def write_survey(path: Path) -> Path:
     canvas = Canvas(str(path), pagesize=(400, 600))
     for lines in SURVEY:
@@ -80,12 +111,21 @@ def write_survey(path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Iterator[Library]:
-    """A lease, a loan, a survey of four pages, and a handbook whose pages are labelled i, ii, iii, 1, 2, ..."""
+    """A tiny model, texts, a survey of four pages, and a handbook whose pages are labelled i, ii, iii, 1, 2, ..."""
     folder = tmp_path_factory.mktemp("places")
     (folder / "lease.txt").write_text(LEASE, encoding="utf-8")
     (folder / "loan.txt").write_text(LOAN, encoding="utf-8")
-    files = [folder / "lease.txt", folder / "loan.txt", write_survey(folder / "survey.pdf")]
-    settings = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
+    (folder / "report.md").write_text(REPORT, encoding="utf-8")
+    (folder / "models").mkdir()
+    write_tiny_gguf(folder / "models" / "tiny.gguf", chat_template=CHAT_TEMPLATE)
+    if (exported := Settings(_env_file=None).models_dir).is_dir():  # or the model of the vectors is exported anew
+        for path in exported.iterdir():
+            (folder / "models" / path.name).symlink_to(path.absolute())
+    files = [folder / "lease.txt", folder / "loan.txt", folder / "report.md", write_survey(folder / "survey.pdf")]
+    settings = Settings(
+        _env_file=None, data_dir=folder / "library", database_url=new_database(), models_dir=folder / "models",
+        generation=GenerationSettings(context_tokens=2048, max_tokens=16),
+    )  # fmt: skip
     with Library.open(settings) as library:
         for event in library.add([*files, PROJECT / "data" / "samples" / "veyra-ferry-handbook.pdf"]):
             assert event.error is None
@@ -199,6 +239,30 @@ def test_more_that_is_asked_is_answered_from_the_place_alone(filled: Library) ->
     other = ask(filled, "What deposit does article 2 ask for?")
     assert {citation.title for citation in other.citations} == {"Loan of the long boat"}
     assert ask(filled, "What deposit does clause 2.3 ask for?").abstained
+    assert ask(filled, "How many pages does clause 2.3 have?", within="Lease").abstained
+
+
+def test_a_section_goes_on_to_the_next_of_its_kind(filled: Library) -> None:
+    first = plain(ask(filled, "What does Item 1 say?", within="Report"))
+    assert "nine berths" in first
+    assert "Storms" not in first
+    assert "dredged each March" in plain(ask(filled, "What is in appendix B?", within="Report"))
+    assert "Storms" in plain(ask(filled, "What does item 1A say?", within="Report"))
+    for question in ("section 4", "What does note 2 say?"):  # a line of code, and what is called an item
+        assert ask(filled, question, within="Report").outcome == "not found"
+
+
+def test_a_model_writes_of_a_place_what_is_asked_of_it_alone(filled: Library) -> None:
+    model = "gguf:tiny.gguf"
+    lease = Scope(documents=tuple(one.id for one in filled.documents() if "Lease" in one.title))
+    quoted = list(filled.stream("What does clause 2.3 say?", model=model, scope=lease))[-1].answer
+    assert quoted is not None
+    assert (quoted.model, plain(quoted)) == ("extractive", "2.3 Heating costs are paid apart.")
+    for question in ("What deposit does clause 2.2 ask for?", "Explain clause 2.2"):
+        written = list(filled.stream(question, model=model, scope=lease))[-1].answer
+        assert written is not None
+        assert written.model == model
+        assert {hit.text.split()[0] for hit in written.hits} == {"2.2"}
 
 
 def test_documents_that_have_it_are_each_named(filled: Library) -> None:
