@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import chat_stream, conversation_menu, conversations, models, question_line, resources, starting
+from pages.parts import (
+    chat_stream,
+    conversation_menu,
+    conversations,
+    models,
+    next_steps,
+    question_line,
+    resources,
+    starting,
+)
 from pages.parts.refreshing import recovering
 
 
 def main() -> None:
     """Draw the page."""
     library = resources.library()
+    next_steps.search()
     chosen = conversations.current()
     with recovering(library):
         with st.sidebar:

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import chat_widget, conversations, formatting, passage, resources, searched
+from pages.parts import chat_widget, conversations, formatting, next_steps, passage, resources, searched
 from pages.parts.components import component
 from pages.parts.refreshing import fragment
 from pages.parts.running_answers import RunningAnswer
@@ -96,6 +96,8 @@ def _draw_message(conversation: str, index: int, message: Message, *, last: bool
     chosen = st.session_state.get("chat_passage")
     active = chosen["number"] if chosen and chosen["message"] == message.id else None
     data = chat_widget.kept(message, active) | {"latest": latest}
+    if last and message.answer is not None:
+        data["next"] = next_steps.offered(resources.library(), conversation, message.answer)
     # An unfinished answer in the midst of a conversation stays where it is; the last one gives way.
     unfinished = message.answer is None or message.answer.stopped
     chat_widget.draw(
@@ -103,6 +105,7 @@ def _draw_message(conversation: str, index: int, message: Message, *, last: bool
         on_retry=partial(ask, message.question, message.id if last and unfinished else None),
         on_rate=_rater(key, message), on_searched=partial(_show_searched, message.id),
         on_edit=_editor(key, message.id), on_back=partial(_bring_back, message.id),
+        on_next=_stepper(key, conversation, message),
     )  # fmt: skip
 
 
@@ -170,6 +173,15 @@ def _editor(key: str, message_id: str) -> Callable[[], None]:
             ask(question, message_id)
 
     return ask_again
+
+
+def _stepper(key: str, conversation: str, message: Message) -> Callable[[], None]:
+    def step() -> None:
+        if question := next_steps.take(st.session_state[key]["next"], conversation, message):
+            ask(question, message.id)
+        st.session_state["chat_whole_page"] = True
+
+    return step
 
 
 def _bring_back(message_id: str) -> None:

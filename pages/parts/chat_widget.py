@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pages.parts import formatting, markdown, passage
 from pages.parts.components import component
 from pages.parts.running_answers import RunningAnswer
-from rag_core.domain import COURTESY, Answer, Message, Result
+from rag_core.domain import COURTESY, Answer, Message, Outcome, Result, Sentence
 from rag_core.errors import LecternError
 from rag_core.exporting import answer_text, warning_of
 from rag_core.text.pages import counted
@@ -18,6 +18,9 @@ STAGES = {
     "searching": "Looking through your documents",
     "answering": "Writing the answer",
 }
+
+STATES: dict[Outcome, str] = {"answered": "done", "perhaps": "perhaps", "not found": "abstained"}
+PERHAPS = "Perhaps"
 
 CONFIDENCE = {
     "right": "probability that this answers the question",
@@ -42,12 +45,14 @@ def draw(
     on_searched: Callable[[], None] | None = None,
     on_edit: Callable[[], None] | None = None,
     on_back: Callable[[], None] | None = None,
+    on_next: Callable[[], None] | None = None,
 ) -> None:
     """Mount an exchange under a key that stays the same while its answer grows. `on_rate` hears of reasons too."""
     component("exchange")(
         key=key, data=data, on_open_change=on_open, on_retry_change=on_retry, on_rate_change=on_rate or _nothing,
         on_reason_change=on_rate or _nothing, on_searched_change=on_searched or _nothing,
         on_edit_change=on_edit or _nothing, on_back_change=on_back or _nothing,
+        on_next_change=on_next or _nothing,
     )  # fmt: skip
 
 
@@ -86,10 +91,9 @@ def kept(message: Message, active: int | None) -> dict[str, Any]:
 
 def whole(question: str, answer: Answer, active: int | None = None) -> dict[str, Any]:
     """A finished answer with its sources, how sure it is, and what is worth knowing about how it came about."""
-    state = "abstained" if answer.abstained else "done"
-    return _frame(question, state) | {
+    return _frame(question, STATES[answer.outcome]) | {
         "understood": answer.trace.query if answer.trace.restated else "",
-        "blocks": markdown.blocks(answer.text, answer.sentences),
+        "blocks": _blocks(answer.text, answer.sentences, answer.outcome),
         "sources": _sources(answer),
         "active": active,
         "stopped": answer.stopped,
@@ -108,8 +112,8 @@ def measured(result: Result, active: int | None = None) -> dict[str, Any]:
         for found in result.found
         if found.rank in cited
     ]
-    return _frame("", "abstained" if result.abstained else "done") | {
-        "blocks": markdown.blocks(result.answer, result.sentences),
+    return _frame("", STATES[result.outcome]) | {
+        "blocks": _blocks(result.answer, result.sentences, result.outcome),
         "sources": sources,
         "active": active,
     }
@@ -134,8 +138,23 @@ def _frame(question: str, state: str) -> dict[str, Any]:
     return {
         "question": question, "state": state, "stage": "", "understood": "", "steps": [], "blocks": [], "sources": [],
         "active": None, "stopped": False, "error": None, "facts": [], "notes": [], "rateable": False, "rating": None,
-        "reason": "", "searched": False, "copy": "", "editable": False, "replaced": "",
+        "reason": "", "searched": False, "next": [], "copy": "", "editable": False, "replaced": "",
     }  # fmt: skip
+
+
+def _blocks(text: str, sentences: Sequence[Sentence], outcome: Outcome) -> list[markdown.Block]:
+    """An answer laid out; of one in doubt what comes near, marked as that, between lines that are quiet."""
+    found = markdown.blocks(text, sentences)
+    says = [bool(block["runs"]) and block["runs"][0].get("text", "").startswith(f"{PERHAPS}:") for block in found]
+    if outcome != "perhaps" or True not in says:
+        return found
+    place = says.index(True)
+    first = found[place]["runs"][0]
+    first["text"] = first["text"].removeprefix(f"{PERHAPS}:").lstrip()
+    found[place] |= {"kind": "perhaps", "label": PERHAPS}
+    for block in (*found[:place], *found[max(place + 1, len(found) - 1) :]):
+        block["kind"] = "why"
+    return found
 
 
 def _nothing() -> None:

@@ -24,6 +24,12 @@ def choose(library: Library) -> ModelStatus:
     return chosen
 
 
+def take(model_id: str) -> None:
+    """Choose a model for the chat, as its list does."""
+    st.session_state["chat_model"] = model_id
+    _keep("chat_model")
+
+
 def agent(library: Library) -> None:
     """The choice whether an agent answers; kept for the library."""
     kept = library.preferences.get(AGENT)

@@ -12,6 +12,7 @@ from rag_core.domain.answers import (
     Conversation,
     Hit,
     Message,
+    Outcome,
     Retrieval,
     ScoreKind,
     Sentence,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from rag_core.domain.answers import Sentence
+from rag_core.domain.answers import Outcome, Sentence
 
 Origin = Literal["typed", "uploaded", "drafted", "asked", "sample"]
 RunState = Literal["waiting", "running", "done", "cancelled", "failed"]
@@ -172,6 +172,12 @@ class Result:
     tokens: Mapping[str, int] = field(default_factory=dict)
     error: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """As an answer's: an abstention that cites something says what comes near."""
+        near: Outcome = "perhaps" if any(one.citations for one in self.sentences) else "not found"
+        return near if self.abstained else "answered"
 
 
 @dataclass(frozen=True, slots=True)

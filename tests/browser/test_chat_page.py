@@ -160,10 +160,40 @@ def test_conversations_are_renamed_pinned_found_and_deleted(open_page: Open) -> 
     expect(page.get_by_text("Refunds")).to_have_count(0)
 
 
-def test_what_is_not_there_is_said_calmly(open_page: Open) -> None:
+def test_what_comes_near_is_doubted_and_a_model_can_be_asked(open_page: Open, small: openai_server.Script) -> None:
     page = open_page("chat")
-    ask(page, "What was the price of copper in Mongolia in 1743?")
+    ask(page, "how many passengers did the ferry carry in 2022?")
+    near = page.locator("[data-state=perhaps] .block")
+    expect(near.first).to_contain_text("Perhaps")
+    expect(near.first).to_contain_text("412,000 passengers")
+    expect(near.last).to_have_text("Not sure: it does not say “2022”.")
+    near.first.locator(".cite").click()
+    assert boxes(page) >= 1
+    page.keyboard.press("Escape")
+    small.hang_before, small.texts = -1, ("It carried 412,000 passengers in 2023 [1].",)
+    page.get_by_role("button", name="Ask small").click()
+    expect(page.locator("[data-state=done] .body")).to_contain_text("It carried 412,000")
+    expect(page.locator(".exchange .replaced")).to_contain_text("1 earlier answer kept")
+    page.get_by_role("radiogroup").get_by_text("Quotes").click()
+    idle(page)
+
+
+def test_what_is_not_there_is_said_with_what_to_do_next(open_page: Open) -> None:
+    page, asked = open_page("chat"), "What was the price of copper in Mongolia in 1743?"
+    ask(page, asked)
     expect(page.locator("[data-state=abstained] .body")).to_contain_text("Not found")
+    idle(page)
+    page.get_by_role("button", name="Choose where to look").click()
+    expect(page.locator("[data-testid=stPopoverBody]")).to_contain_text("Documents")
+    page.keyboard.press("Escape")
+    ask(page, "@handbook What is the capital of Peru?")
+    page.get_by_role("button", name="Ask all documents").click()
+    expect(page.locator(".st-key-chat_scope_menu")).to_contain_text("All documents")
+    expect(page.locator(".exchange .replaced")).to_contain_text("1 earlier answer kept")
+    page.get_by_role("button", name="Search for these words").click()
+    expect(page.get_by_role("heading", name="Search")).to_be_visible()
+    assert "q=What+is+the+capital+of+Peru" in page.url
+    expect(page.locator(".st-key-search_question input")).to_have_value("What is the capital of Peru?")
 
 
 def test_a_question_that_cannot_be_asked_is_kept(open_page: Open) -> None:

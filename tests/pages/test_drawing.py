@@ -182,11 +182,22 @@ def test_what_was_understood_is_shown_where_it_is_another_thing() -> None:
     assert chat_widget.whole("Why?", an_answer(trace=Trace(query="Why?")))["understood"] == ""
 
 
-def test_an_abstention_has_no_confidence_and_the_sources_of_what_is_closest() -> None:
-    data = chat_widget.whole("Why?", an_answer(abstained=True))
-    assert (data["state"], data["facts"]) == ("abstained", [])
+def test_a_perhaps_is_a_sentence_with_its_source_between_quiet_lines() -> None:
+    refused, near, doubt = "Not found in these documents.", "Perhaps: It is steel.", "Not sure: it does not say “2021”."
+    said = (Sentence(refused), Sentence(near, (1,)), Sentence(doubt))
+    answer = an_answer(text=f"{refused}\n\n{near} [1]\n\n{doubt}", sentences=said, abstained=True)
+    data = chat_widget.whole("Why?", answer)
+    assert (data["state"], data["facts"]) == ("perhaps", []), "its confidence is no answer's"
+    assert [(block["kind"], block["label"]) for block in data["blocks"]] == [
+        ("why", ""), ("perhaps", "Perhaps"), ("why", ""),
+    ]  # fmt: skip
+    assert data["blocks"][1]["runs"] == [{"text": "It is steel.", "style": "", "doubt": False}, {"cite": 1}]
     assert [source["title"] for source in data["sources"]] == ["Bridges"]
-    assert chat_widget.whole("Why?", an_answer(abstained=True, citations=()))["sources"] == []
+
+
+def test_what_is_not_found_has_no_sources() -> None:
+    data = chat_widget.whole("Why?", an_answer(abstained=True, citations=(), sentences=()))
+    assert (data["state"], data["facts"], data["sources"]) == ("abstained", [], [])
 
 
 def test_stages_give_way_to_text() -> None:

@@ -115,7 +115,8 @@ def test_how_a_question_went_in_words() -> None:
     told = [
         (a_result(1, at=2), "✓ right, passage  2"),
         (a_result(1, at=None), "✗ wrong, passage not found"),
-        (a_result(1, at=None, abstained=True), "✗ said “not found”, passage not found"),
+        (a_result(1, at=None, abstained=True, sentences=()), "✗ said “not found”, passage not found"),
+        (a_result(1, at=None, abstained=True), "✗ said “perhaps”, passage not found"),
         (a_result(1, at=3, answers=False), "✓ passage  3"),
         (a_result(1, at=None, answers=False), "✗ passage not found"),
         (a_result(1, error="No model."), "✗ failed"),
@@ -154,7 +155,8 @@ def test_a_measured_answer_is_drawn_without_question_and_mark() -> None:
     assert (data["question"], data["rateable"], data["state"], data["active"]) == ("", False, "done", 1)
     assert [source["number"] for source in data["sources"]] == [1]
     assert [run for block in data["blocks"] for run in block["runs"] if run.get("doubt")]
-    assert chat_widget.measured(a_result(1, abstained=True))["state"] == "abstained"
+    assert chat_widget.measured(a_result(1, abstained=True))["state"] == "perhaps"
+    assert chat_widget.measured(a_result(1, abstained=True, sentences=()))["state"] == "abstained"
 
 
 def test_questions_are_a_table_without_what_nobody_sees() -> None:

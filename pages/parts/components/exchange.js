@@ -140,6 +140,18 @@ const drawNotes = (notes, name) => drawOpening(notes.length === 1 ? `1 ${name}` 
 const drawFact = ({ words, meaning, lines }) =>
   drawOpening(words, [make("p", "meaning", meaning), drawOpening("Details", [drawLines(lines)])], "fact");
 
+// What can be done next; some steps open what the page has already.
+const drawNext = (steps, take) => {
+  const line = make("div", "next");
+  steps.forEach(({ act, words, press }) => {
+    const link = button("step", words);
+    // After this click is over, which would close what it opens.
+    link.onclick = () => (press ? setTimeout(() => document.querySelector(press)?.click()) : take(act));
+    line.append(link);
+  });
+  return line;
+};
+
 const drawRating = (rating) => {
   const group = make("span", "rating");
   group.setAttribute("role", "group");
@@ -271,6 +283,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.stopped) after.push({ part: "stopped" });
   if (data.error) after.push({ part: "error", error: data.error });
   if (data.sources.length) after.push({ part: "sources", sources: data.sources, active: data.active });
+  if (data.next.length) after.push({ part: "next", steps: data.next });
   const { facts, notes, steps, rateable, rating, searched, copy } = data;
   if (data.state === "working" && steps.length) after.push({ part: "steps", steps });
   else if (facts.length || notes.length || steps.length || rateable || searched || copy) {
@@ -283,6 +296,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (item.part === "stopped") return drawStopped();
     if (item.part === "replaced") return drawReplaced(item.words);
     if (item.part === "reason") return drawReason(item.rating, item.reason, (text) => setTriggerValue("reason", text));
+    if (item.part === "next") return drawNext(item.steps, (act) => setTriggerValue("next", act));
     if (item.part === "steps") return drawLines(item.steps, "steps quiet");
     if (item.part === "error") return drawError(item.error);
     if (item.part === "meta") return drawMeta(item);

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.parts import resources
-from rag_core.domain import Difference, Drawing, Question, Result, RowProblem, Run
+from rag_core.domain import Difference, Drawing, Outcome, Question, Result, RowProblem, Run
 
 Stamp = tuple[object, ...]
 
@@ -26,7 +26,7 @@ class Brief:
     known: bool
     rank: int | None
     correct: float | None
-    abstained: bool | None
+    outcome: Outcome
     error: str
 
     @property
@@ -76,5 +76,5 @@ def brief(result: Result) -> Brief:
         question_id=question.id, question=question.text, answerable=question.answerable,
         known=any(found.relevant is not None for found in result.found) or (bool(question.gold) and not result.found),
         rank=next((found.rank for found in result.found if found.relevant), None),
-        correct=result.metrics.get("correct"), abstained=result.abstained, error=result.error,
+        correct=result.metrics.get("correct"), outcome=result.outcome, error=result.error,
     )  # fmt: skip

@@ -92,5 +92,5 @@ def in_words(brief: Brief | None) -> str:
             return "place not known" if brief.answerable else "has no answer"
         return f"✓ {where}" if brief.rank else f"✗ {where}"
     right = brief.correct >= 0.5
-    said = "✓ right" if right else "✗ said “not found”" if brief.abstained else "✗ wrong"
+    said = "✓ right" if right else "✗ wrong" if brief.outcome == "answered" else f"✗ said “{brief.outcome}”"
     return f"{said}, {where}" if where else said

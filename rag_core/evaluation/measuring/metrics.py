@@ -61,13 +61,14 @@ METRICS: tuple[Metric, ...] = (
         "correct",
         "Correct answers",
         "How often the answer is right: it holds a reference answer or most of its words, cites a right passage where"
-        " no reference is given, or says “not found” where the library has no answer.",
+        " no reference is given, or says “perhaps” or “not found” where the library has"
+        " no answer.",
         "answer",
     ),
     Metric(
         "abstention",
         "Knows when to say “not found”",
-        "How often it answers where there is an answer, and says “not found” where there is none.",
+        "How often it answers where there is an answer, and says “perhaps” or “not found” where there is none.",
         "answer",
     ),
     Metric(

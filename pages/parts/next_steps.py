@@ -1,0 +1,59 @@
+"""What can be done next where a question has no sure answer: quiet links below it, and what each does."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import conversations, formatting, models, scoping
+from rag_core.domain import Answer, Message, Scope
+from rag_core.library import Library
+
+Step = dict[str, str]
+_LABEL_CHARS = 40
+_FILTERS = ".st-key-chat_scope_menu button"
+
+
+def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
+    """The steps, each with its words; `press` names what of the page it opens instead of calling `take`."""
+    if answer.outcome == "answered":
+        return []
+    nothing = answer.outcome == "not found"
+    steps = [{"act": "search", "words": "Search for these words"}] if nothing else []
+    steps += _elsewhere(library, conversation, answer)
+    quoting, *writing = [status for status in library.language_models.statuses() if status.ready]
+    if answer.model == quoting.id and writing:
+        leaves = " (leaves this machine)" if writing[0].remote else ""
+        label = formatting.shorten(writing[0].label, _LABEL_CHARS)
+        steps.append({"act": f"model {writing[0].id}", "words": f"Ask {label}{leaves}"})
+    return steps
+
+
+def take(act: str, conversation: str, message: Message) -> str:
+    """Prepare a step. Returns what is then to be asked in the message's place, "" where nothing is."""
+    query = message.answer.trace.query if message.answer else ""
+    if act == "search":
+        st.session_state["chat_search_for"] = query or message.question
+        return ""
+    if act == "widen":
+        conversations.narrow(conversation, Scope())
+        return query if "@" in message.question and query else message.question  # a name would narrow it again
+    if act.startswith("model "):
+        models.take(act.removeprefix("model "))
+    return message.question
+
+
+def search() -> None:
+    """Off to the Search page, if that was just asked for."""
+    if words := st.session_state.pop("chat_search_for", ""):
+        st.switch_page("pages/search.py", query_params={"q": words})
+
+
+def _elsewhere(library: Library, conversation: str, answer: Answer) -> list[Step]:
+    """To ask in other documents: in those chosen since, in all of them, or in some that are to be chosen."""
+    now, searched = conversations.scope(library, conversation), answer.trace.searched
+    if searched is not None and now != searched.scope:
+        return [{"act": "again", "words": f"Ask again: {scoping.in_words(now)}"}]
+    if now:
+        return [{"act": "widen", "words": "Ask all documents"}]
+    several = answer.outcome == "not found" and searched is not None and searched.documents > 1
+    return [{"act": "narrow", "words": "Choose where to look", "press": _FILTERS}] if several else []

@@ -1,0 +1,72 @@
+"""What the chat offers below a question without a sure answer, and what each step does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import next_steps
+from rag_core.domain import Answer, Message, ModelStatus, Scope
+from tests.pages.conftest import NOW, FakeLibrary, a_search, an_answer
+
+SMALL = ModelStatus("gguf:small.gguf", "small", True)
+GEMINI = ModelStatus("gemini", "Gemini", True, remote=True)
+NEAR = an_answer(abstained=True)
+ONE = Scope(documents=("bridges.txt",))
+
+
+def not_found(scope: Scope = Scope(), documents: int = 3) -> Answer:  # noqa: B008  frozen
+    return replace(NEAR, citations=(), trace=a_search(scope=scope, documents=documents))
+
+
+def words(library: FakeLibrary, answer: Answer) -> list[str]:
+    return [step["words"] for step in next_steps.offered(library, "c", answer)]  # type: ignore[arg-type]
+
+
+def test_steps_are_those_that_may_help(library: FakeLibrary) -> None:
+    search, ask_small = "Search for these words", "Ask small"
+    assert words(library, not_found()) == [search, "Choose where to look"]
+    assert words(library, not_found(documents=1)) == [search]
+    library.scopes["c"] = ONE
+    assert words(library, not_found(ONE, 1)) == [search, "Ask all documents"]
+    assert words(library, not_found()) == [search, "Ask again: 1 document"]
+    assert words(library, NEAR) == ["Ask all documents"]
+    library.scopes.clear()
+    assert words(library, NEAR) == []
+    library.statuses += (SMALL, GEMINI)
+    assert words(library, NEAR) == [ask_small]
+    assert words(library, replace(NEAR, model=SMALL.id)) == []
+    assert words(library, an_answer()) == []
+    library.statuses = (library.statuses[0], GEMINI)
+    assert words(library, NEAR) == ["Ask Gemini (leaves this machine)"]
+
+
+@pytest.mark.parametrize(
+    ("act", "question", "asked", "kept"),
+    [
+        ("search", "@bridges Why?", "", {"chat_search_for": "bridges"}),
+        ("widen", "Why?", "Why?", {}),
+        ("widen", "@bridges Why?", "bridges", {}),
+        ("model gguf:small.gguf", "Why?", "Why?", {"chat_model": "gguf:small.gguf"}),
+        ("again", "Why?", "Why?", {}),
+    ],
+)
+def test_a_step_prepares_what_it_asks(
+    library: FakeLibrary, act: str, question: str, asked: str, kept: dict[str, str]
+) -> None:
+    library.scopes["c"] = ONE
+
+    def script(act: str, message: object) -> None:
+        import streamlit as st
+
+        from pages.parts import next_steps
+
+        st.session_state["asked"] = next_steps.take(act, "c", message)  # type: ignore[arg-type]
+
+    test = AppTest.from_function(script, args=(act, Message("m", question, NOW, not_found(ONE)))).run()
+    assert not test.exception
+    assert test.session_state["asked"] == asked
+    assert all(test.session_state[name] == value for name, value in kept.items())
+    assert bool(library.scopes["c"]) == (act != "widen")
