@@ -36,7 +36,7 @@ _LEAD = (
 def _label(kind: PlaceKind) -> str:
     words = "|".join(NUMBER_WORDS)
     letter = _LETTER.get(kind, r"(?-i:[A-Z])(?!\w)")
-    return rf"(?!{_NO_LABEL})(?:{_DIGITS}|{_ROMAN}|(?:{words})\b|{letter})"
+    return rf"(?!{_NO_LABEL})(?:{_DIGITS}|{_ROMAN}|(?:{words})\b(?!-)|{letter})"
 
 
 def _mention(kind: PlaceKind, words: str) -> re.Pattern[str]:
@@ -56,7 +56,7 @@ _ORDINALS = {"first": "1", "erste": "1", "last": "last", "letzte": "last"}
 _LONGEST_RANGE = 50
 # The beginning of a line that is numbered: "4.2 ", "(b) ", "Article 4", "## 3. ", "Figure 2:".
 _NUMBERED = re.compile(
-    rf"^(?P<indent>[ \t]*)(?:[#>*]+[ \t]*)*\(?(?:(?P<word>{'|'.join(_WORDS.values())})\s*)?"
+    rf"^(?P<indent>[ \t]*+)[#>* \t]*+\(?(?:(?P<word>{'|'.join(_WORDS.values())})\s*)?"
     rf"(?P<label>{_DIGITS}|{_ROMAN}|(?:{'|'.join(NUMBER_WORDS)})\b|[a-z](?!\w))(?P<mark>[.):]*)"
     r"(?=\t\s*[^\W\d]|(?!\s*%)[^\w\t|]|$)",  # what other cells of figures follow is a table's row
     re.IGNORECASE | re.MULTILINE,

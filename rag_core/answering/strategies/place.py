@@ -172,8 +172,10 @@ def _says(caption: str) -> bool:
 
 
 def _joined(some: Sequence[Quote]) -> str:
-    """Sentences, headings and rows as one text."""
-    *others, last = (quote.text.rstrip(":") + ":" if quote.kind == "heading" else quote.text for quote in some)
+    """Sentences, headings and rows as one text, without a heading that the next line says again."""
+    after = [*(quote.text for quote in some[1:]), ""]
+    told = [quote for quote, text in zip(some, after, strict=True) if not text.startswith(quote.text)]
+    *others, last = (quote.text.rstrip(":") + ":" if quote.kind == "heading" else quote.text for quote in told)
     return " ".join([*(text if text.endswith((".", "!", "?", ":", ";")) else f"{text};" for text in others), last])
 
 

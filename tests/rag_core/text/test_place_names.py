@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from rag_core.text.place_names import is_mentioned, is_same, numbered_lines, place_in
@@ -44,6 +46,7 @@ def test_a_place_is_found(question: str, kind: str, labels: tuple[str, ...]) -> 
         "the table a friend made",
         "U.S. 5",
         "figure out 3",
+        "What is Rule Forty-two?",
     ],
 )
 def test_words_alone_are_no_place(question: str) -> None:
@@ -73,3 +76,12 @@ def test_lines_and_labels() -> None:
     assert place is not None
     assert is_mentioned(place, "as sec. 4 says")
     assert not is_mentioned(place, "as section 4.2 says")
+
+
+@pytest.mark.parametrize("run", ["#", " ", "* ", "4.", "i", "\t", "(", "section ", "page 1, ", "1 to ", "§"])
+def test_long_runs_take_no_longer_than_their_length(run: str) -> None:
+    text = run * (100_000 // len(run))
+    began = time.perf_counter()
+    list(numbered_lines(text))
+    place_in(text[:20_000])
+    assert time.perf_counter() - began < 2
