@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ agent_option = click.option(
 conversation_option = click.option("--conversation", metavar="ID", help="go on with this conversation")
 
 
-@command("ask", help="Answer one question, with citations.")
+@command("ask", help="Answer one question, with citations; or say what may answer it, or that nothing does.")
 @click.argument("question")
 @model_option
 @agent_option
@@ -56,6 +57,9 @@ def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         if answer["trace"]["restated"]:
             say(f"  understood as: {answer['trace']['query']}")
         cite(session, answer)
+        searched = answer["trace"]["searched"]
+        if answer["outcome"] == "not found" and searched and searched["documents"]:
+            say(f"  The passages that come nearest: lectern search {shlex.quote(answer['question'])}")
     return answer
 
 
