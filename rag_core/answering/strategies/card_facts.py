@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -54,7 +54,7 @@ class CardFacts(Strategy):
     """Says what cards know. Thread-safe."""
 
     def __init__(self, encode: Encode) -> None:
-        self._examples = Examples(_TEXTS, encode)
+        self._examples = Examples([_bare(text) for text in _TEXTS], encode)
 
     def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
         """The fact asked for, of each document that is meant; None where anything else is asked for, or none knows it.
@@ -84,9 +84,14 @@ class CardFacts(Strategy):
 
     def _asked(self, question: str, named: set[str]) -> str:
         """The fact of the nearest example; "" where none is near."""
-        bare = " ".join(word for word in question.split() if not (own := set(identity_terms(word))) or not own <= named)
-        best, cosine = self._examples.nearest(bare)
+        best, cosine = self._examples.nearest(_bare(question, named))
         return [kind for kind, some in _EXAMPLES.items() for _ in some][best] if cosine >= _NEAR else ""
+
+
+def _bare(text: str, named: Set[str] = frozenset()) -> str:
+    """A question without the names of what it asks of."""
+    words = (word for word in text.split() if not set(terms(word)) & set(terms(_THINGS)))
+    return " ".join(word for word in words if not (own := set(identity_terms(word))) or not own <= named)
 
 
 def _documents(question: Question, contents: Contents, named: set[str]) -> list[Document]:

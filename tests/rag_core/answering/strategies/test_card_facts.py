@@ -42,7 +42,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("Who wrote the TernNet paper?", "Ada Lund, Piet Hamre and Ines Kolar wrote “Terns and Their Winds”."),
         ("Who is the first author of the terns?", "Ada Lund is the first author of “Terns and Their Winds”."),
         ("Name the last author of TernNet", "Ines Kolar is the last author of “Terns and Their Winds”."),
-        ("who wrote the storm report?", "Written by Runa Dahl"),
+        ("who wrote the storm report?", "Runa Dahl wrote “Storm report of the harbour”."),
         ("How many pages does the storm report have?", "“Storm report of the harbour” has 1 page."),
         ("When was the paper on terns published?", "“Terns and Their Winds” is of 3 May 2021."),
     ],
