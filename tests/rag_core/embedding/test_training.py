@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from tests.benchmarks.drafted import drafted
-from tests.benchmarks.train_reader import Question, Sampler, factored, targets
+from tests.benchmarks.reading_questions import Question
+from tests.benchmarks.train_reader import Sampler, factored, targets
 
 LETTER = """# Harbourside Flats: house rules | house rules
 ## Keys
