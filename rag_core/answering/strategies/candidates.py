@@ -12,6 +12,7 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.matching import Floats, Matches, counted, matched
 from rag_core.answering.passages import merge_hits, quotes, with_heads
 from rag_core.answering.strategies.features import FEATURES, FIGURES, Evidence, with_cells
+from rag_core.answering.strategies.query_intent import is_unmeant
 from rag_core.answering.strategies.reader_scores import with_reading
 from rag_core.answering.strategies.spans import Unit, units
 from rag_core.answering.strategies.weights import reader
@@ -98,6 +99,7 @@ def _features(
         "hit": np.array([_cosine(unit.quote.hit) for unit in found]),
         "first": np.array([1 / (1 + rank[unit.quote.hit.chunk_id]) for unit in found]),
         "meant": np.array([meant.get(unit.quote.hit.document.id, 0.0) for unit in found]),
+        "unmeant": np.array([is_unmeant(unit.quote.hit.document.id, meant) for unit in found], dtype=np.float64),
         "cut": np.array([not unit.quote.complete for unit in found], dtype=np.float64),
         "question": np.array([text.endswith("?") for text in texts], dtype=np.float64),
         "short": np.array([len(terms(text)) < 4 for text in texts], dtype=np.float64),

@@ -21,7 +21,8 @@ from rag_core.answering.tables.matching_cells import CELL_FEATURES, years_of
 from rag_core.text.terms import terms
 
 _OF_FIRST = (
-    "near_share", "all_share", "all_names", "nearness", "asked", "first", "meant", "read", "span", "read_share",
+    "near_share", "all_share", "all_names", "nearness", "asked", "first", "meant", "unmeant", "read", "span",
+    "read_share",
 )  # fmt: skip
 _OF_CELLS = (
     "cells_all", "cells_worst", "cells_period", "cells_other_period", "cells_ahead", "cells_money", "cells_spanned",

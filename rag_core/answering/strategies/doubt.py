@@ -14,7 +14,7 @@ _MOST_WORDS = 2
 
 def doubt(evidence: Evidence, made: Composition) -> str:
     """Which words of the question what was read lacks, years, figures and names first; where none, that in general."""
-    held = counted(evidence.full[list(made.chosen)].max(axis=0))
+    held = counted(evidence.full[made.chosen[0]])
     words = evidence.matches.words
     spoken = made.quotes[0].hit.document.main_language
     functional = stop_words(language_of(" ".join(word.text for word in words), spoken, {spoken}))

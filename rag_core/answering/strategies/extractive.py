@@ -28,7 +28,7 @@ from rag_core.answering.strategies.composing import (
 from rag_core.answering.strategies.confidence_model import Trust, trust
 from rag_core.answering.strategies.doubt import doubt
 from rag_core.answering.strategies.features import Evidence
-from rag_core.answering.strategies.query_intent import QueryIntent
+from rag_core.answering.strategies.query_intent import QueryIntent, is_unmeant
 from rag_core.answering.strategies.rows import cell_said, row_said
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.tables.tables import Cell
@@ -38,7 +38,6 @@ from rag_core.retrieval.understanding import topic_of
 
 NO_AIM = QueryIntent()
 _SURE, _READ_SURE = 0.7, 0.9  # probabilities that the quotes, and the first one by the reader, answer
-_SURELY_MEANT, _AS_MEANT = 0.5, 0.4
 _NEARLY = 0.5  # of the first quote's probability, what a further one must have
 
 
@@ -164,10 +163,8 @@ def _worth_saying(read: _Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...
 
 
 def _of_the_meant(quotes: tuple[Quote, ...], meant: Mapping[str, float]) -> tuple[Quote, ...]:
-    """Without those of documents that the question means far less than the first one's, where it surely means that."""
-    sure = meant.get(quotes[0].hit.document.id, 0.0)
-    least = _AS_MEANT * sure if sure >= _SURELY_MEANT else 0.0
-    return tuple(quote for quote in quotes if meant.get(quote.hit.document.id, 0.0) >= least)
+    """Without those of documents that the question does not mean, save for the first."""
+    return (quotes[0], *(quote for quote in quotes[1:] if not is_unmeant(quote.hit.document.id, meant)))
 
 
 def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:

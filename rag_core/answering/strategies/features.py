@@ -20,15 +20,17 @@ FEATURES = (
     "tabular_figure", "tabular_own", "tabular_near", "tabular_nearness", "tabular_first", "tabular_meant",
     "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score",
     "cell", "worded_table", "read", "read_share", "span", "span_share", "tabular_read", "tabular_span",
+    "unmeant",
 )  # fmt: skip
 """Columns of `Evidence.features`.
 
 own, near, all: mean match of the question's words, weighted by rarity, in the unit, with what it leans on, and with
 its document's title and section; the shares count matches. worst: the least matched word. answers: something of the
 kind asked for stands there; anew: that the question does not say itself. meant: how surely the question means its
-document. prose_table: a row where no figure is asked for; worded_table: where words are. cell: how probably its best
-figure is the one asked for. read, span: log odds of the trained reader that the unit, and the best of its spans of
-words, answers, of those that it was given; the shares set them against all units and none.
+document; unmeant: whether it surely means another. prose_table: a row where no figure is asked for; worded_table: where
+words are. cell: how probably its best figure is the one asked for. read, span: log odds of the trained reader that the
+unit, and the best of its spans of words, answers, of those that it was given; the shares set them against all units and
+none.
 """
 
 FIGURES = ("number", "money", "percent", "date")

@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 
 from rag_core.domain import Retrieval
 
+_SURELY, _AS_MUCH = 0.5, 0.4
+
+
+def is_unmeant(document_id: str, meant: Mapping[str, float]) -> bool:
+    """Whether a question surely means another document: this one far less than the one that it means most."""
+    most = max(meant.values(), default=0.0)
+    return most >= _SURELY and meant.get(document_id, 0.0) < _AS_MUCH * most
+
 
 @dataclass(frozen=True, slots=True)
 class QueryIntent:

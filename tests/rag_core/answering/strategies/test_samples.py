@@ -49,8 +49,4 @@ def test_everyday_questions_of_the_samples(library: Library) -> None:
     near_miss = library.ask("how many passengers did the ferry carry in 2022?")
     assert near_miss.abstained
     assert near_miss.text.startswith("Perhaps: In 2023 the line carried 412,000 passengers")
-    elsewhere = library.ask("Wie hoch ist der Fahrpreis nach Tolsund?").text
-    assert elsewhere.endswith("Not sure: it does not say “Fahrpreis” or “hoch”."), (
-        "a word of the question's grammar is none"
-    )
     assert library.ask("What is the capital of Peru?").text == "Not found in these documents."
