@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import signal
 import subprocess
@@ -34,6 +35,8 @@ class Runner:
     def __init__(self, url: str, beat_s: float) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.rag_core.jobs.runner_process", url, str(_LEASE_S), str(beat_s)],
+            # Who is stopped within a transaction holds its locks: the server lets go of them.
+            env=os.environ | {"PGOPTIONS": "-c idle_in_transaction_session_timeout=1000"},
             cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
