@@ -53,7 +53,7 @@ _WITH_HEADS = 0.7  # of the samples have rows of tables with their heads
 _BETWEEN_CELLS, _FEWEST_CELLS = "  ", 3
 _TOLD = 20  # steps after which the loss is told
 _REPORTED = 40  # questions of each set
-_INVENTED, _POLICIES = 12_000, 700  # questions of PolicyQA, which are all alike
+_INVENTED, _POLICIES = 12_000, 700  # questions at most; those of policies are all alike
 _RANK = 128  # 64 lose a quarter of what was learned
 _SEPARATOR = 102
 _DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -446,7 +446,7 @@ def main() -> None:
     model = Model()
     if options.onward:
         model.go_on()
-    train(model, _learned_from(options.share), options.epochs, options.rate, Sampler(0))
+    train(model.to(_DEVICE), _learned_from(options.share), options.epochs, options.rate, Sampler(0))
     found = packed(model.cpu())
     report(model.to(_DEVICE), _kept_out(), weights="as shipped")
     np.savez(options.written, **found)

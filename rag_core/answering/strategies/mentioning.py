@@ -34,7 +34,6 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _ANY_NOUN = frozenset(terms("document file paper page report text source"))
-_COUNTED = re.compile(r"how many\b", re.IGNORECASE)
 _MOST_DOCUMENTS, _MOST_SHOWN = 5_000, 20
 _CONFIDENCE = 0.8
 
