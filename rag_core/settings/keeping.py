@@ -14,6 +14,8 @@ class StorageSettings(Group):
     """Where things are kept."""
 
     statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
+    # Whoever stands still within a transaction keeps its locks from all others until the server ends it.
+    pause_timeout_s: float = Field(default=30.0, gt=0, description="longest pause within a transaction, seconds")
     connect_timeout_s: float = Field(default=10.0, gt=0, description="longest wait for the database, seconds")
     # Each index follows the change log in a thread of its own, beside those who add, search and answer.
     pool_size: int = Field(default=8, ge=5, le=64, description="database connections held")

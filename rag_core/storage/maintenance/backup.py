@@ -34,7 +34,7 @@ from rag_core.storage.maintenance.archive import (
     Table,
     is_backup,
 )
-from rag_core.storage.postgres.database import unavailable
+from rag_core.storage.postgres.database import lift_limits, unavailable
 
 # Each after those that it refers to. A migration that makes a table adds its name here or below.
 TABLES = (
@@ -80,7 +80,7 @@ class Backup:
         try:
             with self._transaction() as connection:
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                connection.execute("SET LOCAL statement_timeout = 0")
+                lift_limits(connection)
                 with contextlib.closing(self._parts(connection)) as parts:
                     write_atomically(path, parts, check=check, kind="backup")
         except OSError as error:

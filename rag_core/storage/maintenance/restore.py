@@ -20,7 +20,7 @@ from rag_core.storage.blobs.folder import ID
 from rag_core.storage.blobs.notes import Note
 from rag_core.storage.maintenance.archive import Archive, Manifest, damaged
 from rag_core.storage.maintenance.backup import GONE, PASSING, TABLES, copy_command
-from rag_core.storage.postgres.database import MARK, Database, migrate, migrations
+from rag_core.storage.postgres.database import MARK, Database, lift_limits, migrate, migrations
 
 _FILE = re.compile(rf"files/{ID.pattern}")
 _NOTE = "restore"
@@ -80,7 +80,7 @@ class Restore:
         manifest = archive.manifest
         try:
             with self._database.transaction() as connection:
-                connection.execute("SET LOCAL statement_timeout = 0")
+                lift_limits(connection)
                 _check_empty(connection)
                 paired = connection.execute("SELECT value FROM preferences WHERE name = %s", (MARK,)).fetchone()
                 _go_back(connection, manifest)

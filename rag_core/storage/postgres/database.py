@@ -40,8 +40,9 @@ _POLL_S = 0.2
 _PATIENCE_S = 1.0
 # A connection that answered so lately is used without being asked whether it lives: each time is a round trip.
 _TRUSTED_S = 1.0
-# admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, and class 08: the connection itself.
-_LOSSES = ("57P01", "57P02", "57P03", "40P01")
+# admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, idle_in_transaction_session_timeout, and class
+# 08: the connection itself.
+_LOSSES = ("57P01", "57P02", "57P03", "40P01", "25P03")
 # The preference that says which data directory follows the database.
 MARK = "paired"
 # PostgreSQL refuses NUL and lone surrogates in text.
@@ -247,7 +248,7 @@ class Database:
         try:
             yield connection
             self._answered[connection] = time.monotonic()
-        except psycopg.OperationalError as error:
+        except (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
             self._answered.clear()  # what broke this one may have broken all
             raise ConnectionLost(error, pool) if _is_loss(error) else unavailable(error) from error
         finally:
@@ -288,9 +289,13 @@ class Database:
         register_vector(connection)
 
     def _options(self) -> dict[str, Any]:
+        limits = {
+            "statement_timeout": self._settings.statement_timeout_s,
+            "idle_in_transaction_session_timeout": self._settings.pause_timeout_s,
+        }
         return {
             "connect_timeout": max(1, round(self._settings.connect_timeout_s)),  # 0 would be for ever
-            "options": f"-c statement_timeout={int(self._settings.statement_timeout_s * 1000)}",
+            "options": " ".join(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()),
             "application_name": f"{self._name}, {_myself()}",  # PostgreSQL cuts it off after 63 bytes
         }
 
@@ -339,6 +344,12 @@ class Database:
                     migrate(connection, name, script)
 
 
+def lift_limits(connection: Connection[TupleRow]) -> None:
+    """Let the open transaction take as long as it needs."""
+    connection.execute("SET LOCAL statement_timeout = 0")
+    connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+
+
 def migrations() -> dict[str, bytes]:
     """Every migration, by name, in the order in which they are applied."""
     folder = resources.files("rag_core.storage.postgres") / "migrations"
@@ -352,7 +363,7 @@ def migrate(connection: Connection[TupleRow], name: str, script: bytes) -> None:
     connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
 
 
-def _is_loss(error: psycopg.OperationalError) -> bool:
+def _is_loss(error: psycopg.Error) -> bool:
     """Whether the same may work with another connection. psycopg gives a broken one no code."""
     return error.sqlstate is None or error.sqlstate in _LOSSES or error.sqlstate.startswith("08")
 

@@ -14,7 +14,7 @@ from accelerator.faults import reach
 from rag_core.domain import Profile
 from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.storage.postgres.changes import queue
-from rag_core.storage.postgres.database import Database, retried
+from rag_core.storage.postgres.database import Database, lift_limits, retried
 from rag_core.storage.postgres.edits import reembed_edits
 from rag_core.storage.postgres.pieces import kept_form
 
@@ -163,7 +163,7 @@ def take_over(connection: Connection[TupleRow], profile: Profile, indexes: Seque
     Returns the ready documents, which stay locked until the transaction ends. Raises StoreUnavailable when some chunk
     has no new vector.
     """
-    connection.execute("SET LOCAL statement_timeout = 0")
+    lift_limits(connection)
     rows = connection.execute(
         "UPDATE documents SET profile = %s WHERE profile IS NOT NULL RETURNING id, state", (profile.id,)
     ).fetchall()

@@ -38,7 +38,7 @@ def say(what: str, job: Job) -> None:
 
 def run(url: str, lease_s: float, beat_s: float) -> None:
     """Carry out jobs until the input ends."""
-    database = SharedDatabase(url, StorageSettings())
+    database = SharedDatabase(url, StorageSettings(pause_timeout_s=1))
 
     def work(job: Job, token: Cancellation) -> None:
         say("began", job)

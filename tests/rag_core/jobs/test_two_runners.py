@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import signal
 import subprocess
@@ -21,7 +20,7 @@ from rag_core import Cancellation, Library, Upload
 from rag_core.domain import Configuration, Job, Question
 from rag_core.errors import LeaseLost
 from rag_core.settings import StorageSettings
-from rag_core.storage.postgres.database import Database
+from rag_core.storage.postgres.database import ConnectionLost, Database, lift_limits
 from rag_core.storage.postgres.jobs import JobStore, check_leases
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.jobs.until import until
@@ -35,8 +34,6 @@ class Runner:
     def __init__(self, url: str, beat_s: float) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.rag_core.jobs.runner_process", url, str(_LEASE_S), str(beat_s)],
-            # Who is stopped within a transaction holds its locks: the server lets go of them.
-            env=os.environ | {"PGOPTIONS": "-c idle_in_transaction_session_timeout=1000"},
             cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -152,6 +149,26 @@ def test_a_token_is_checked_where_the_outcome_is_committed(url: str) -> None:
         assert store.put([Job("1", "work", state="done", created_at=now, token=token)]) == []
         store.leave("two")
         assert [(job.id, job.attempts) for job in store.some(store.free())] == [("2", 0)]
+    finally:
+        store.deafen()
+        database.close()
+
+
+def test_who_stands_still_within_a_transaction_keeps_no_lock(url: str) -> None:
+    database = Database(url, StorageSettings(pause_timeout_s=0.3))
+    store = JobStore(database, lease_s=60)
+    try:
+        store.put([Job("1", "work", created_at=datetime.now(UTC))])
+        with pytest.raises(ConnectionLost), database.transaction() as connection:
+            connection.execute("SELECT FROM jobs FOR UPDATE")
+            assert store.take(["1"], "two") == {}
+            time.sleep(0.6)
+            assert store.take(["1"], "two").keys() == {"1"}
+            connection.execute("SELECT FROM jobs")
+        with database.transaction() as connection:
+            lift_limits(connection)
+            time.sleep(0.6)
+            assert connection.execute("SELECT count(*) FROM jobs").fetchone() == (1,)
     finally:
         store.deafen()
         database.close()
