@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag_core.answering.encoding import Encode
+from rag_core.answering.planning.parts import about_subject
 from rag_core.answering.swapping import swapped_phrase
 from rag_core.domain import Message
 from rag_core.models.prompts import EARLIER, TURN
@@ -14,7 +15,7 @@ from rag_core.text.sentences import split_sentences
 from rag_core.text.terms import terms
 
 _OPENING = re.compile(
-    r"(?:and|but|or|so|also|then|ok(?:ay)?|what about|how about|what else|why|how so|really|more)\b[\s,]*", re.I
+    r"(?:and|but|or|so|also|then|und|et|ok(?:ay)?|what about|how about|what else|why|how so|really|more)\b[\s,]*", re.I
 )
 _BACK = re.compile(
     r"""\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|these|those|there|then|former|latter
@@ -38,7 +39,8 @@ _WHOLE_TURNS = 2
 def wordings(question: str, history: Sequence[Message], encode: Encode) -> tuple[str, ...]:
     """The ways in which a question can be searched for, of which its passages tell the best: one where that is sure.
 
-    A follow-up's are the question before with its phrase in it, if it fits, both questions joined, and it by itself.
+    A follow-up's are the question before with its phrase in it, if it fits, it with the name that its pronoun stands
+    for, both questions joined, and it by itself.
     One whose year or name was put into the question before is not asked by itself, nor one without a word of its own
     ("And what do they cost?" has one, "Why is that?" has none): there it says too little.
     """
@@ -50,7 +52,8 @@ def wordings(question: str, history: Sequence[Message], encode: Encode) -> tuple
     opening = _OPENING.match(question)
     swapped = swapped_phrase(question[opening.end() :], previous, encode) if opening else ""
     own = terms(_BACK.sub("", question[opening.end() :] if opening else question))
-    return (*filter(None, [swapped]), f"{previous.rstrip()} {question}", *([question] if own else []))
+    named = "" if all(map(str.isdigit, own)) else about_subject(question, previous)  # "What was it in 2021?"
+    return (*filter(None, [named, swapped]), f"{previous.rstrip()} {question}", *([question] if own else []))
 
 
 def is_follow_up(question: str) -> bool:

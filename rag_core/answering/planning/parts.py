@@ -25,7 +25,7 @@ _FOR_ALL = re.compile(r"(?:according to|at|for|from|in|on|under|with)\s[^,?;]+,\
 _PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
 # What asks about several things named before: "which is larger?", "by how much is it longer?".
 _OF_SEVERAL = re.compile(r"^which\b|\b(?:it|they|them|its|their)\b", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"\b(?:its|their)\b", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"\b(?:its|their|seine[rsmn]?)\b", re.IGNORECASE)
 _MOST = 6
 
 
@@ -48,6 +48,17 @@ def questions_of(question: str) -> tuple[str, ...]:
         has_year = has_name or lead or len(known.years) != 1 or understand(part).years
         said.append(f"{lead}{part}" if has_year else f"{part} in {known.years[0]}")
     return tuple(f"{part}?" for part in said)
+
+
+def about_subject(question: str, previous: str) -> str:
+    """A follow-up with the one name of the question before for its pronoun: "What about its weight?", asked after "What
+    does the Petrel cost?", is "What about the Petrel's weight?". "" where it has a name, or no such pronoun, or there
+    is not one name."""
+    known = understand(previous)
+    if len(known.names) != 1 or understand(question).names:
+        return ""
+    named = _named(question, _subject(previous, re.sub("['’]s?$", "", known.names[0])))
+    return named if named != question else ""
 
 
 def parts_of(query: str, question: str) -> tuple[str, ...]:
