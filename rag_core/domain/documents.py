@@ -97,7 +97,7 @@ class DocumentCard:
     title: the whole name ("Apple Inc. 10-K annual report 2020"). organisation: the company or body it is of. kind:
     "handbook", "earnings release", "invoice". period: in the document's words ("first quarter 2023"). year: the one it
     is about, else of. language: as of RFC 5646 ("en", "zh-Hant"). doi, abstract: of
-    a paper, as its first pages have them.
+    a paper, as its first pages have them. modified: the ISO date that the file says it was last changed on.
     """
 
     title: str
@@ -109,11 +109,12 @@ class DocumentCard:
     language: str = ""
     doi: str = ""
     abstract: str = ""
+    modified: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What reading makes of a file's bytes. `title`, `authors` and `year` are as the file says, or its name.
+    """What reading makes of a file's bytes. `title`, `authors`, `year`, `modified` are as the file says, or its name.
 
     to_recognise: the pages whose text is a picture that text recognition has yet to read.
     """
@@ -128,6 +129,7 @@ class ParsedDocument:
     notes: tuple[str, ...] = ()
     card: DocumentCard | None = None
     to_recognise: tuple[int, ...] = ()
+    modified: str = ""
 
     @property
     def found_title(self) -> str:
@@ -245,6 +247,11 @@ class Document:
     def is_code(self) -> bool:
         """Whether it is source code, whose lines are shown as they stand."""
         return self.media_type == "text/x-source"
+
+    @property
+    def is_mail(self) -> bool:
+        """Whether it is a message, which begins with its heads."""
+        return self.media_type == "message/rfc822"
 
     @property
     def file_name(self) -> str:

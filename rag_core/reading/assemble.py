@@ -40,6 +40,7 @@ def assemble(
         title=details.title or title_from(name),
         authors=details.authors,
         year=details.year,
+        modified=details.modified,
         language=details.language,
         sections=found,
         notes=(*_page_notes(raw), *([] if recognising else _scan_notes(scanned)), *details.notes),

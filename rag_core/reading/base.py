@@ -56,7 +56,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a document says about itself. `labels` maps page numbers to printed labels."""
+    """What a document says about itself. `labels` maps page numbers to printed labels. modified: an ISO date."""
 
     title: str = ""
     authors: str = ""
@@ -65,6 +65,7 @@ class Details:
     headings: tuple[Heading, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    modified: str = ""
 
 
 class Face(NamedTuple):

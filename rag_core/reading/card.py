@@ -44,6 +44,7 @@ def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
         language=_language(parsed),
         doi=find_doi(parsed.pages),
         abstract=find_abstract(parsed),
+        modified=parsed.modified,
     )
 
 

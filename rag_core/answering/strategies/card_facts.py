@@ -1,4 +1,5 @@
-"""Questions of a document as a thing are answered by its card: who wrote it, when, how it is called, its pages.
+"""Questions of a document as a thing are answered by its card: who wrote it, when, how it is called, its pages; of a
+mail by its heads: who sent it to whom, when, and what was attached.
 
 Such a question has no words but the names of its document and those of the examples in `card_facts.json`; the example
 that is nearest in meaning, names apart, tells which fact is asked for.
@@ -9,7 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 
@@ -33,7 +36,8 @@ _EXAMPLES: Mapping[str, Sequence[str]] = json.loads(
     Path(__file__).with_name("card_facts.json").read_text(encoding="utf-8")
 )
 _TEXTS = [text for some in _EXAMPLES.values() for text in some]
-_THINGS = "this it document paper book article report file Dokument tell name"  # what is asked of, which asks nothing
+_THINGS = "this it document paper book article report file mail email e-mail message Dokument tell name"
+"""What is asked of, which asks nothing."""
 _NEAR = 0.6  # least cosine with an example
 _LONGEST_WORDS = 24
 _OPENING = 4  # chunks in which a document names itself
@@ -70,7 +74,9 @@ class CardFacts(Strategy):
             return None
         named = set().union(*(_names(one, question.contents) for one in documents))
         kind = self._asked(question.text, named)
-        facts = [(one, fact) for one in documents if kind and (fact := _FACTS[kind](one, question.text))]
+        facts = [
+            (one, fact) for one in documents if kind and (fact := _fact(kind, one, question.text, question.contents))
+        ]
         return _written(question, facts, question.contents) if facts else None
 
     @cached_property
@@ -107,6 +113,18 @@ def _names(document: Document, contents: Contents) -> set[str]:
     return names_of(document) | set(identity_terms(" ".join(coined_names(opening))))
 
 
+def _fact(kind: str, document: Document, question: str, contents: Contents) -> Fact | None:
+    """What the card says, or, of a mail, its heads, which are the lines below its subject."""
+    if kind not in _HEADS:
+        return _FACTS[kind](document, question)
+    if not document.is_mail:
+        return None
+    names, telling = _HEADS[kind]
+    opening = "\n".join(hit.text for hit in contents.beginning(document, 1))
+    found = [match[1].strip() for name in names if (match := re.search(rf"^{name}: (.+)$", opening, re.MULTILINE))]
+    return Fact(telling.format(said=" and ".join(found), title=document.title), " ".join(found)) if found else None
+
+
 def _authors(document: Document, question: str) -> Fact | None:
     names = [name.strip() for name in re.split(r",|;|\band\b|&", document.authors) if name.strip()]
     if not names:
@@ -139,9 +157,23 @@ def _doi(document: Document, question: str) -> Fact | None:
     return Fact(f"The DOI of “{document.title}” is {doi}.", doi) if doi else None
 
 
+def _modified(document: Document, question: str) -> Fact | None:
+    with suppress(ValueError):  # the file may say anything
+        day = date.fromisoformat(document.card.modified if document.card else "")
+        return Fact(f"“{document.title}” was last changed on {day.day} {day:%B %Y}, as its file says.")
+    return None
+
+
 _FACTS: Mapping[str, Callable[[Document, str], Fact | None]] = {
-    "authors": _authors, "year": _year, "title": _title, "pages": _pages, "doi": _doi
+    "authors": _authors, "year": _year, "title": _title, "pages": _pages, "doi": _doi, "modified": _modified
 }  # fmt: skip
+_HEADS: Mapping[str, tuple[Sequence[str], str]] = {
+    "sender": (("From",), "{said} sent “{title}”."),
+    "recipients": (("To", "Cc"), "“{title}” was sent to {said}."),
+    "sent": (("Date",), "“{title}” was sent on {said}."),
+    "attachments": (("Attachments",), "Attached to “{title}”: {said}."),
+}
+"""Of each fact of a mail, its heads, and how they are told."""
 
 
 def _written(question: Question, facts: Sequence[tuple[Document, Fact]], contents: Contents) -> Written:

@@ -18,7 +18,7 @@ from rag_core.reading.flowing.mail_parts import Part, message_of, parts, text_of
 from rag_core.reading.flowing.unseen import hidden_note, hidden_texts
 
 _HEADERS = ("From", "To", "Cc", "Date")
-_DEEPEST = 4
+_DEEPEST, _MOST_ATTACHED = 4, 500
 _BROWSER = re.compile(r"\W*Saved by\b", re.IGNORECASE)  # what saved a page stands for who sent it
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 _PAGE = re.compile(r"\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
@@ -41,14 +41,17 @@ def read(path: Path, max_chars: int) -> Flow:
 def _blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
     """notes: filled with what was not read."""
     yield Block("heading", _subject(message), level)
-    yield Block("paragraph", "\n".join(f"{name}: {message[name]}" for name in _HEADERS if message.get(name)))
     found = list(parts(message))
+    attached = ", ".join(dict.fromkeys(part.name for part in found if part.kind == "attachment"))[:_MOST_ATTACHED]
+    heads = [f"{name}: {message[name]}" for name in _HEADERS if message.get(name)]
+    heads += [f"Attachments: {attached}"] if attached and message.get("From") else []  # a saved page's are its pictures
+    yield Block("paragraph", "\n".join(heads))
     texts = [part for part in found if part.kind == "text"]
     forwarded = [part for part in found if part.kind == "message"]
     for part in texts:
         yield from spared(_body(part, _subject(message), notes), "The text of the message", notes)
-    if attached := dict.fromkeys(part.name for part in found if part.kind == "attachment"):
-        notes.append(f"Attachments are not read: {', '.join(attached)[:500]}.")
+    if attached:
+        notes.append(f"Attachments are not read: {attached}.")
     if not forwarded and not any(text_of(part, []).strip() for part in texts):
         notes.append(f"The message “{_subject(message)[:100]}” has no text of its own.")
     for part in forwarded:

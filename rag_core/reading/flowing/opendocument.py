@@ -47,7 +47,10 @@ def read(path: Path, max_chars: int) -> Flow:
         found = (said.xpath(f"string(//*[local-name()='{name}'])").strip() for name in names if said is not None)
         return next(filter(None, found), "")
 
-    details = Details(named("title"), named("initial-creator", "creator"), language=named("language"), notes=notes)
+    details = Details(
+        named("title"), named("initial-creator", "creator"), language=named("language"), notes=notes,
+        modified=named("date")[:10],
+    )  # fmt: skip
     around = () if styles is None else styles.iter(f"{_STYLE}header", f"{_STYLE}footer")
     texts = ((one.tag.rpartition("}")[2].capitalize(), _joined(one)) for one in around)
     body = _Content(content)

@@ -37,7 +37,8 @@ def read(path: Path, max_chars: int) -> Flow:
         copy, notes = archive.mended(path)
         presentation = _opened(copy)
     said = presentation.core_properties
-    details = Details(said.title.strip(), said.author.strip(), language=said.language)
+    changed = said.modified.date().isoformat() if said.modified else ""
+    details = Details(said.title.strip(), said.author.strip(), language=said.language, modified=changed)
     return Flow(_blocks(presentation, notes), details, notes=notes)
 
 

@@ -44,7 +44,8 @@ def details_of(document: Any) -> Details:
     """What the document says of itself, nothing where that makes no sense."""
     try:
         said = document.core_properties
-        return Details(said.title.strip(), said.author.strip(), language=said.language)
+        changed = said.modified.date().isoformat() if said.modified else ""
+        return Details(said.title.strip(), said.author.strip(), language=said.language, modified=changed)
     except _ODD:
         return Details()
 

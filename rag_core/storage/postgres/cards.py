@@ -86,7 +86,7 @@ class CardStore:
         """Up to `limit` ready documents that have no card of this version."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                "SELECT id, media_type, title_read, authors, year, language, sections,"
+                "SELECT id, media_type, title_read, authors, year, language, sections, card ->> 'modified',"
                 " ARRAY(SELECT name FROM sources WHERE document_id = documents.id GROUP BY name"
                 " ORDER BY min(added_at), name)"
                 " FROM documents WHERE state = 'ready' AND card_version < %s ORDER BY id LIMIT %s",
@@ -105,9 +105,9 @@ class CardStore:
                 row[0],
                 ParsedDocument(
                     media_type=row[1], pages=tuple(found[row[0]]), title=row[2], authors=row[3], year=row[4],
-                    language=row[5], sections=tuple(Section(*section) for section in row[6]),
+                    language=row[5], sections=tuple(Section(*section) for section in row[6]), modified=row[7] or "",
                 ),
-                tuple(row[7]),
+                tuple(row[8]),
             )
             for row in rows
         ]  # fmt: skip

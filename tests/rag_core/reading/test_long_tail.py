@@ -44,7 +44,7 @@ def test_a_message_with_its_headers_and_what_is_attached(reader: Reader, tmp_pat
     assert (parsed.title, parsed.authors) == ("Fahrpläne für März", "Ada Moss")
     assert parsed.pages[0].text == (
         "Fahrpläne für März\n\nFrom: Ada Moss <ada@example.org>\nTo: bo@example.org\n"
-        "Date: Mon, 02 Mar 2020 10:00:00 +0100\n\nDear Bo,\n\nthe boats go at four – always."
+        "Date: Mon, 02 Mar 2020 10:00:00 +0100\nAttachments: plan.pdf\n\nDear Bo,\n\nthe boats go at four – always."
     )
     assert parsed.notes == ("Attachments are not read: plan.pdf.",)
 

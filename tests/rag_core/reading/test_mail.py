@@ -73,6 +73,7 @@ def test_all_texts_of_a_message_are_read_and_one_without_says_so(reader: Reader,
     parsed = written(reader, tmp_path, several)
     assert parsed.pages[0].text.endswith("At four.\n\nAt five.")
     assert parsed.notes == ("Attachments are not read: a.png.",)
+    assert "Ada <ada@example.org>\nAttachments: a.png\n" in parsed.pages[0].text
     for empty in (MIXED % b"xx" + b"--xx\n" + picture, HEAD + picture):
         assert written(reader, tmp_path, empty).notes == (
             "Attachments are not read: a.png.", "The message “Boats” has no text of its own.",
