@@ -10,6 +10,7 @@ from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import wordings
 from rag_core.answering.encoding import Encode, Encoder
 from rag_core.answering.question import Question, Search, check_question
+from rag_core.answering.strategies.absent_key import AbsentKey
 from rag_core.answering.strategies.base import PassageStrategy, Strategy
 from rag_core.answering.strategies.card_facts import CardFacts
 from rag_core.answering.strategies.courtesy import Courtesy
@@ -17,6 +18,7 @@ from rag_core.answering.strategies.mentioning import Mentioning
 from rag_core.answering.strategies.place import Place
 from rag_core.answering.strategies.quoted import Quoted
 from rag_core.answering.strategies.summary import Summary
+from rag_core.answering.strategies.tabular import Tabular
 from rag_core.answering.strategies.written import WrittenByModel
 from rag_core.answering.streaming import Progress, Worker
 from rag_core.answering.written import Written, abstain, answer_of
@@ -46,6 +48,8 @@ class Answerer:
         self._courtesy = Courtesy(encode)
         self._card_facts = CardFacts(encode)
         self._mentioning = Mentioning()
+        self._absent_key = AbsentKey()
+        self._tabular = Tabular(encode)
         self._summary = Summary(encoder.tokens, self._open_model)
         self._quoted = Quoted(encoder)
         self._written = WrittenByModel(encoder, self._open_model)
@@ -96,7 +100,10 @@ class Answerer:
         """The strategies for a question, in the order in which they are tried."""
         writer: PassageStrategy = self._quoted if question.model == EXTRACTIVE else self._written
         last = self._agentic(writer) if question.agent else writer
-        return [self._courtesy, self._card_facts, self._mentioning, self._summary, Place(last), last]
+        return [
+            self._courtesy, self._card_facts, self._mentioning, self._summary, Place(last), self._absent_key,
+            self._tabular, last,
+        ]  # fmt: skip
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:
         """Answer a question from what `search` finds.

@@ -13,9 +13,11 @@ from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
 from rag_core.retrieval.hierarchy.reducing import Floats
 from rag_core.retrieval.hits import hit_of
 from rag_core.retrieval.indexes import Indexes
+from rag_core.retrieval.tables import TableCache
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dense import Within
 from rag_core.storage.postgres.pieces import pieces_of
+from rag_core.tables.table import WholeTable
 
 _OF_PAGE = 6  # chunks before and behind a hit that are looked at as its page
 # For a document that the background has not clustered yet: seconds count, and few clusters do.
@@ -60,9 +62,10 @@ class Content:
 class Contents:
     """Reads documents as a whole. Raises StoreUnavailable."""
 
-    def __init__(self, storage: Storage, indexes: Indexes, scope: Scope | None = None) -> None:
+    def __init__(self, storage: Storage, indexes: Indexes, tables: TableCache, scope: Scope | None = None) -> None:
         self._storage = storage
         self._indexes = indexes
+        self._tables = tables
         self.scope = scope or Scope()
 
     def documents(self, most: int) -> tuple[list[Document], int]:
@@ -104,11 +107,37 @@ class Contents:
         rows, documents = self._indexes.rows(kept), self._indexes.documents(first.keys())
         return [hit_of(documents[ref[0]], rows[ref], 0.0) for ref in kept if ref in rows and ref[0] in documents]
 
+    def lacks(self, term: str) -> bool:
+        """Whether no document that may tell of its words holds a term; no while some wait for the index of words."""
+        seen = self._indexes.seen(self.scope)
+        return self._indexes.unknown([[term]])[0] or (seen is not None and not self._indexes.holds(term, seen))
+
+    def texts_like(self, term: str) -> list[str]:
+        """Texts of a few chunks of the scope's documents that hold a term spelt much alike."""
+        return self._indexes.like(term, self._indexes.seen(self.scope))
+
     def beginning(self, document: Document, most: int) -> list[Hit]:
         """The first chunks of a document, at most so many, as far as they are within the scope."""
         refs = [(document.id, number) for number in range(min(most, document.chunk_count))]
         found, within = self._indexes.rows(refs) if refs else {}, self._within()
         return [hit_of(document, found[ref], 0.0) for ref in refs if ref in found and (within is None or ref in within)]
+
+    def tables(self, document: Document) -> Sequence[WholeTable]:
+        """The tables of a document; none where the scope leaves out some of it. Raises StoreUnavailable."""
+        within = self._within()
+        is_whole = within is None or (document.id in within.rows and within.rows[document.id] is None)
+        return self._tables.tables(document).tables if is_whole else ()
+
+    def rows_of(self, document: Document, table: WholeTable, rows: Sequence[int]) -> list[tuple[int, Hit]]:
+        """Some rows of a table, each with the chunk in which it is cited; without those that no chunk holds."""
+        known = self._tables.tables(document)
+        at = {row: known.chunk_at(int(table.pages[row]), int(table.starts[row])) for row in rows}
+        found = self._indexes.rows([(document.id, index) for index in set(at.values()) if index is not None])
+        return [
+            (row, hit_of(document, found[document.id, index], 0.0))
+            for row, index in at.items()
+            if index is not None and (document.id, index) in found
+        ]
 
     def read(self, document: Document) -> Content | None:
         """What the scope leaves of a document; None where that is nothing."""

@@ -74,6 +74,14 @@ class Indexes(ABC):
     def holding(self, terms: Sequence[str], among: Collection[str]) -> list[Ref]:
         """Chunks of some documents that hold each of some terms; none where no index of words serves."""
 
+    def unknown(self, words: Sequence[Collection[str]]) -> list[bool]:
+        """Whether each word, given as its terms, is in no document; no where the index of words cannot say."""
+        return [False] * len(words)
+
+    def like(self, term: str, among: Collection[str] | None = None) -> list[str]:
+        """Texts of a few chunks that hold a term spelt much alike; none where the index of words cannot say."""
+        return []
+
     @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""

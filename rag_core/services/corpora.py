@@ -37,6 +37,7 @@ from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import documents_within, narrowed
 from rag_core.retrieval.spelling import corrected
+from rag_core.retrieval.tables import TableCache
 from rag_core.retrieval.understanding import is_asking, looked_for, understand
 from rag_core.services.kept_pieces import KeptPieces
 from rag_core.settings import ChunkingSettings, RetrievalSettings
@@ -69,6 +70,7 @@ class SearchService:
         self._embedder = embedder
         self._indexes = LibraryIndexes(storage)
         self._pipeline = Pipeline(self._indexes, rerankers)
+        self._tables = TableCache(storage)
         # More searches at once than cores would each wait for Python's lock: a third fewer are done in the same time.
         self._turns = threading.BoundedSemaphore(usable_cores())
 
@@ -131,7 +133,7 @@ class SearchService:
 
     def contents(self, scope: Scope) -> Contents:
         """Whole documents within a scope."""
-        return Contents(self._storage, self._pipeline.indexes, scope)
+        return Contents(self._storage, self._pipeline.indexes, self._tables, scope)
 
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""

@@ -44,13 +44,13 @@ def tables_of(page: Page) -> list[Table]:
     lines = list(lines_of(page.text))
     boxes = {line.start: [cell.box for cell in line.cells] for line in page.lines if line.cells}
     found: list[Table] = []
-    for first, last in _runs(lines):
+    for first, last in runs_of_rows(lines):
         within = [(start, text) for start, text in lines[first:last] if not is_rule(text)]
         places = [boxes.get(start + len(text) - len(text.lstrip()), []) for start, text in within]
         rows = tuple(_in_columns([cells_of(text) for _, text in within], places))
         caption = _caption(lines, first, last)
         start, end = lines[first][0], lines[last - 1][0] + len(lines[last - 1][1])
-        table = Table(page.number, start, end, caption, rows, _heads(rows))
+        table = Table(page.number, start, end, caption, rows, count_heads(rows))
         before = found[-1] if found else None
         if before and before.rows[0] == rows[0] and not page.text[before.end : start].strip():
             found[-1] = Table(
@@ -130,7 +130,7 @@ def _behind(before: Table, rows: Sequence[tuple[str, ...]]) -> Sequence[tuple[st
     return rows[again:]
 
 
-def _runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+def runs_of_rows(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     """Spans of lines with two rows or more; a short line between rows names a group of them."""
     at = 0
     while at < len(lines):
@@ -161,7 +161,7 @@ def _names_group(lines: Sequence[Line], at: int) -> bool:
     return bool(line) and len(line) <= _GROUP_CHARS and behind and not is_caption(line)
 
 
-def _heads(rows: Sequence[tuple[str, ...]]) -> int:
+def count_heads(rows: Sequence[tuple[str, ...]]) -> int:
     """The rows above the first that has a figure behind its first cell, at most four; one where none has. Behind one
     that has a cell of its own for every column only those without a label go on, as units do."""
     widest, is_whole = max(map(len, rows)), False

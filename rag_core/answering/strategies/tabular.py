@@ -1,0 +1,95 @@
+"""Answers from whole tables: a plan over all the rows of one, and a sentence that says what it found, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rag_core.answering.citations import Register
+from rag_core.answering.encoding import Encode
+from rag_core.answering.passages import Quote
+from rag_core.answering.question import Question, Search
+from rag_core.answering.strategies.base import Strategy
+from rag_core.answering.streaming import Progress
+from rag_core.answering.written import Written
+from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace
+from rag_core.retrieval.contents import Contents
+from rag_core.tables.asking import Ranked, best_plans, scene_of, trust, trust_signs
+from rag_core.tables.scoring import weights
+from rag_core.tables.table import WholeTable
+from rag_core.tables.wording import derivation, finding
+
+_MOST_DOCUMENTS = 8
+_SURE = 0.5  # of being right, from which on a plan answers
+_MOST_CITED = 8
+_FLOWING = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
+_MOST_COLUMNS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a plan over a document's table found, and the probability that it answers."""
+
+    document: Document
+    table: WholeTable
+    ranked: Ranked
+    trust: float
+
+
+class Tabular(Strategy):
+    """Answers from the tables of the documents that a search finds. Thread-safe."""
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+
+    def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
+        """What a plan finds; None where none is trusted. Raises StoreUnavailable."""
+        if question.contents is None:
+            return None
+        wording = question.wordings[0]
+        retrieval = search(wording)
+        progress.lap("search")
+        documents = {hit.document.id: hit.document for hit in retrieval.hits}
+        found = [
+            one
+            for document in list(documents.values())[:_MOST_DOCUMENTS]
+            if not document.media_type.startswith(_FLOWING) and not document.is_code
+            for one in self._asked(wording, document, question.contents, progress)
+        ]
+        best = max(found, key=lambda one: one.trust, default=None)
+        progress.lap("tables")
+        if best is None or best.trust < _SURE:
+            return None
+        return _written(best, retrieval, question.contents)
+
+    def _asked(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
+        for table in contents.tables(document):
+            progress.check()
+            if len(table.columns) <= _MOST_COLUMNS:
+                scene = scene_of(text, table, self._encode)
+                ranked = best_plans(scene, weights())
+                if ranked:
+                    yield Found(document, table, ranked[0], trust(trust_signs(scene, ranked), weights()))
+
+
+def _written(found: Found, retrieval: Retrieval, contents: Contents) -> Written | None:
+    """One sentence with what was found, and one with how; None where no row can be cited."""
+    rows = found.ranked.result.rows[:_MOST_CITED].tolist()
+    register = Register()
+    cited = contents.rows_of(found.document, found.table, rows)
+    numbers = tuple(dict.fromkeys(register.number(_quote(found.table, row, hit)) for row, hit in cited))
+    if not numbers and len(found.ranked.result.rows):
+        return None
+    first = Sentence(finding(found.ranked.plan, found.ranked.result, found.table), numbers)
+    how = Sentence(derivation(found.ranked.plan, found.ranked.result, found.table, found.document.title), ())
+    marks = "".join(f"[{number}]" for number in numbers)
+    return Written(
+        Retrieval((), Trace(query=retrieval.trace.query)), tuple({hit.chunk_id: hit for _, hit in cited}.values()),
+        f"{first.text} {marks}".rstrip() + f"\n\n{how.text}", sentences=(first, how),
+        citations=tuple(register.citations), confidence=found.trust,
+    )  # fmt: skip
+
+
+def _quote(table: WholeTable, row: int, hit: Hit) -> Quote:
+    start, end = int(table.starts[row]), int(table.ends[row])
+    return Quote(hit.text[max(start - hit.start, 0) : end - hit.start], start, end, "row", hit, 0, 0)

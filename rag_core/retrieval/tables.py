@@ -1,0 +1,60 @@
+"""The whole tables of documents, made of the texts of their pages as they are kept, and remembered while there is
+room."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.domain import Document
+from rag_core.storage import Storage
+from rag_core.tables.table import WholeTable, whole_tables
+
+_MOST_CELLS = 12_000_000  # some hundred bytes each where all are different
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentTables:
+    """A document's tables. chunks: page, begin and end of each of its chunks, int64 (chunks, 3)."""
+
+    tables: Sequence[WholeTable]
+    chunks: NDArray[np.int64]
+
+    @property
+    def cells(self) -> int:
+        """How many cells they have."""
+        return sum(len(table) * len(table.columns) for table in self.tables)
+
+    def chunk_at(self, page: int, start: int) -> int | None:
+        """The chunk that holds a place, or None: it was left out, or is being cut anew."""
+        pages, starts, ends = self.chunks.T
+        found = np.flatnonzero((pages == page) & (starts <= start) & (start < ends))
+        return int(found[0]) if len(found) else None
+
+
+class TableCache:
+    """Makes them when they are first asked for. Thread-safe."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._known: OrderedDict[Hashable, DocumentTables] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def tables(self, document: Document) -> DocumentTables:
+        """The tables of a document. Raises StoreUnavailable."""
+        key = (document.id, document.added_at, document.chunk_count, document.to_recognise)
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+            pages = self._storage.documents.pages(document.id)
+            chunks = self._storage.documents.spans([document.id]).get(document.id, np.empty((0, 3), np.int64))
+            made = self._known[key] = DocumentTables(whole_tables(pages), chunks)
+            while len(self._known) > 1 and sum(one.cells for one in self._known.values()) > _MOST_CELLS:
+                self._known.popitem(last=False)
+            return made

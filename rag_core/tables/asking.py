@@ -1,0 +1,99 @@
+"""Asks a table: the plans that fit a question best, what they find, and how far that is trusted."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.tables.links import Words, links_of
+from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, condition_sets, plans, rows_left, run
+from rag_core.tables.scoring import Scene, Scorer, Weights
+from rag_core.tables.table import WholeTable
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+_MOST_RUN = 40
+TRUST_SIGNS = (
+    "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
+    "no condition", "looks up", "counts", "named", "found", "nothing",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A plan with its score, its share of what speaks for all, and what it finds."""
+
+    plan: Plan
+    score: float
+    share: float
+    result: Result
+
+
+def scene_of(question: str, table: WholeTable, encode: Encode) -> Scene:
+    """A question before a table. `encode` turns texts into vectors of unit length, float32 (n, d)."""
+    asked, *heads = encode([question, *(column.head or "-" for column in table.columns)])
+    return Scene(Words(question), table, np.array([head @ asked for head in heads], dtype=np.float32))
+
+
+def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
+    """The plans of which most speaks, the best first; of those that find the same only the best, with the share of all
+    of these. None where nothing is found."""
+    scorer = Scorer(scene, known)
+    scored: list[tuple[float, int, Plan]] = []
+    for conditions in condition_sets(links_of(scene.words, scene.table)):
+        count = int(rows_left(scene.table, conditions).sum())
+        some = list(plans(scene.table, conditions, count))
+        scored += zip(scorer.scores(conditions, some, count), range(len(scored), len(scored) + len(some)), some)  # noqa: B905
+    best = heapq.nlargest(_MOST_RUN, scored)
+    total = sum(math.exp(score - best[0][0]) for score, _, _ in best)
+    alike: dict[object, Ranked] = {}
+    for score, _, plan in best:
+        result = run(plan, scene.table, rows_left(scene.table, plan.conditions))
+        if result is None:
+            continue
+        share = math.exp(score - best[0][0]) / total
+        key = result.value if result.value is not None else frozenset(result.texts)
+        before = alike.get(key)
+        alike[key] = replace(before, share=before.share + share) if before else Ranked(plan, score, share, result)
+    return sorted(alike.values(), key=lambda one: -one.share)
+
+
+def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
+    """What speaks for the best plan being right, in the order of `TRUST_SIGNS`."""
+    if not best:
+        return [0.0] * len(TRUST_SIGNS)
+    one, words = best[0], scene.words
+    conditions = one.plan.conditions
+    covered = {place for link in conditions for place in range(link.first, link.last)}
+    heads = {place for column in (one.plan.target, one.plan.by) if column >= 0 for place in scene.named[column]}
+    telling = set(words.telling)
+    left = telling - covered - heads
+    figures = {place for place in telling if words.plain[place][:1].isdigit()}
+    names = {place for place in telling if place and words.matches[place][0][:1].isupper()}
+    return [
+        one.share,
+        one.score / 10,
+        len(telling & covered) / max(len(telling), 1),
+        float(len(left)),
+        len(left) / max(len(telling), 1),
+        float(len(figures - covered)),
+        float(len(names - covered)),
+        float(sum(link.exact for link in conditions)),
+        float(sum(not link.exact for link in conditions)),
+        float(not conditions),
+        float(one.plan.operation == LOOK_UP),
+        float(one.plan.operation == COUNT),
+        float(bool(heads)),
+        min(len(one.result.rows), 20) / 20,
+        float(one.result.value == 0),
+    ]
+
+
+def trust(signs: Sequence[float], known: Weights) -> float:
+    """The probability, 0..1, that the best plan is right."""
+    weighed = sum(known.trust[name] * sign for name, sign in zip(TRUST_SIGNS, signs, strict=True))
+    return 1 / (1 + math.exp(-(weighed + known.trust["bias"])))

@@ -1,0 +1,197 @@
+"""What the words of a question stand for in a table: cells, numbers and dates, exactly, nearly, or compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+import numpy as np
+
+from rag_core.tables.table import Column, Mask, WholeTable, normalised
+from rag_core.tables.values import MONTHS, date_in, number_in
+from rag_core.text.stems import fold, stem
+from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
+
+_TOKEN = re.compile(r"\w+")
+_FIGURE = re.compile(r"(?<![\w.])[$€£¥]?\s?-?\d[\d,.'’]*\d%?|(?<![\w.,])-?\d%?")
+_LONGEST = 10
+_MOST_CODES = 2_000
+_FEWEST_LETTERS = 3
+_PERIOD = re.compile(r"(?:([^\W\d_]{3,})\.? )?((?:1[5-9]|20)\d\d)|([^\W\d_]{3,})")
+COMPARISONS = ("=", ">", "<")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words of a question, `first` to `last` (not included), that stand for cells of a column.
+
+    codes: the distinct cells. exact: they are those words, and no more. comparison: how a cell's number compares with
+    the one asked, "" for cells that are listed; value: the latter.
+    """
+
+    first: int
+    last: int
+    column: int
+    codes: tuple[int, ...] = ()
+    exact: bool = True
+    comparison: str = ""
+    value: float = 0.0
+    until: float = 0.0
+
+    def rows(self, table: WholeTable) -> Mask:
+        """The rows that it leaves."""
+        column = table.columns[self.column]
+        if not self.comparison:
+            return column.rows_of(self.codes)
+        numbers = column.numbers
+        with np.errstate(invalid="ignore"):
+            if self.comparison == "within":
+                found: Mask = (numbers >= self.value) & (numbers <= self.until)
+            elif self.comparison == ">":
+                found = numbers > (self.until or self.value)
+            elif self.comparison == "<":
+                found = numbers < self.value
+            else:
+                found = np.isclose(numbers, self.value, rtol=1e-9, atol=1e-9)
+        return found
+
+
+@dataclass(frozen=True)
+class Words:
+    """A question in words. starts: where each begins in the text."""
+
+    text: str
+
+    @cached_property
+    def matches(self) -> list[re.Match[str]]:
+        """Each word where it stands."""
+        return list(_TOKEN.finditer(self.text))
+
+    @cached_property
+    def plain(self) -> list[str]:
+        """The words as cells are compared."""
+        return [fold(match[0].casefold()) for match in self.matches]
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The words' stems."""
+        return [stem(word) for word in self.plain]
+
+    @cached_property
+    def telling(self) -> list[int]:
+        """The places of the words that are no function words."""
+        return [
+            place for place, word in enumerate(self.plain)
+            if word.isdigit() or (len(word) > 1 and word not in STOP_WORDS)
+        ]  # fmt: skip
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The words that a span of characters holds, as places."""
+        inside = [place for place, match in enumerate(self.matches) if match.start() >= start and match.end() <= end]
+        return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def links_of(words: Words, table: WholeTable) -> list[Link]:
+    """Everything that words of a question may stand for, the longest at each place; those that others hold are out."""
+    found: list[Link] = []
+    for place, column in enumerate(table.columns):
+        cells = [*_exact(words, place, column), *_partial(words, place, column)]
+        found += [one for one in cells if not any(_is_within(one, other) for other in cells)]
+        if column.kind == "number":
+            found += _numbers(words, place)
+        elif column.kind == "date":
+            found += _dates(words, place)
+    return found
+
+
+def _is_within(one: Link, other: Link) -> bool:
+    longer = other.last - other.first > one.last - one.first
+    same = (other.first, other.last) == (one.first, one.last)
+    return (longer and other.first <= one.first and one.last <= other.last) or (same and other.exact and not one.exact)
+
+
+def _exact(words: Words, place: int, column: Column) -> Iterator[Link]:
+    for first in range(len(words.plain)):
+        for last in range(min(first + _LONGEST, len(words.plain)), first, -1):
+            text = " ".join(words.plain[first:last])
+            codes = column.by_text.get(text) or column.by_text.get(_singular(text), ())
+            if codes and not (last == first + 1 and text in STOP_WORDS):
+                yield Link(first, last, place, codes)
+                break
+
+
+def _singular(text: str) -> str:
+    return text.removesuffix("s") if len(text) > _FEWEST_LETTERS else text
+
+
+def _partial(words: Words, place: int, column: Column) -> Iterator[Link]:
+    """Runs of words that some cells hold beside others."""
+    first = 0
+    while first < len(words.stems):
+        word = words.stems[first]
+        codes = set(column.by_word.get(word, ())) if first in words.telling and len(word) >= _FEWEST_LETTERS else set()
+        last = first + 1
+        while codes and last < len(words.stems) and (more := codes & set(column.by_word.get(words.stems[last], ()))):
+            codes, last = more, last + 1
+        if codes and len(codes) <= _MOST_CODES:
+            yield Link(first, last, place, tuple(sorted(codes)), exact=False)
+        first = last
+
+
+def _numbers(words: Words, place: int) -> Iterator[Link]:
+    for match in _FIGURE.finditer(words.text):
+        first, last = words.span(match.start(), match.end())
+        if (number := number_in(match[0])) and last:
+            yield from (Link(first, last, place, comparison=sign, value=number[0]) for sign in COMPARISONS)
+    for first, word in enumerate(words.plain):
+        if word in NUMBER_WORDS:
+            value = float(NUMBER_WORDS[word])
+            yield from (Link(first, first + 1, place, comparison=sign, value=value) for sign in COMPARISONS)
+
+
+def _dates(words: Words, place: int) -> Iterator[Link]:
+    """Days, months and years."""
+    taken: set[int] = set()
+    for length in range(min(6, len(words.matches)), 0, -1):
+        for first in range(len(words.matches) - length + 1):
+            last = first + length
+            if taken.isdisjoint(range(first, last)):
+                text = words.text[words.matches[first].start() : words.matches[last - 1].end()]
+                if period := _period(text):
+                    taken.update(range(first, last))
+                    for sign in ("within", ">", "<"):
+                        yield Link(first, last, place, comparison=sign, value=period[0], until=period[1])
+
+
+def _period(text: str) -> tuple[float, float] | None:
+    """The first and the last day of what a text names, in days since 1970: a day, a month of a year, a year."""
+    if day := date_in(text):
+        return (_days(day), _days(day))
+    found = _PERIOD.fullmatch(text)
+    if not found or not found[2]:
+        return None
+    year, month = int(found[2]), MONTHS.get((found[1] or "").casefold())
+    if found[1] and not month:
+        return None
+    last = date(year + (month or 12) // 12, (month or 12) % 12 + 1, 1)
+    return _days(date(year, month or 1, 1)), _days(last) - 1
+
+
+def _days(day: date) -> float:
+    return float((day - date(1970, 1, 1)).days)
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """Texts as a list in a sentence."""
+    return ", ".join(texts[:-1]) + " and " + texts[-1] if len(texts) > 1 else "".join(texts)
+
+
+def heads_named(words: Words, heads: Sequence[str]) -> list[list[int]]:
+    """For each head the places of the question's words that it has too."""
+    return [
+        [place for place in words.telling if words.stems[place] in {stem(word) for word in normalised(head).split()}]
+        for head in heads
+    ]

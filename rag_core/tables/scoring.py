@@ -1,0 +1,200 @@
+"""How well a plan fits a question: a log-linear model over words and columns (Pasupat and Liang 2015).
+
+A plan's score is the sum of what speaks for its operation, its columns and its conditions, each for itself, so that
+all plans of a question are scored in a moment and only the best are run. The weights are data, `weights.json`, made by
+`python -m tests.benchmarks.fit_tables`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.tables import plans as grammar
+from rag_core.tables.links import Link, Words, heads_named
+from rag_core.tables.plans import Plan
+from rag_core.tables.table import WholeTable
+
+Features = dict[str, float]
+_WEIGHTS = Path(__file__).with_name("weights.json")
+_PLACES = (*((number, f"row{number}") for number in (0, 1)), (4, "few"), (20, "some"))
+_CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: "different", grammar.SUM: "sum",
+            grammar.MEAN: "sum", grammar.LARGEST: "end", grammar.SMALLEST: "end", grammar.DIFFERENCE: "sum",
+            grammar.COMMONEST: "common", grammar.BEHIND: "next", grammar.BEFORE: "next"}  # fmt: skip
+_QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A question before a table. nearness: the cosine of each head with the question, float32 (columns,)."""
+
+    words: Words
+    table: WholeTable
+    nearness: NDArray[np.float32]
+
+    @cached_property
+    def named(self) -> list[list[int]]:
+        """For each column the words that its head has too."""
+        return heads_named(self.words, [column.head for column in self.table.columns])
+
+    @cached_property
+    def asks(self) -> str:
+        """The question word."""
+        text = " ".join(self.words.plain)
+        return next((word for word in _QUESTIONS if f" {word} " in f" {text} "), "none")
+
+    @cached_property
+    def behind(self) -> int:
+        """The place of the word right behind the question word, of "which city", or -1."""
+        last = self.asks.split()[-1]
+        place = self.words.plain.index(last) + 1 if last in self.words.plain else -1
+        return place if place < len(self.words.plain) else -1
+
+
+def operation_features(scene: Scene, operation: str, vocabulary: frozenset[str]) -> Features:
+    """What speaks for an operation: the question's words, by themselves and in pairs."""
+    words = scene.words.plain
+    pairs = [f"{one} {other}" for one, other in pairwise(words)]
+    found = {f"o {operation} {word}": 1.0 for word in (*words, *pairs) if word in vocabulary}
+    return found | {f"o {operation}": 1.0}
+
+
+def column_features(scene: Scene, place: int, role: str) -> Features:
+    """What speaks for a column in a role."""
+    column, named = scene.table.columns[place], scene.named[place]
+    telling = max(len(scene.words.telling), 1)
+    length = max(len(column.head.split()), 1)
+    found = {
+        f"{role} named": len(named) / telling,
+        f"{role} whole": float(bool(named) and len(set(named)) >= length),
+        f"{role} any": float(bool(named)),
+        f"{role} asked": float(scene.behind in named),
+        f"{role} near": float(scene.nearness[place]),
+        f"{role} nearest": float(place == int(np.argmax(scene.nearness))),
+        f"{role} first": float(place == 0),
+        f"{role} {scene.asks} {column.kind}": 1.0,
+        f"{role} {column.kind}": 1.0,
+        f"{role} key": float(column.is_key),
+        f"{role} empty": float(not column.head),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: frozenset[str]) -> Features:
+    """What speaks for conditions: how much of the question they explain, and how surely."""
+    words = scene.words
+    covered = {place for one in conditions for place in range(one.first, one.last)}
+    telling = set(words.telling)
+    figures = {place for place in telling if words.plain[place][:1].isdigit()}
+    capitals = {place for place in telling if place and words.matches[place][0][:1].isupper()}
+    columns = [one.column for one in conditions]
+    found = {
+        "c count": float(len(conditions)),
+        "c none": float(not conditions),
+        "c covered": len(covered & telling) / max(len(telling), 1),
+        "c covered words": float(len(covered & telling)),
+        "c figures left": float(len(figures - covered)),
+        "c names left": float(len(capitals - covered)),
+        "c or": float(len(columns) - len(set(columns))),
+    }
+    for one in conditions:
+        kind = scene.table.columns[one.column].kind
+        sign = one.comparison or ("exact" if one.exact else "part")
+        more = {
+            f"c {sign} {kind}": 1.0,
+            f"c {sign} words": float(one.last - one.first),
+            f"c {sign} many": float(len(one.codes) > 1),
+            "c head": float(bool(scene.named[one.column])),
+            f"c function {sign}": float(not telling & set(range(one.first, one.last))),
+            "c named head": float(set(range(one.first, one.last)) <= {p for some in scene.named for p in some}),
+        }
+        if one.comparison:
+            around = [*words.plain[max(one.first - 2, 0) : one.first], *words.plain[one.last : one.last + 2]]
+            more |= {f"c {sign} {word}": 1.0 for word in around if word in vocabulary}
+        for name, value in more.items():
+            found[name] = found.get(name, 0.0) + value
+    return {name: value for name, value in found.items() if value}
+
+
+def row_features(operation: str, count: int, total: int) -> Features:
+    """How many rows an operation is done with."""
+    size = next((name for most, name in _PLACES if count <= most), "many")
+    return {f"r {operation} {size}": 1.0, f"r {operation} all": float(count == total)}
+
+
+def joint_features(plan: Plan) -> Features:
+    """That a plan asks for a column that it has conditions on."""
+    constrained = {one.column for one in plan.conditions}
+    found = {f"j {role_of(plan.operation)}": float(plan.target in constrained), "j by": float(plan.by in constrained)}
+    return {name: value for name, value in found.items() if value}
+
+
+def role_of(operation: str) -> str:
+    """The role in which an operation's column is asked for."""
+    return _CLASSES.get(operation, "row")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Fitted weights by the names of features. vocabulary: words that speak for operations and comparisons."""
+
+    values: Mapping[str, float]
+    vocabulary: frozenset[str]
+    trust: Mapping[str, float]
+
+    def score(self, features: Features) -> float:
+        """The sum of what features weigh."""
+        return sum(self.values.get(name, 0.0) * value for name, value in features.items())
+
+
+@cache
+def weights() -> Weights:
+    """Those that ship."""
+    read = json.loads(_WEIGHTS.read_text(encoding="utf-8"))
+    return Weights(read["values"], frozenset(read["vocabulary"]), read["trust"])
+
+
+class Scorer:
+    """Scores the plans of one question over one table."""
+
+    def __init__(self, scene: Scene, known: Weights) -> None:
+        self._scene, self._known = scene, known
+        places = range(len(scene.table.columns))
+        self._operations = {
+            one: known.score(operation_features(scene, one, known.vocabulary)) for one in grammar.OPERATIONS
+        }
+        roles = {role_of(one) for one in grammar.OPERATIONS} | {"by"}
+        self._columns = {
+            (role, place): known.score(column_features(scene, place, role)) for role in roles for place in places
+        }
+
+    def scores(self, conditions: tuple[Link, ...], some: Sequence[Plan], count: int) -> list[float]:
+        """A score for each plan with the same conditions, which leave so many rows."""
+        base = self._known.score(condition_features(self._scene, conditions, self._known.vocabulary))
+        total = len(self._scene.table)
+        of_rows = {one: self._known.score(row_features(one, count, total)) for one in {plan.operation for plan in some}}
+        return [
+            base + of_rows[plan.operation] + self._operations[plan.operation]
+            + self._columns.get((role_of(plan.operation), plan.target), 0.0) + self._columns.get(("by", plan.by), 0.0)
+            + self._known.score(joint_features(plan))
+            for plan in some
+        ]  # fmt: skip
+
+
+def features_of(scene: Scene, plan: Plan, count: int, vocabulary: frozenset[str]) -> Features:
+    """All that speaks for a plan whose conditions leave so many rows: what weights are fitted on."""
+    found = operation_features(scene, plan.operation, vocabulary)
+    found |= condition_features(scene, plan.conditions, vocabulary)
+    found |= row_features(plan.operation, count, len(scene.table)) | joint_features(plan)
+    if plan.target >= 0:
+        found |= column_features(scene, plan.target, role_of(plan.operation))
+    if plan.by >= 0:
+        found |= column_features(scene, plan.by, "by")
+    return found

@@ -1,0 +1,192 @@
+"""A table as it is asked: typed columns over all of its rows, each row with its place in the document."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.domain import Page
+from rag_core.tables.values import Numbers, dates_in, numbers_in
+from rag_core.text.stems import fold, stem
+from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, runs_of_rows
+
+Kind = Literal["number", "date", "text"]
+_WORD = re.compile(r"\w+")
+Codes = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+_MOSTLY = 0.8  # of a column's cells are of its kind
+_TOTAL = frozenset(("total", "totals", "sum", "subtotal", "grand total", "gesamt", "summe", "total général", "somme"))
+_LONGEST = 12  # words of a cell that is a value, and no text
+"""Cells of more words are looked for nowhere."""
+
+
+def normalised(text: str) -> str:
+    """A text as cells and questions are compared: its words in small letters, without accents and signs."""
+    return " ".join(fold(word) for word in _WORD.findall(text.casefold()))
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of n rows. texts: the distinct cells; codes: which of these each row has, int32 (n,).
+
+    values: what each distinct cell is worth, in days since 1970 where it is a date, NaN where it is nothing.
+    """
+
+    head: str
+    texts: tuple[str, ...]
+    codes: Codes
+    kind: Kind
+    values: Numbers
+    unit: str = ""
+
+    @cached_property
+    def by_text(self) -> Mapping[str, tuple[int, ...]]:
+        """The distinct cells by their words."""
+        found: dict[str, list[int]] = {}
+        for code, text in enumerate(self.texts):
+            if text:
+                found.setdefault(normalised(text), []).append(code)
+        return {text: tuple(codes) for text, codes in found.items()}
+
+    @cached_property
+    def by_word(self) -> Mapping[str, tuple[int, ...]]:
+        """The distinct cells of words by each of their stems."""
+        found: dict[str, list[int]] = {}
+        if self.kind == "text":
+            for text, codes in self.by_text.items():
+                words = text.split()
+                if len(words) <= _LONGEST:
+                    for word in {stem(word) for word in words}:
+                        found.setdefault(word, []).extend(codes)
+        return {word: tuple(codes) for word, codes in found.items()}
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What each row's cell is worth, float64 (n,)."""
+        found: Numbers = self.values[self.codes]
+        return found
+
+    @cached_property
+    def is_key(self) -> bool:
+        """Whether no two rows have the same cell."""
+        return len(self.texts) == len(self.codes)
+
+    def rows_of(self, codes: Sequence[int]) -> Mask:
+        """The rows whose cell is one of some distinct ones."""
+        wanted = np.zeros(len(self.texts), bool)
+        wanted[list(codes)] = True
+        found: Mask = wanted[self.codes]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class WholeTable:
+    """Rows under one head. pages, starts, ends: where each row stands, int32 (n,). totals: rows that sum up others.
+
+    name: what stands above it; "" where nothing does.
+    """
+
+    columns: tuple[Column, ...]
+    pages: Codes
+    starts: Codes
+    ends: Codes
+    totals: Mask
+    name: str = ""
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def text(self, row: int, column: int) -> str:
+        """A cell as it stands in the document."""
+        one = self.columns[column]
+        return one.texts[int(one.codes[row])]
+
+
+@dataclass
+class _Rows:
+    """A table being read."""
+
+    heads: tuple[str, ...]
+    name: str
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+    places: list[tuple[int, int, int]] = field(default_factory=list)
+
+
+def whole_tables(pages: Sequence[Page]) -> list[WholeTable]:
+    """The tables in the texts of a document's pages, which say a long one's head again every few rows.
+
+    One without a head, or with fewer than two columns, is none.
+    """
+    found: list[_Rows] = []
+    for page in pages:
+        lines = list(lines_of(page.text))
+        behind = 0
+        for first, last in runs_of_rows(lines):
+            rows = [(start, line) for start, line in lines[first:last] if not is_rule(line)]
+            _take(found, page.number, rows, _name(lines[behind:first]))
+            behind = last
+    return [table_of(one.heads, one.rows, one.places, one.name) for one in found if len(one.heads) > 1 and one.rows]
+
+
+def table_of(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], places: Sequence[tuple[int, int, int]], name: str = ""
+) -> WholeTable:
+    """A table of rows of cells, each with its page, start and end; empty cells at a row's end may be missing."""
+    width = len(heads)
+    even = [(*row[:width], *[""] * (width - len(row))) for row in rows]
+    where = np.array(places, dtype=np.int32).reshape(-1, 3)
+    totals = np.array([normalised(next(filter(None, row), "")) in _TOTAL for row in even], dtype=bool)
+    columns = tuple(_column(head, cells) for head, cells in zip(heads, zip(*even, strict=True), strict=True))
+    return WholeTable(columns, where[:, 0], where[:, 1], where[:, 2], totals, name)
+
+
+def _take(found: list[_Rows], page: int, lines: Sequence[tuple[int, str]], name: str) -> None:
+    """Add the rows of a run of lines to the table whose head they repeat, or as a new one."""
+    cells = [tuple(line[start:end] for start, end in cell_spans(line)) for _, line in lines]
+    count = count_heads(cells)
+    heads = _heads(cells[:count], max(map(len, cells)))
+    if name or not found or found[-1].heads != heads:  # a title between parts what looks alike
+        found.append(_Rows(heads, name))
+    for (start, line), row in zip(lines[count:], cells[count:], strict=True):
+        if len(row) > 1:  # one cell names a group of rows
+            found[-1].rows.append(row)
+            found[-1].places.append((page, start, start + len(line)))
+
+
+def _heads(rows: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
+    """One head for each column, of all the rows above it; one that has none is called by its number."""
+    parts = [[row[place] for row in rows if place < len(row) and row[place]] for place in range(width)]
+    return tuple(" ".join(dict.fromkeys(part)) for part in parts)
+
+
+def _name(lines: Sequence[tuple[int, str]]) -> str:
+    """What stands right above a table."""
+    return next((text.strip() for _, text in reversed(lines) if text.strip() and "\t" not in text), "")
+
+
+def _column(head: str, cells: Sequence[str]) -> Column:
+    distinct = {text: code for code, text in enumerate(dict.fromkeys(cells))}
+    codes = np.fromiter((distinct[cell] for cell in cells), np.int32, len(cells))
+    texts = tuple(distinct)
+    counts = Counter(codes.tolist())
+    kind, values, unit = _typed(texts, [counts[code] for code in range(len(texts))])
+    return Column(head, texts, codes, kind, values, unit)
+
+
+def _typed(texts: Sequence[str], counts: Sequence[int]) -> tuple[Kind, Numbers, str]:
+    """What most cells of a column are, and what each distinct one is worth."""
+    weights = np.array([count * bool(text.strip(" -–—")) for text, count in zip(texts, counts, strict=True)])
+    numbers, unit = numbers_in(texts)
+    dates = dates_in(texts)
+    share = {"date": weights @ ~np.isnan(dates), "number": weights @ ~np.isnan(numbers)}
+    for kind, values in (("date", dates), ("number", numbers)):
+        if weights.sum() and share[kind] >= _MOSTLY * weights.sum():
+            return kind, values, unit if kind == "number" else ""  # type: ignore[return-value]
+    return "text", np.full(len(texts), np.nan), ""

@@ -1,0 +1,101 @@
+"""What the cells of a column are worth: numbers and dates, as a whole column writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+_NUMBER = re.compile(
+    r"(?P<negative>[(+−–-]?)\s*(?P<before>[A-Z]{0,3}[$€£¥]|[A-Z]{3}\s)?\s*(?P<minus>[−–-]?)"
+    r"(?P<digits>\d[\d.,'’\u00a0\u202f ]*|\.\d+)\s*"
+    r"(?P<behind>%|[€$£¥]|[^\W\d_]{1,12}[23²³]?(?:/[^\W\d_]{1,4}[23²³]?)?)?\)?"
+)
+_GAPS = re.compile(r"[\s'’]")
+_DECIMAL_COMMA = re.compile(r"(?:^|\D)\d{1,3}(?:\.\d{3})*,\d{1,2}(?!\d)|,\d{4,}")
+_ISO = re.compile(r"((?:1[5-9]|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][\d:.]+Z?)?")
+_NUMERIC = re.compile(r"(\d{1,2})[-/. ]{1,2}(\d{1,2})[-/. ]{1,2}((?:1[5-9]|20)\d\d|\d\d)(?:[T ][\d:.]+)?")
+_WORDED = re.compile(r"(?:[^\W\d_]+,? )?(?:(\d{1,2})\.?(?:st|nd|rd|th)? )?(?:of )?([^\W\d_]{3,})\.?,? ?"
+                     r"(?:(\d{1,2})(?:st|nd|rd|th)?,? )?((?:1[5-9]|20)\d\d)?")  # fmt: skip
+_MONTHS = (
+    "jan january januar janvier enero gennaio janeiro januari",
+    "feb february februar février febrero febbraio fevereiro",
+    "mar march märz mars marzo março maart", "apr april avril abril aprile", "may mai mayo maggio maio mei",
+    "jun june juni juin junio giugno junho", "jul july juli juillet julio luglio julho",
+    "aug august août agosto augustus", "sep sept september septembre septiembre settembre setembro",
+    "oct october oktober octobre octubre ottobre outubro okt", "nov november novembre noviembre novembro",
+    "dec december dezember décembre diciembre dicembre dezembro dez",
+)  # fmt: skip
+MONTHS = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
+"""The number of a month by its names and their abbreviations, in lower case."""
+
+
+def number_in(text: str, *, decimal_comma: bool = False) -> tuple[float, str] | None:
+    """A number with what stands with it as its unit; None for any other text. Brackets make it negative."""
+    found = _NUMBER.fullmatch(text.strip())
+    if not found:
+        return None
+    digits = _GAPS.sub("", found["digits"].rstrip(".,' "))
+    thousands, mark = (".", ",") if decimal_comma else (",", ".")
+    digits = digits.replace(thousands, "").replace(mark, ".")
+    try:
+        value = float(digits)
+    except ValueError:  # 1.2.3 is none
+        return None
+    is_negative = found["minus"] or (found["negative"] and found["negative"] != "+")
+    if found["negative"] == "(" and not text.rstrip().endswith(")"):
+        return None
+    return (-value if is_negative else value), (found["before"] or found["behind"] or "").strip()
+
+
+def writes_decimal_comma(texts: Sequence[str]) -> bool:
+    """Whether the numbers of a column have commas before their decimals: some can be read in no other way."""
+    return any(map(_DECIMAL_COMMA.search, texts)) and not any(re.search(r"\d,\d{3}\.\d|\d\.\d{1,2}$", t) for t in texts)
+
+
+def date_in(text: str, *, month_first: bool = False) -> date | None:
+    """The day that a text is, or None: in figures with the year first or last, or with its month as a word."""
+    text = text.strip()
+    if found := _ISO.fullmatch(text):
+        return _day(int(found[1]), int(found[2]), int(found[3]))
+    if found := _NUMERIC.fullmatch(text):
+        first, second, year = (int(part) for part in found.groups())
+        day, month = (second, first) if month_first else (first, second)
+        return _day(year + (2000 if year < 70 else 1900) * (year < 100), month, day)
+    found = _WORDED.fullmatch(text)
+    if found and found[2].casefold() in MONTHS and found[4] and (found[1] or found[3]):
+        return _day(int(found[4]), MONTHS[found[2].casefold()], int(found[1] or found[3]))
+    return None
+
+
+def writes_month_first(texts: Sequence[str]) -> bool:
+    """Whether dates in figures begin with the month, as some of a column can be read in no other way."""
+    found = [match for match in map(_NUMERIC.fullmatch, texts) if match]
+    return any(int(match[2]) > 12 for match in found) and not any(int(match[1]) > 12 for match in found)
+
+
+def numbers_in(texts: Sequence[str]) -> tuple[Numbers, str]:
+    """Each text of a column as a number, NaN for what is none, and the unit that most stand with."""
+    comma = writes_decimal_comma(texts)
+    found = [number_in(text, decimal_comma=comma) for text in texts]
+    units = [one[1] for one in found if one and one[1]]
+    unit = max(set(units), key=units.count) if units else ""
+    return np.array([one[0] if one else np.nan for one in found]), unit
+
+
+def dates_in(texts: Sequence[str]) -> Numbers:
+    """Each text of a column as days since 1970, NaN for what is no date."""
+    first = writes_month_first(texts)
+    found = [date_in(text, month_first=first) for text in texts]
+    return np.array([(day - date(1970, 1, 1)).days if day else np.nan for day in found], dtype=np.float64)
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

@@ -1,0 +1,100 @@
+"""What a plan found, in one sentence, and how it was found, in another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from rag_core.tables import plans as grammar
+from rag_core.tables.links import Link, join_texts
+from rag_core.tables.plans import Plan, Result
+from rag_core.tables.table import Column, WholeTable
+from rag_core.tables.values import writes_decimal_comma
+
+_MOST_LISTED = 12
+_GROUPED = re.compile(r"\d[,.'’\u00a0\u202f ]\d{3}(?!\d)")
+_DECIMALS = re.compile(r"[.,](\d{1,6})\D*$")
+_SAMPLE = 200
+_HEADS = {
+    grammar.SUM: "Sum of {}", grammar.MEAN: "Mean {}", grammar.LARGEST: "Largest {}", grammar.SMALLEST: "Smallest {}",
+    grammar.DIFFERENCE: "Difference in {}", grammar.COUNT: "Count", grammar.DIFFERENT: "Different {}",
+    grammar.COMMONEST: "Most frequent {}", grammar.FIRST: "First {}", grammar.LAST: "Last {}",
+}  # fmt: skip
+_DONE = {
+    grammar.COUNT: "Counted", grammar.DIFFERENT: "Counted without repetitions", grammar.SUM: "Added up",
+    grammar.MEAN: "Averaged", grammar.LARGEST: "The largest", grammar.SMALLEST: "The smallest",
+    grammar.COMMONEST: "The most frequent", grammar.FIRST: "The first", grammar.LAST: "The last",
+    grammar.BEHIND: "The row behind", grammar.BEFORE: "The row before", grammar.DIFFERENCE: "Subtracted",
+}  # fmt: skip
+
+
+def finding(plan: Plan, result: Result, table: WholeTable) -> str:
+    """What was found: "Amount: 55.20", "Count: 288", "City: Oslo and Bern"."""
+    column = table.columns[plan.target] if plan.target >= 0 else None
+    head = _HEADS.get(plan.operation, "{}").format(column.head if column else "").strip() or "Found"
+    if result.value is not None:
+        return f"{head}: {_figure(result.value, plan.operation, column)}."
+    more = len(result.texts) - _MOST_LISTED
+    listed = [*result.texts[:_MOST_LISTED], *([f"{more} more"] if more > 0 else [])]
+    said = f"{head}: {join_texts(listed)}"
+    if plan.by >= 0 and len(result.rows):
+        by = table.columns[plan.by]
+        said += f" ({by.head}: {table.text(int(result.rows[0]), plan.by)})"
+    return f"{said}."
+
+
+def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str:
+    """How: of which rows of which table."""
+    done = _DONE.get(plan.operation, "Looked up")
+    if plan.by >= 0:
+        end = "largest" if plan.operation == grammar.ROW_LARGEST else "smallest"
+        done = f"By the {end} {table.columns[plan.by].head}"
+    name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
+    conditions = [condition(link, table) for link in _ordered(plan.conditions)]
+    where = f" where {join_texts(conditions)}" if conditions else ""
+    kept = int(grammar.rows_left(table, plan.conditions).sum())
+    rows = f"{kept} of {len(table)} rows" if conditions else f"all {len(table) - int(table.totals.sum())} rows"
+    return f"{done}: {rows} of {name}{where}."
+
+
+def condition(link: Link, table: WholeTable) -> str:
+    """A condition in words."""
+    column = table.columns[link.column]
+    if not link.comparison:
+        texts = [f"“{column.texts[code]}”" for code in link.codes[:3]]
+        more = len(link.codes) - len(texts)
+        return f"{column.head} is {' or '.join([*texts, *([f'{more} more'] if more else [])])}"
+    value, until = (_shown(number, column) for number in (link.value, link.until))
+    if link.comparison == "within":
+        return f"{column.head} is {value}" if value == until else f"{column.head} is from {value} to {until}"
+    sign = {"=": "is", ">": "is over", "<": "is under"}[link.comparison]
+    return f"{column.head} {sign} {until if link.comparison == '>' and column.kind == 'date' else value}"
+
+
+def _ordered(conditions: Sequence[Link]) -> list[Link]:
+    return sorted(conditions, key=lambda one: one.first)
+
+
+def _shown(value: float, column: Column) -> str:
+    if column.kind == "date":
+        return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
+    return f"{value:g}"
+
+
+def _figure(value: float, operation: str, column: Column | None) -> str:
+    """A figure as its column writes them, with the unit."""
+    if column is None or operation == grammar.DIFFERENT:
+        return f"{value:.0f}"
+    sample = [text for text in column.texts[:_SAMPLE] if text]
+    found = [len(match[1]) for text in sample if (match := _DECIMALS.search(text)) and not _GROUPED.search(match[0])]
+    decimals = max(found, default=0) + 2 * (operation == grammar.MEAN)
+    text = f"{value:,.{decimals}f}"
+    if operation == grammar.MEAN and "." in text:
+        text = text.rstrip("0").rstrip(".")
+    if not any(map(_GROUPED.search, sample)):
+        text = text.replace(",", "")
+    if writes_decimal_comma(sample):
+        text = text.translate(str.maketrans(",.", ".,"))
+    before = bool(column.unit) and any(text.strip("(-").startswith(column.unit) for text in sample[:20])
+    return f"{column.unit}{text}" if before else f"{text} {column.unit}".rstrip()

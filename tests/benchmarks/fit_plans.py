@@ -1,0 +1,171 @@
+"""Fits the weights of plans over tables, rag_core/tables/weights.json: `python -m tests.benchmarks.fit_plans`.
+
+Of each question the plans that find its answer are known, not which of them it means: the likelihood is of all of them
+together (Pasupat and Liang 2015). `trust` is fitted on questions kept out, some of them asked of another table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+
+from rag_core.embedding import open_embedder
+from rag_core.settings import Settings
+from rag_core.tables.asking import TRUST_SIGNS, best_plans, scene_of, trust_signs
+from rag_core.tables.links import Words, links_of
+from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
+from rag_core.tables.scoring import Scene, Weights, features_of
+from rag_core.tables import scoring
+from tests.benchmarks.measure import emit
+from tests.benchmarks.table_questions import Asked, encyclopaedia, invented, is_right
+
+_MOST_WRONG, _MOST_TRIED = 150, 4_000
+_FEWEST = 12
+_RIDGE = 0.02
+PATH = Path(scoring.__file__).with_name("weights.json")
+
+
+@dataclass(frozen=True)
+class Example:
+    """The plans of a question. right: how many of the first of them find its answer."""
+
+    features: Sequence[scoring.Features]
+    right: int
+
+
+def vocabulary(asked: Sequence[Asked]) -> frozenset[str]:
+    """The words and pairs that many questions have, names of what they are about left out by that."""
+    counts: Counter[str] = Counter()
+    for one in asked:
+        plain = Words(one.text).plain
+        counts.update({*plain, *(f"{a} {b}" for a, b in zip(plain, plain[1:], strict=False))})
+    return frozenset(word for word, count in counts.items() if count >= _FEWEST and not word.isdigit())
+
+
+def example(asked: Asked, scene: Scene, known: frozenset[str], chance: random.Random) -> Example | None:
+    """None where no plan finds the answer, or all do."""
+    right: list[tuple[Plan, int]] = []
+    wrong: list[tuple[Plan, int]] = []
+    for conditions in condition_sets(links_of(scene.words, asked.table)):
+        left = rows_left(asked.table, conditions)
+        count = int(left.sum())
+        for plan in plans(asked.table, conditions, count):
+            if len(right) + len(wrong) < _MOST_TRIED:
+                (right if is_right(run(plan, asked.table, left), asked.answers) else wrong).append((plan, count))
+    if not right or not wrong:
+        return None
+    some = [*right[:60], *chance.sample(wrong, min(_MOST_WRONG, len(wrong)))]
+    return Example([features_of(scene, plan, count, known) for plan, count in some], min(len(right), 60))
+
+
+def fitted(examples: Sequence[Example]) -> dict[str, float]:
+    """The weights under which the right plans are the likeliest, by name."""
+    names = sorted({name for one in examples for some in one.features for name in some})
+    places = {name: number for number, name in enumerate(names)}
+    columns, values, ends = [], [], [0]
+    for one in examples:
+        for some in one.features:
+            columns += [places[name] for name in some]
+            values += list(some.values())
+            ends.append(len(columns))
+    matrix = csr_matrix((np.array(values, np.float32), columns, ends), (len(ends) - 1, len(names)))
+    starts = np.cumsum([0, *(len(one.features) for one in examples)])
+    is_right = np.zeros(len(ends) - 1, bool)
+    for start, one in zip(starts, examples, strict=False):
+        is_right[start : start + one.right] = True
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        scores = matrix @ weights
+        top = np.repeat(np.maximum.reduceat(scores, starts[:-1]), np.diff(starts))
+        powers = np.exp(scores - top)
+        every = np.add.reduceat(powers, starts[:-1])
+        good = np.maximum(np.add.reduceat(powers * is_right, starts[:-1]), 1e-30)
+        per = np.diff(starts)
+        change = powers / np.repeat(every, per) - powers * is_right / np.repeat(good, per)
+        ridge = _RIDGE * len(examples) / 1000
+        return (
+            float(np.log(every / good).sum() + ridge * weights @ weights),
+            matrix.T @ change + 2 * ridge * weights,
+        )
+
+    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 150})
+    emit(benchmark="fit_plans", examples=len(examples), features=len(names), loss=round(found.fun / len(examples), 3))
+    return {name: round(float(weight), 4) for name, weight in zip(names, found.x, strict=True) if abs(weight) > 0.01}
+
+
+def report(
+    name: str, asked: Sequence[Asked], scenes: Sequence[Scene], known: Weights
+) -> list[tuple[list[float], bool]]:
+    """How often the best plan finds the answer; the signs of trust with whether it does."""
+    found = []
+    for one, scene in zip(asked, scenes, strict=True):
+        best = best_plans(scene, known)
+        found.append((trust_signs(scene, best), bool(best) and is_right(best[0].result, one.answers)))
+    emit(
+        benchmark="fit_plans",
+        set=name,
+        questions=len(asked),
+        right=round(float(np.mean([right for _, right in found])), 3),
+    )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--questions", type=int, default=3_000, help="of the encyclopaedia that are learned from")
+    parser.add_argument("--tables", type=int, default=120, help="invented tables that are learned from")
+    options = parser.parse_args()
+    settings = Settings()
+    embedder = open_embedder(settings.embedding, settings.models_dir)
+    chance = random.Random(0)
+    people = encyclopaedia("train")
+    asked = [*chance.sample(people, min(options.questions, len(people))), *invented(options.tables)]
+    known = vocabulary(asked)
+    kept = [*chance.sample(encyclopaedia("dev"), 400)]
+    ours = invented(25, seed=1)
+    emit(benchmark="fit_plans", vocabulary=len(known), asked=len(asked))
+    scene = lambda one: scene_of(one.text, one.table, embedder.encode_queries)  # noqa: E731
+    examples = [made for one in asked if (made := example(one, scene(one), known, chance))]
+    weights = Weights(fitted(examples), known, {})
+    signs = report("encyclopaedia, kept out", kept, [scene(one) for one in kept], weights)
+    signs += report("invented, kept out", ours, [scene(one) for one in ours], weights)
+    strangers = [Asked(one.text, chance.choice(kept).table, ()) for one in (*kept, *ours)]
+    signs += report("of other tables", strangers, [scene(one) for one in strangers], weights)
+    trust = fit_trust(signs)
+    PATH.write_text(
+        json.dumps({"trust": trust, "vocabulary": sorted(known), "values": weights.values}, indent=0) + "\n",
+        encoding="utf-8",
+    )
+
+
+def fit_trust(found: Sequence[tuple[list[float], bool]]) -> dict[str, float]:
+    """A logistic regression of whether the best plan is right."""
+    from sklearn.linear_model import LogisticRegression
+
+    signs, right = np.array([one for one, _ in found]), np.array([right for _, right in found])
+    model = LogisticRegression(C=10.0, max_iter=1000).fit(signs, right)
+    chances = model.predict_proba(signs)[:, 1]
+    for bound in (0.3, 0.5, 0.7, 0.8):
+        over = chances >= bound
+        emit(
+            benchmark="fit_plans",
+            trust_over=bound,
+            share=round(float(over.mean()), 3),
+            right=round(float(right[over].mean()), 3),
+        )
+    return {name: round(float(weight), 4) for name, weight in zip(TRUST_SIGNS, model.coef_[0], strict=True)} | {
+        "bias": round(float(model.intercept_[0]), 4)
+    }
+
+
+if __name__ == "__main__":
+    main()

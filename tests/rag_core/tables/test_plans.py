@@ -1,0 +1,127 @@
+"""Whole tables out of pages, links from words to cells, and what plans find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from rag_core.domain import Page
+from rag_core.tables import plans as grammar
+from rag_core.tables.links import Link, Words, links_of
+from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
+from rag_core.tables.table import WholeTable, table_of, whole_tables
+from rag_core.tables.wording import derivation, finding
+
+HEADS = ("Berth", "Owner", "Fee", "Since", "Paid")
+ROWS = (
+    ("B-101", "Ida Lund", "120.50", "2019-04-01", "yes"),
+    ("B-102", "Per Holm", "98.00", "2021-06-15", "no"),
+    ("B-103", "Ida Lund", "310.00", "2020-01-20", "no"),
+    ("B-104", "Ann Vik", "75.25", "2023-09-09", "yes"),
+    ("Total", "", "603.75", "", ""),
+)
+
+
+@pytest.fixture
+def berths() -> WholeTable:
+    return table_of(HEADS, ROWS, [(1, 10 * row, 10 * row + 9) for row in range(len(ROWS))], "Berths")
+
+
+def found(table: WholeTable, plan: Plan) -> tuple[Sequence[str], float | None]:
+    result = run(plan, table, rows_left(table, plan.conditions))
+    assert result is not None
+    return result.texts, result.value
+
+
+def link(table: WholeTable, question: str, column: int, comparison: str = "") -> Link:
+    return next(
+        one for one in links_of(Words(question), table) if (one.column, one.comparison) == (column, comparison)
+    )
+
+
+def test_columns_know_what_they_hold(berths: WholeTable) -> None:
+    assert [column.kind for column in berths.columns] == ["text", "text", "number", "date", "text"]
+    assert berths.columns[0].is_key
+    assert berths.totals.tolist() == [False] * 4 + [True]
+
+
+def test_a_long_table_whose_head_is_said_again_is_one_with_the_place_of_each_row() -> None:
+    first = "List\n\nName\tAge\nAnn\t12\nBob\t13\n\nName\tAge\nCem\t14"
+    second = "Name\tAge\nDan\t15\nEva\t16\n\nTown\tSize\nOslo\t3\nBern\t4"
+    people, towns = whole_tables([Page(1, first), Page(2, second)])
+    assert [column.head for column in people.columns] == ["Name", "Age"]
+    assert [people.text(row, 0) for row in range(5)] == ["Ann", "Bob", "Cem", "Dan", "Eva"]
+    assert people.pages.tolist() == [1, 1, 1, 2, 2]
+    assert first[people.starts[2] : people.ends[2]] == "Cem\t14"
+    assert [column.head for column in towns.columns] == ["Town", "Size"]
+    assert people.name == "List"
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "texts"),
+    [
+        ("What is the fee of B-103?", 0, ["B-103"]),
+        ("what is the fee of b 103", 0, ["B-103"]),
+        ("What does Lund pay?", 1, ["Ida Lund"]),
+        ("What does Ida Lund pay?", 1, ["Ida Lund"]),
+        ("Which fee is 310?", 2, []),
+    ],
+)
+def test_words_stand_for_cells(berths: WholeTable, question: str, column: int, texts: list[str]) -> None:
+    found = [one for one in links_of(Words(question), berths) if one.column == column]
+    listed = [berths.columns[column].texts[code] for one in found for code in one.codes]
+    assert [text for text in dict.fromkeys(listed) if text != "310.00"] == texts
+
+
+def test_conditions_hold_numbers_and_dates_against_cells(berths: WholeTable) -> None:
+    over = link(berths, "Which fees are over 100?", 2, ">")
+    assert rows_left(berths, [over]).tolist() == [True, False, True, False, False]
+    year = link(berths, "Who came in 2021?", 3, "within")
+    assert rows_left(berths, [year]).tolist() == [False, True, False, False, False]
+    later = link(berths, "Who came after 2020?", 3, ">")
+    assert rows_left(berths, [later]).tolist() == [False, True, False, True, False]
+    month = link(berths, "Who came in June 2021?", 3, "within")
+    assert rows_left(berths, [month]).tolist() == [False, True, False, False, False]
+
+
+def test_plans_find_what_they_say_without_the_total(berths: WholeTable) -> None:
+    lund = (link(berths, "Lund", 1),)
+    assert found(berths, Plan(lund, grammar.COUNT)) == ((), 2.0)
+    assert found(berths, Plan(lund, grammar.SUM, 2)) == ((), 430.5)
+    assert found(berths, Plan((), grammar.SUM, 2)) == ((), 603.75)
+    assert found(berths, Plan((), grammar.MEAN, 2)) == ((), 150.9375)
+    assert found(berths, Plan((), grammar.LARGEST, 2)) == (("310.00",), None)
+    assert found(berths, Plan((), grammar.ROW_SMALLEST, 1, 2)) == (("Ann Vik",), None)
+    assert found(berths, Plan((), grammar.ROW_LARGEST, 0, 3)) == (("B-104",), None)
+    assert found(berths, Plan((), grammar.COMMONEST, 1)) == (("Ida Lund",), None)
+    assert found(berths, Plan((), grammar.DIFFERENT, 1)) == ((), 3.0)
+    assert found(berths, Plan(lund, grammar.LOOK_UP, 0)) == (("B-101", "B-103"), None)
+    holm = (link(berths, "Holm", 1),)
+    assert found(berths, Plan(holm, grammar.BEHIND, 1)) == (("Ida Lund",), None)
+
+
+def test_conditions_on_one_column_are_alternatives_and_bounds_a_range(berths: WholeTable) -> None:
+    links = links_of(Words("Ida Lund or Per Holm"), berths)
+    assert rows_left(berths, links).sum() == 3
+    bounds = [one for one in links_of(Words("between 80 and 200"), berths) if one.column == 2]
+    over = next(one for one in bounds if one.comparison == ">" and one.value == 80)
+    under = next(one for one in bounds if one.comparison == "<" and one.value == 200)
+    assert rows_left(berths, [over, under]).tolist() == [True, True, False, False, False]
+
+
+def test_one_row_is_looked_up_and_a_key_is_not_counted(berths: WholeTable) -> None:
+    key = (link(berths, "B-102", 0),)
+    assert {plan.operation for plan in plans(berths, key, 1)} == {grammar.LOOK_UP, grammar.BEHIND, grammar.BEFORE}
+    assert () in condition_sets(list(key))
+
+
+def test_what_was_found_is_said_with_how(berths: WholeTable) -> None:
+    lund = (link(berths, "Lund", 1),)
+    plan = Plan(lund, grammar.SUM, 2)
+    result = run(plan, berths, rows_left(berths, lund))
+    assert result is not None
+    assert finding(plan, result, berths) == "Sum of Fee: 430.50."
+    assert (
+        derivation(plan, result, berths, "Harbour") == "Added up: 2 of 5 rows of “Harbour”, Berths where Owner is “Ida Lund”."
+    )
