@@ -19,6 +19,7 @@ from rag_core.answering.strategies.place import Place
 from rag_core.answering.strategies.quoted import Quoted
 from rag_core.answering.strategies.summary import Summary
 from rag_core.answering.strategies.tabular import Tabular
+from rag_core.answering.strategies.versions import Versions
 from rag_core.answering.strategies.written import WrittenByModel
 from rag_core.answering.streaming import Progress, Worker
 from rag_core.answering.written import Written, abstain, answer_of
@@ -102,7 +103,7 @@ class Answerer:
         last = self._agentic(writer) if question.agent else writer
         return [
             self._courtesy, self._card_facts, self._mentioning, self._summary, Place(last), self._absent_key,
-            self._tabular, last,
+            self._tabular, Versions(last, self._encoder), last,
         ]  # fmt: skip
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:

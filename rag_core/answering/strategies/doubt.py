@@ -5,6 +5,8 @@ from __future__ import annotations
 from rag_core.answering.matching import counted
 from rag_core.answering.strategies.composing import Composition
 from rag_core.answering.strategies.features import Evidence
+from rag_core.answering.summaries.subject import names_of
+from rag_core.retrieval.identity import identity_terms
 from rag_core.text.languages import language_of
 from rag_core.text.wordlists import stop_words
 
@@ -13,14 +15,17 @@ _MOST_WORDS = 2
 
 
 def doubt(evidence: Evidence, made: Composition) -> str:
-    """Which words of the question what was read lacks, years, figures and names first; where none, that in general."""
+    """Which words of the question neither what was read says nor its document goes by, years, figures and names first;
+    where none, that in general."""
     held = counted(evidence.full[made.chosen[0]])
     words = evidence.matches.words
-    spoken = made.quotes[0].hit.document.main_language
+    document = made.quotes[0].hit.document
+    spoken, names = document.main_language, names_of(document)
     functional = stop_words(language_of(" ".join(word.text for word in words), spoken, {spoken}))
     missing = [
         place for place, match in enumerate(held)
         if match < _MATCHED and words[place].text.casefold() not in functional
+        and not names.issuperset(identity_terms(words[place].text) or ("",))
     ]  # fmt: skip
     missing.sort(key=lambda place: (not (words[place].is_number or words[place].is_name), -evidence.weights[place]))
     told = [f"“{words[place].text}”" for place in missing[:_MOST_WORDS]]

@@ -75,13 +75,8 @@ def extract(
     max_sentences: int = 3,
 ) -> Extraction:
     """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits."""
-    sides = {
-        name: _read(asked, some, encoder, aim, 1, with_computing=False)
-        for name, (asked, some) in asked_of_each(question, hits).items()
-    }
-    told = {name: one for name, one in sides.items() if one is not None and one.trust.enough}
-    if sides and len(told) == len(sides):
-        return _side_by_side(question, told)
+    if side_by_side := extract_each(question, asked_of_each(question, hits), encoder, aim):
+        return side_by_side
     read = _read(question, hits, encoder, aim, max_sentences)
     if read is None:
         return NOTHING_EXTRACTED
@@ -93,6 +88,18 @@ def extract(
     if not made.is_computed and not made.rows and (cell := cell_said(read.evidence, quotes[0], bool(lead))):
         quotes, lead, lead_quotes = quotes[:1], cell[0], (cell[1],)
     return Extraction(_with_heads(read, quotes), sure.right, False, lead, lead_quotes, made.rows, told=sure.told)
+
+
+def extract_each(
+    question: str, each: Mapping[str, tuple[str, Sequence[Hit]]], encoder: Encoder, aim: QueryIntent = NO_AIM
+) -> Extraction | None:
+    """A row for each of several things by its name, of what is asked of it and its passages; None where any is not
+    answered, or there are none."""
+    sides = {
+        name: _read(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()
+    }
+    told = {name: one for name, one in sides.items() if one is not None and one.trust.enough}
+    return _side_by_side(question, told) if sides and len(told) == len(sides) else None
 
 
 def _near(read: _Reading, made: Composition) -> Extraction:

@@ -11,6 +11,15 @@ from rag_core import Library, Settings, Upload
 Opened = Callable[[dict[str, str]], Library]
 KAYAK = "Kayak {name}\n\nThe {name} weighs {weight} kilos. It holds {load} kilos of load. Its hull is of {hull}."
 
+LEASE = """LEASE OF THE BOATHOUSE{mark}
+
+between Ferry Company Ltd and the rowing club, made on {day}.
+
+3. Money
+3.1 The club pays a deposit of {deposit} euros.
+3.2 The rent is due on the {due} day of each month.
+"""
+
 
 @pytest.fixture(scope="module")
 def library_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
@@ -51,3 +60,42 @@ def test_a_follow_up_is_of_what_was_asked_of_before(kayaks: Library, asked: tupl
         conversation = answer.conversation
     assert answer.outcome == "answered" and said in answer.sentences[0].text
     assert len({citation.document_id for citation in answer.citations}) == 1
+
+
+@pytest.fixture(scope="module")
+def leases(library_of: Opened) -> Library:
+    """Two versions of one, and another document that tells of a year."""
+    return library_of({
+        "boathouse lease 2021.txt": LEASE.format(mark="", day="4 May 2021", deposit=400, due="first"),
+        "boathouse lease 2023.txt": LEASE.format(mark=" (REVISED)", day="9 June 2023", deposit=550, due="tenth"),
+        "regatta.md": "# The regatta\n\nIn 2021 the regatta had 34 boats, in 2023 it had 41.",
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "year"),
+    [
+        ("How much is the current deposit?", "550 euros", "2023"),
+        ("When is the rent due in the latest lease?", "tenth day", "2023"),
+        ("How much is the deposit in the 2021 lease?", "400 euros", "2021"),
+        ("On which day is the rent due in the lease of 2023?", "tenth day", "2023"),
+    ],
+)
+def test_the_version_that_is_meant_answers_alone(leases: Library, question: str, said: str, year: str) -> None:
+    answer = leases.ask(question)
+    assert answer.outcome == "answered" and said in answer.sentences[0].text
+    documents = {document.id: document for document in leases.documents()}
+    assert {documents[citation.document_id].sources[0][-8:-4] for citation in answer.citations} == {year}
+
+
+def test_what_changed_is_told_of_each_version(leases: Library) -> None:
+    answer = leases.ask("What changed between the 2021 and the 2023 lease about the deposit?")
+    first, second = (sentence.text for sentence in answer.sentences)
+    assert first.startswith("2021 ") and "400 euros" in first
+    assert second.startswith("2023 ") and "550 euros" in second
+    assert len({citation.document_id for citation in answer.citations}) == 2
+
+
+def test_a_year_that_chooses_no_version_is_one_of_what_is_told(leases: Library) -> None:
+    assert "34 boats" in leases.ask("How many boats were in the regatta in 2021?").text
+    assert leases.ask("How much is the deposit in the 2019 lease?").outcome != "answered"

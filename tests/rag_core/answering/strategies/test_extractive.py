@@ -162,6 +162,9 @@ def test_an_abstention_shows_what_comes_near_and_what_that_lacks(real_encoder: E
     assert found.abstained
     assert [quote.text for quote in found.quotes] == ["The company employed 2,310 people at the end of 2018."]
     assert found.doubt == "Not sure: it does not say “2016”."
+    named = [replace(hit, document=replace(hit.document, sources=("figures 2016.txt",))) for hit in HITS]
+    again = extract("How many people did the company employ at the end of 2016?", named, real_encoder, max_sentences=1)
+    assert again.doubt == "Not sure: the passage may be about something else."
 
 
 def test_a_doubt_names_no_word_of_the_questions_grammar(real_encoder: Encoder) -> None:
