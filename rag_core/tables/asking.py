@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.tables.links import Words, links_of
+from rag_core.tables.links import Words
 from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, condition_sets, plans, rows_left, run
 from rag_core.tables.scoring import Scene, Scorer, Weights
 from rag_core.tables.table import WholeTable
@@ -19,7 +19,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _MOST_RUN = 40
 TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
-    "no condition", "looks up", "counts", "named", "found", "nothing",
+    "no condition", "looks up", "counts", "named", "found", "nothing", "near", "key", "alternatives",
 )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     of these. None where nothing is found."""
     scorer = Scorer(scene, known)
     scored: list[tuple[float, int, Plan]] = []
-    for conditions in condition_sets(links_of(scene.words, scene.table)):
+    for conditions in condition_sets(scene.links):
         count = int(rows_left(scene.table, conditions).sum())
         some = list(plans(scene.table, conditions, count))
         scored += zip(scorer.scores(conditions, some, count), range(len(scored), len(scored) + len(some)), some)  # noqa: B905
@@ -69,9 +69,11 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
     one, words = best[0], scene.words
     conditions = one.plan.conditions
     covered = {place for link in conditions for place in range(link.first, link.last)}
-    heads = {place for column in (one.plan.target, one.plan.by) if column >= 0 for place in scene.named[column]}
+    columns = [column for column in (one.plan.target, one.plan.by) if column >= 0]
+    heads = {place for column in columns for place in scene.named[column]}
+    listed = {place for column in columns for place in scene.alternatives[column]}
     telling = set(words.telling)
-    left = telling - covered - heads
+    left = telling - covered - heads - listed
     figures = {place for place in telling if words.plain[place][:1].isdigit()}
     names = {place for place in telling if place and words.matches[place][0][:1].isupper()}
     return [
@@ -90,6 +92,9 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         float(bool(heads)),
         min(len(one.result.rows), 20) / 20,
         float(one.result.value == 0),
+        max((float(scene.nearness[column]) for column in columns), default=0.0),
+        float(any(link.exact and scene.table.columns[link.column].is_key for link in conditions)),
+        min(float(len(listed)), 3.0),
     ]
 
 

@@ -15,7 +15,7 @@ from rag_core.tables.values import MONTHS, date_in, number_in
 from rag_core.text.stems import fold, stem
 from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
 
-_TOKEN = re.compile(r"\w+")
+_TOKEN = re.compile(r"[^\W_]+")
 _FIGURE = re.compile(r"(?<![\w.])[$€£¥]?\s?-?\d[\d,.'’]*\d%?|(?<![\w.,])-?\d%?")
 _LONGEST = 10
 _MOST_CODES = 2_000
@@ -190,8 +190,14 @@ def join_texts(texts: Sequence[str]) -> str:
 
 
 def heads_named(words: Words, heads: Sequence[str]) -> list[list[int]]:
-    """For each head the places of the question's words that it has too."""
+    """For each head the places of the question's words that it has too, or begins: "temp_max" those of "maximum
+    temperature"."""
     return [
-        [place for place in words.telling if words.stems[place] in {stem(word) for word in normalised(head).split()}]
+        [place for place in words.telling if any(_is_same(words, place, part) for part in normalised(head).split())]
         for head in heads
     ]
+
+
+def _is_same(words: Words, place: int, part: str) -> bool:
+    begins = len(part) >= _FEWEST_LETTERS and words.plain[place].startswith(part)
+    return begins or words.stems[place] == stem(part)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.links import Link, Words, heads_named
+from rag_core.tables.links import Link, Words, heads_named, links_of
 from rag_core.tables.plans import Plan
 from rag_core.tables.table import WholeTable
 
@@ -43,6 +43,20 @@ class Scene:
     def named(self) -> list[list[int]]:
         """For each column the words that its head has too."""
         return heads_named(self.words, [column.head for column in self.table.columns])
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """What its words may stand for."""
+        return links_of(self.words, self.table)
+
+    @cached_property
+    def alternatives(self) -> list[set[int]]:
+        """For each column the words that are cells of it: "paid, open or overdue" of a column of states."""
+        found: list[set[int]] = [set() for _ in self.table.columns]
+        for one in self.links:
+            if one.exact and not one.comparison:
+                found[one.column].update(range(one.first, one.last))
+        return found
 
     @cached_property
     def asks(self) -> str:
@@ -82,6 +96,7 @@ def column_features(scene: Scene, place: int, role: str) -> Features:
         f"{role} {scene.asks} {column.kind}": 1.0,
         f"{role} {column.kind}": 1.0,
         f"{role} key": float(column.is_key),
+        f"{role} alternatives": min(float(len(scene.alternatives[place])), 3.0),
         f"{role} empty": float(not column.head),
     }
     return {name: value for name, value in found.items() if value}

@@ -18,7 +18,7 @@ from rag_core.text.stems import fold, stem
 from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, runs_of_rows
 
 Kind = Literal["number", "date", "text"]
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 _MOSTLY = 0.8  # of a column's cells are of its kind

@@ -12,6 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,11 @@ from scipy.sparse import csr_matrix
 
 from rag_core.embedding import open_embedder
 from rag_core.settings import Settings
+from rag_core.tables import scoring
 from rag_core.tables.asking import TRUST_SIGNS, best_plans, scene_of, trust_signs
 from rag_core.tables.links import Words, links_of
 from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
 from rag_core.tables.scoring import Scene, Weights, features_of
-from rag_core.tables import scoring
 from tests.benchmarks.measure import emit
 from tests.benchmarks.table_questions import Asked, encyclopaedia, invented, is_right
 
@@ -47,7 +48,7 @@ def vocabulary(asked: Sequence[Asked]) -> frozenset[str]:
     counts: Counter[str] = Counter()
     for one in asked:
         plain = Words(one.text).plain
-        counts.update({*plain, *(f"{a} {b}" for a, b in zip(plain, plain[1:], strict=False))})
+        counts.update({*plain, *(f"{a} {b}" for a, b in pairwise(plain))})
     return frozenset(word for word, count in counts.items() if count >= _FEWEST and not word.isdigit())
 
 

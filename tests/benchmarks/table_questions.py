@@ -6,13 +6,15 @@ import json
 import lzma
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
+from rag_core.tables.links import Link
+from rag_core.tables.plans import Plan, Result, rows_left, run
 from rag_core.tables.table import WholeTable, normalised, table_of
-from rag_core.tables.plans import Result
 from rag_core.tables.values import number_in
 
 DATA = Path(os.environ.get("LECTERN_DATA_SETS", Path(__file__).resolve().parents[3] / "shared" / "data"))
@@ -70,424 +72,159 @@ def _table(rows: Sequence[str], name: str) -> WholeTable | None:
     return table_of(heads, texts, [(1, number, number) for number in range(len(texts))], name)
 
 
-_TOWNS = "Oslo Bern Lyon Porto Gdansk Turku Leeds Ghent Split Cork Malmo Graz".split()
-_NAMES = "Brekke Haas Roche Patel Tanaka Silva Novak Okafor Lindqvist Moreau Keller Ferro Duarte Olsen".split()
-_GIVEN = "Ola Sina Jean Asha Mei Rui Petra Chidi Karin Luc Anna Marco Ines Nils".split()
-_ITEMS = "desk lamp chair shelf monitor keyboard printer cable bench stool cabinet easel".split()
-_STATES = ("open", "paid", "overdue", "cancelled")
+_SIGNS = {">": ">", "<": "<", "@": "within"}
+_TEMPLATES = Path(__file__).with_name("questions") / "tables.txt"
+
+
+@dataclass(frozen=True)
+class _Template:
+    """Wordings of a plan. conditions: columns with "" or the sign of how they are compared. target, by: columns."""
+
+    operation: str
+    conditions: Sequence[tuple[str, str]]
+    target: str
+    by: str
+    wordings: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Office:
+    """A table as offices keep it: the heads that each column may have, and what is asked of it."""
+
+    heads: Mapping[str, Sequence[str]]
+    templates: Sequence[_Template]
 
 
 def invented(count: int, seed: int = 0) -> list[Asked]:
     """Questions of so many invented tables, whose answers are known."""
     chance = random.Random(seed)
-    return [one for _ in range(count) for one in chance.choice((_orders, _staff, _weather, _accounts))(chance)]
+    return [one for _ in range(count) for one in _asked(chance.choice(_offices()), chance)]
 
 
-def _made(heads: Sequence[str], rows: Sequence[Sequence[object]], name: str) -> WholeTable:
-    texts = [[str(cell) for cell in row] for row in rows]
-    return table_of(heads, texts, [(1, number, number) for number in range(len(rows))], name)
+@cache
+def _words() -> dict[str, list[str]]:
+    """What cells are made of."""
+    lines = _blocks()[0].splitlines()[1:]
+    return {key: words.split(", ") for key, words in (line.split(": ") for line in lines)}
 
 
-def _orders(chance: random.Random) -> Iterator[Asked]:
-    heads = (chance.choice(("Order", "order_id", "Invoice no.", "Number")), chance.choice(("Customer", "customer", "Client")),
-             chance.choice(("City", "city", "Town")), chance.choice(("Item", "product", "Article")),
-             chance.choice(("Quantity", "qty", "Pieces")), chance.choice(("Amount", "total", "Price")),
-             chance.choice(("Status", "state", "Paid")))  # fmt: skip
-    prefix = chance.choice(("ORD-", "A-", "INV", "", "2024-"))
-    rows = [
-        (f"{prefix}{1000 + 7 * place}", f"{chance.choice(_GIVEN)} {chance.choice(_NAMES)}", chance.choice(_TOWNS),
-         chance.choice(_ITEMS), chance.randint(1, 12), f"{chance.randint(500, 99999) / 100:.2f}", chance.choice(_STATES))
-        for place in range(chance.randint(15, 60))
-    ]  # fmt: skip
-    table = _made(heads, rows, chance.choice(("Orders", "invoices 2024", "")))
-    row = chance.choice(rows)
-    noun = chance.choice(("order", "invoice", "orders", "number"))
-    head = dict(zip(("key", "who", "town", "item", "pieces", "amount", "state"), heads, strict=True))
-    city, state, item = chance.choice(rows)[2], chance.choice(rows)[6], chance.choice(rows)[3]
-
-    def some(place: int, value: str) -> list[Sequence[object]]:
-        return [one for one in rows if one[place] == value]
-
-    amounts = [float(one[5]) for one in rows]
-    cities = [one[2] for one in rows]
-    commonest = [town for town in sorted({*cities}) if cities.count(town) == max(map(cities.count, cities))]
-    yield Asked(f"What is the {head['state'].lower()} of {noun} {row[0]}?", table, (row[6],))
-    yield Asked(
-        chance.choice(
-            (
-                f"Which city did {row[0]} go to?",
-                f"Where did {noun} {row[0]} go?",
-                f"What is the {head['town']} of {row[0]}?",
-            )
-        ),
-        table,
-        (row[2],),
-    )
-    yield Asked(
-        chance.choice(
-            (f"How much was {noun} {row[0]}?", f"What is the {head['amount']} of {row[0]}?", f"what did {row[0]} cost")
-        ),
-        table,
-        (row[5],),
-    )
-    yield Asked(
-        chance.choice(
-            (
-                f"Who placed {noun} {row[0]}?",
-                f"Which {head['who'].lower()} has {row[0]}?",
-                f"Who is the customer of {row[0]}?",
-            )
-        ),
-        table,
-        (row[1],),
-    )
-    yield Asked(
-        chance.choice(
-            (
-                f"How many orders came from {city}?",
-                f"How many orders went to {city}?",
-                f"How many are from {city}?",
-                f"number of orders in {city}",
-            )
-        ),
-        table,
-        (str(len(some(2, city))),),
-    )
-    yield Asked(
-        chance.choice((f"How many orders are {state}?", f"How many {state} orders are there?")),
-        table,
-        (str(len(some(6, state))),),
-    )
-    yield Asked(
-        chance.choice((f"How many orders were for a {item}?", f"How often was a {item} ordered?")),
-        table,
-        (str(len(some(3, item))),),
-    )
-    yield Asked(
-        f"How many {state} orders are there from {city}?",
-        table,
-        (str(len([one for one in some(2, city) if one[6] == state])),),
-    )
-    yield Asked(
-        chance.choice(
-            (
-                f"What is the total {head['amount'].lower()} of all orders?",
-                f"What is the sum of {head['amount']}?",
-                "How much were all orders together?",
-            )
-        ),
-        table,
-        (f"{sum(amounts):.2f}",),
-    )
-    yield Asked(
-        chance.choice(
-            (
-                f"What is the total {head['amount'].lower()} of orders from {city}?",
-                f"How much did orders from {city} come to in total?",
-            )
-        ),
-        table,
-        (f"{sum(float(one[5]) for one in some(2, city)):.2f}",),
-    )
-    yield Asked(
-        chance.choice(
-            (f"What is the average {head['amount'].lower()}?", f"What is the mean {head['amount']} of an order?")
-        ),
-        table,
-        (str(sum(amounts) / len(amounts)),),
-    )
-    yield Asked(
-        chance.choice(
-            (
-                f"What is the highest {head['amount'].lower()}?",
-                f"What is the largest {head['amount'].lower()} of an order?",
-            )
-        ),
-        table,
-        (f"{max(amounts):.2f}",),
-    )
-    yield Asked(
-        f"Which {noun.rstrip('s')} has the {chance.choice(('largest', 'highest'))} {head['amount'].lower()}?",
-        table,
-        tuple(one[0] for one in rows if float(one[5]) == max(amounts)),
-    )
-    yield Asked(
-        f"Which {noun.rstrip('s')} has the {chance.choice(('smallest', 'lowest'))} {head['amount'].lower()}?",
-        table,
-        tuple(one[0] for one in rows if float(one[5]) == min(amounts)),
-    )
-    yield Asked(
-        chance.choice(
-            (
-                f"Which {head['town'].lower()} has the most orders?",
-                f"From which {head['town'].lower()} do most orders come?",
-                f"What is the most frequent {head['town'].lower()}?",
-            )
-        ),
-        table,
-        tuple(commonest),
-    )
-    yield Asked(f"How many different {head['item'].lower()}s are there?", table, (str(len({one[3] for one in rows})),))
-    sold = sum(int(str(one[4])) for one in some(3, item))
-    yield Asked(
-        chance.choice((f"How many {item}s were sold altogether?", f"How many {item}s did we sell in total?")),
-        table,
-        (str(sold),),
-    )
-    yield Asked(
-        chance.choice(
-            (
-                f"How many pieces does {row[0]} have?",
-                f"How many were bought with {row[0]}?",
-                f"What is the quantity of {row[0]}?",
-            )
-        ),
-        table,
-        (str(row[4]),),
-    )
-    bound = chance.randint(50, 900)
-    yield Asked(
-        chance.choice(
-            (
-                f"How many orders are over {bound}?",
-                f"How many orders have a {head['amount'].lower()} above {bound}?",
-                f"How many orders were more than {bound}?",
-            )
-        ),
-        table,
-        (str(len([one for one in amounts if one > bound])),),
-    )
+def _blocks() -> list[str]:
+    return _TEMPLATES.read_text(encoding="utf-8").split("\n\n")
 
 
-def _staff(chance: random.Random) -> Iterator[Asked]:
-    heads = (chance.choice(("Name", "Employee", "name")), chance.choice(("Department", "Team", "dept")),
-             chance.choice(("Salary", "Monthly pay", "salary_eur")), chance.choice(("Room", "Office")),
-             chance.choice(("Started", "Hired", "start date")), chance.choice(("Remote", "Badge", "First aid")))  # fmt: skip
-    teams = ("Sales", "Support", "Finance", "Workshop", "Design")
-    people = [f"{given} {name}" for given in _GIVEN for name in _NAMES]
-    rows = [
-        (name, chance.choice(teams), f"{chance.randint(21, 78)},{chance.randint(100, 999)}", chance.randint(101, 420),
-         f"20{chance.randint(10, 24)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}", chance.choice(("yes", "no")))
-        for name in chance.sample(people, chance.randint(8, 40))
-    ]  # fmt: skip
-    table = _made(heads, rows, chance.choice(("Staff", "Employees 2024", "")))
-    row, team = chance.choice(rows), chance.choice(rows)[1]
-    pay = [int(one[2].replace(",", "")) for one in rows]
-    yield Asked(
-        chance.choice(
-            (f"What does {row[0]} earn?", f"How much does {row[0]} earn?", f"What is the salary of {row[0]}?")
-        ),
-        table,
-        (row[2],),
-    )
-    yield Asked(
-        chance.choice(
-            (
-                f"In which {heads[3].lower()} is {row[0]}?",
-                f"What is {row[0]}'s {heads[3].lower()}?",
-                f"Which {heads[3].lower()} does {row[0]} have?",
-            )
-        ),
-        table,
-        (str(row[3]),),
-    )
-    yield Asked(chance.choice((f"When did {row[0]} start?", f"When was {row[0]} hired?")), table, (row[4],))
-    yield Asked(
-        chance.choice(
-            (f"Which department does {row[0]} work in?", f"Where does {row[0]} work?", f"What team is {row[0]} in?")
-        ),
-        table,
-        (row[1],),
-    )
-    yield Asked(
-        chance.choice((f"Who has {heads[3].lower()} {row[3]}?", f"Who sits in {heads[3].lower()} {row[3]}?")),
-        table,
-        tuple(one[0] for one in rows if one[3] == row[3]),
-    )
-    yield Asked(
-        chance.choice((f"Who works in {team}?", f"Who is in {team}?", f"List everybody in {team}.")),
-        table,
-        tuple(one[0] for one in rows if one[1] == team),
-    )
-    yield Asked(
-        chance.choice(
-            (f"How many people work in {team}?", f"How many employees are in {team}?", f"How many are in {team}?")
-        ),
-        table,
-        (str(len([one for one in rows if one[1] == team])),),
-    )
-    yield Asked(
-        chance.choice(("Who earns the most?", "Who has the highest salary?", "Which employee has the highest pay?")),
-        table,
-        tuple(one[0] for one, value in zip(rows, pay, strict=True) if value == max(pay)),
-    )
-    yield Asked(
-        chance.choice(("Who earns the least?", "Who has the lowest salary?")),
-        table,
-        tuple(one[0] for one, value in zip(rows, pay, strict=True) if value == min(pay)),
-    )
-    yield Asked("What is the average salary?", table, (str(sum(pay) / len(pay)),))
-    yield Asked(
-        f"What is the average salary in {team}?",
-        table,
-        (
-            str(
-                sum(v for one, v in zip(rows, pay, strict=True) if one[1] == team)
-                / len([one for one in rows if one[1] == team])
-            ),
-        ),
-    )
-    yield Asked(
-        chance.choice(
-            ("How many people are there?", "How many employees are there?", "How many employees does the list have?")
-        ),
-        table,
-        (str(len(rows)),),
-    )
-    yield Asked(
-        chance.choice(("Who started last?", "Who was hired most recently?", "Who is the newest?")),
-        table,
-        tuple(one[0] for one in rows if one[4] == max(o[4] for o in rows)),
-    )
-    yield Asked(
-        chance.choice(("Who started first?", "Who was hired first?", "Who has been here the longest?")),
-        table,
-        tuple(one[0] for one in rows if one[4] == min(o[4] for o in rows)),
-    )
-    year = chance.randint(2011, 2023)
-    yield Asked(
-        chance.choice((f"Who started in {year}?", f"Who was hired in {year}?")),
-        table,
-        tuple(one[0] for one in rows if one[4].startswith(str(year))),
-    )
-    yield Asked(
-        chance.choice((f"How many people started after {year}?", f"How many were hired after {year}?")),
-        table,
-        (str(len([one for one in rows if one[4] > f"{year}-12-31"])),),
-    )
-    yield Asked(
-        chance.choice((f"How many people started before {year}?", f"How many were hired before {year}?")),
-        table,
-        (str(len([one for one in rows if one[4] < f"{year}"])),),
-    )
+@cache
+def _offices() -> list[_Office]:
+    found = []
+    for block in _blocks()[1:]:
+        lines = block.splitlines()[1:]
+        heads = [line[2:].split(": ", 1) for line in lines if line.startswith("= ")]
+        templates = [_template(line) for line in lines if not line.startswith("= ")]
+        found.append(_Office({key: names.split(", ") for key, names in heads}, templates))
+    return found
 
 
-def _weather(chance: random.Random) -> Iterator[Asked]:
-    heads = (chance.choice(("Date", "Day")), chance.choice(("Rain (mm)", "precipitation", "Rain")),
-             chance.choice(("Max temperature", "temp_max", "High (°C)")), chance.choice(("Wind", "wind speed")),
-             chance.choice(("Sky", "weather", "Condition")))  # fmt: skip
-    month = chance.randint(1, 10)
-    rows = [
-        (f"2023-{month + place // 28:02}-{place % 28 + 1:02}", round(chance.random() * 30, 1), round(chance.uniform(-5, 35), 1),
-         round(chance.random() * 12, 1), chance.choice(("rain", "sun", "fog", "snow", "drizzle")))
-        for place in range(chance.randint(20, 56))
-    ]  # fmt: skip
-    table = _made(heads, rows, chance.choice(("Weather", "Station north", "")))
-    row, sky = chance.choice(rows), chance.choice(rows)[4]
-    yield Asked(f"What was the {heads[2]} on {row[0]}?", table, (str(row[2]),))
-    yield Asked(f"How was the {heads[4].lower()} on {row[0]}?", table, (row[4],))
-    yield Asked(
-        chance.choice(
-            (f"How many days had {sky}?", f"On how many days was there {sky}?", f"How many {sky} days were there?")
-        ),
-        table,
-        (str(len([one for one in rows if one[4] == sky])),),
-    )
-    yield Asked(
-        chance.choice((f"What was the highest {heads[2]}?", f"What is the maximum {heads[2]}?")),
-        table,
-        (str(max(one[2] for one in rows)),),
-    )
-    yield Asked(f"What was the lowest {heads[2]}?", table, (str(min(one[2] for one in rows)),))
-    yield Asked(
-        chance.choice(
-            (f"On which day was the {heads[3].lower()} strongest?", f"When was the highest {heads[3].lower()}?")
-        ),
-        table,
-        tuple(one[0] for one in rows if one[3] == max(o[3] for o in rows)),
-    )
-    yield Asked(f"What was the total {heads[1]}?", table, (str(round(sum(one[1] for one in rows), 1)),))
-    yield Asked(f"What was the average {heads[2]}?", table, (str(sum(one[2] for one in rows) / len(rows)),))
-    kinds = [one[4] for one in rows]
-    yield Asked(
-        f"What was the most common {heads[4].lower()}?",
-        table,
-        tuple(k for k in {*kinds} if kinds.count(k) == max(map(kinds.count, kinds))),
-    )
-    bound = chance.randint(5, 25)
-    yield Asked(
-        chance.choice(
-            (f"How many days had more than {bound} {heads[1].lower()}?", f"How many days had over {bound} mm of rain?")
-        ),
-        table,
-        (str(len([one for one in rows if one[1] > bound])),),
-    )
-    yield Asked(
-        f"How many days had a {heads[2].lower()} below {bound}?",
-        table,
-        (str(len([one for one in rows if one[2] < bound])),),
-    )
+def _template(line: str) -> _Template:
+    operation, conditions, target, wordings = (part.strip() for part in line.split("|"))
+    signs = [(part.lstrip("><@"), part[:1] if part[:1] in _SIGNS else "") for part in conditions.split()]
+    asked, _, by = target.partition(" ")
+    return _Template(operation, signs, asked, by, wordings.split(" / "))
 
 
-def _accounts(chance: random.Random) -> Iterator[Asked]:
-    heads = (chance.choice(("Country", "Region", "Company")), chance.choice(("Capital", "City", "Headquarters")),
-             chance.choice(("Population", "Employees", "Members")), chance.choice(("Area", "Revenue", "Budget")),
-             chance.choice(("Founded", "Year", "Since")), chance.choice(("Sector", "Group", "Category")))  # fmt: skip
-    kinds = ("north", "south", "coastal", "alpine")
-    names = chance.sample(
-        [f"{one}{end}" for one in _NAMES for end in ("ia", "land", " Ltd", "burg")], chance.randint(8, 40)
-    )
-    rows = [
-        (name, f"{chance.choice(_TOWNS)}", f"{chance.randint(1, 90)},{chance.randint(100, 999)},{chance.randint(100, 999)}",
-         f"{chance.randint(1, 900)}", chance.randint(1800, 2020), chance.choice(kinds))
-        for name in names
-    ]  # fmt: skip
-    table = _made(heads, rows, chance.choice(("Overview", "list", "")))
-    row, kind = chance.choice(rows), chance.choice(rows)[5]
+def _asked(office: _Office, chance: random.Random) -> Iterator[Asked]:
+    """Questions of one such table, a wording of each template."""
+    keys = list(office.heads)
+    heads = {key: chance.choice(names) for key, names in office.heads.items()}
+    rows = _rows(keys, chance)
+    name = chance.choice(("", "Overview", "list 2024"))
+    table = table_of(list(heads.values()), rows, [(1, row, row) for row in range(len(rows))], name)
+    for template in office.templates:
+        conditions, told = _conditions(template, keys, table, chance)
+        plan = Plan(
+            conditions, template.operation, *(keys.index(key) if key else -1 for key in (template.target, template.by))
+        )
+        result = run(plan, table, rows_left(table, conditions))
+        text = chance.choice(template.wordings)
+        for key, value in told:
+            text = text.replace(f"[{key}]", value, 1)
+        for key, head in heads.items():
+            text = text.replace(f"{{{key}}}", head.lower() if head.istitle() else head)
+        if result is not None and "[" not in text:
+            answers = result.texts if result.value is None else (f"{result.value:.6f}",)
+            yield Asked(text, table, answers)
 
-    def figure(one: Sequence[object]) -> int:
-        return int(str(one[2]).replace(",", ""))
 
-    yield Asked(f"What is the {heads[1].lower()} of {row[0]}?", table, (row[1],))
-    yield Asked(
-        chance.choice(
-            (f"How many {heads[2].lower()} does {row[0]} have?", f"What is the {heads[2].lower()} of {row[0]}?")
-        ),
-        table,
-        (row[2],),
+def _conditions(
+    template: _Template, keys: Sequence[str], table: WholeTable, chance: random.Random
+) -> tuple[tuple[Link, ...], list[tuple[str, str]]]:
+    """Conditions that one row of the table meets, and how each is worded."""
+    row = chance.randrange(len(table))
+    links, told = [], []
+    for key, sign in template.conditions:
+        place = keys.index(key)
+        column = table.columns[place]
+        if len(template.conditions) > 1 and template.conditions[0] == template.conditions[-1] and links:
+            row = (row + 1) % len(table)
+        number = float(column.numbers[row])
+        if not sign:
+            links.append(Link(0, 0, place, (int(column.codes[row]),)))
+            told.append((key, table.text(row, place)))
+        elif column.kind == "date":
+            day = date(1970, 1, 1) + timedelta(days=number)
+            is_year = sign != "@" or chance.random() < 0.5
+            first = day.replace(month=1 if is_year else day.month, day=1)
+            last = date(day.year + (is_year or day.month == 12), 1 if is_year or day.month == 12 else day.month + 1, 1)
+            bounds = [(one - date(1970, 1, 1)).days for one in (first, last - timedelta(days=1))]
+            links.append(Link(0, 0, place, comparison=_SIGNS[sign], value=bounds[0], until=bounds[1]))
+            told.append((key, str(day.year) if is_year else f"{_words()['months'][day.month - 1]} {day.year}"))
+        else:
+            bound = float(round(number))
+            links.append(Link(0, 0, place, comparison=_SIGNS[sign], value=bound))
+            told.append((key, chance.choice((f"{bound:.0f}", f"{bound:,.0f}"))))
+    return tuple(links), told
+
+
+def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
+    """Rows of invented cells, a key's each another."""
+    count = chance.randint(8, 60)
+    prefix = chance.choice(("ORD-", "A-", "INV", "B", "R-00"))
+    names = chance.sample([f"{given} {name}" for given in _words()["given"] for name in _words()["names"]], count)
+    lands = chance.sample(
+        [f"{name}{end}" for name in _words()["names"] for end in ("ia", "land", " Ltd", "burg", " Union")], count
     )
-    yield Asked(f"What is the {heads[3].lower()} of {row[0]}?", table, (row[3],))
-    yield Asked(
-        f"Which {heads[0].lower()} has the largest {heads[2].lower()}?",
-        table,
-        tuple(one[0] for one in rows if figure(one) == max(map(figure, rows))),
-    )
-    yield Asked(
-        f"Which {heads[0].lower()} has the smallest {heads[3].lower()}?",
-        table,
-        tuple(one[0] for one in rows if int(one[3]) == min(int(o[3]) for o in rows)),
-    )
-    yield Asked(chance.choice((f"When was {row[0]} founded?", f"Since when is there {row[0]}?")), table, (str(row[4]),))
-    yield Asked(
-        chance.choice((f"Which is the oldest {heads[0].lower()}?",)),
-        table,
-        tuple(one[0] for one in rows if one[4] == min(o[4] for o in rows)),
-    )
-    yield Asked(f"How many {kind} ones are there?", table, (str(len([one for one in rows if one[5] == kind])),))
-    yield Asked(f"Which of them are {kind}?", table, tuple(one[0] for one in rows if one[5] == kind))
-    yield Asked(
-        f"How many {heads[0].lower()}s are {kind}?", table, (str(len([one for one in rows if one[5] == kind])),)
-    )
-    yield Asked(
-        f"What is the total {heads[3].lower()} of the {kind} ones?",
-        table,
-        (str(sum(int(one[3]) for one in rows if one[5] == kind)),),
-    )
-    first, second = chance.sample(rows, 2)
-    more = first if figure(first) > figure(second) else second
-    yield Asked(f"Which has more {heads[2].lower()}, {first[0]} or {second[0]}?", table, (more[0],))
-    yield Asked(
-        f"What is the difference in {heads[3].lower()} between {first[0]} and {second[0]}?",
-        table,
-        (str(abs(int(first[3]) - int(second[3]))),),
-    )
+    european = chance.random() < 0.5
+    makes: dict[str, Callable[[int], str]] = {
+        "key": lambda row: f"{prefix}{1000 + 7 * row}",
+        "person": lambda _: f"{chance.choice(_words()['given'][:5])} {chance.choice(_words()['names'][:4])}",
+        "name": names.__getitem__,
+        "land": lands.__getitem__,
+        "code": lambda row: f"{lands[row][:2].upper()}{chr(65 + row % 26)}{chr(65 + row // 26)}",
+        "town": lambda _: chance.choice(_words()["towns"]),
+        "item": lambda _: chance.choice(_words()["items"]),
+        "few": lambda _: str(chance.randint(1, 40)),
+        "money": lambda _: f"{chance.randint(500, 99999) / 100:.2f}",
+        "state": lambda _: chance.choice(("open", "paid", "overdue", "cancelled")),
+        "team": lambda _: chance.choice(_words()["teams"]),
+        "pay": lambda _: f"{chance.randint(21, 78)},{chance.randint(100, 999)}",
+        "room": lambda row: str(101 + 3 * row),
+        "yesno": lambda _: chance.choice(("yes", "no")),
+        "rain": lambda _: f"{chance.random() * 30:.1f}",
+        "high": lambda _: f"{chance.uniform(4, 35):.1f}",
+        "low": lambda _: f"{chance.uniform(-9, 14):.1f}",
+        "wind": lambda _: f"{chance.random() * 12:.1f}",
+        "sky": lambda _: chance.choice(("rain", "sun", "fog", "snow", "drizzle")),
+        "big": lambda _: f"{chance.randint(1, 90)},{chance.randint(100, 999)},{chance.randint(100, 999)}",
+        "area": lambda _: str(chance.randint(1, 900)),
+        "year": lambda _: str(chance.randint(1800, 2020)),
+        "kind": lambda _: chance.choice(("Energy", "Farming", "coastal", "alpine")),
+        "whom": lambda _: chance.choice(_words()["shops"]),
+        "what": lambda _: chance.choice(_words()["purposes"]),
+        "sum": lambda _: f"-{chance.randint(3, 900)},{chance.randint(10, 99)}",
+    }
+    start = date(2022, 1, 1) + timedelta(days=chance.randint(0, 300))
+
+    def day(row: int) -> str:
+        one = start + timedelta(days=11 * row)
+        return f"{one:%d.%m.%Y}" if european and "when" in keys else one.isoformat()
+
+    makes |= dict.fromkeys(("day", "date", "when"), day)
+    return [[makes[key](row) for key in keys] for row in range(count)]

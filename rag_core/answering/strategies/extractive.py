@@ -95,9 +95,7 @@ def extract_each(
 ) -> Extraction | None:
     """A row for each of several things by its name, of what is asked of it and its passages; None where any is not
     answered, or there are none."""
-    sides = {
-        name: _read(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()
-    }
+    sides = {name: _read(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()}
     told = {name: one for name, one in sides.items() if one is not None and one.trust.enough}
     return _side_by_side(question, told) if sides and len(told) == len(sides) else None
 

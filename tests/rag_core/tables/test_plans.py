@@ -35,9 +35,7 @@ def found(table: WholeTable, plan: Plan) -> tuple[Sequence[str], float | None]:
 
 
 def link(table: WholeTable, question: str, column: int, comparison: str = "") -> Link:
-    return next(
-        one for one in links_of(Words(question), table) if (one.column, one.comparison) == (column, comparison)
-    )
+    return next(one for one in links_of(Words(question), table) if (one.column, one.comparison) == (column, comparison))
 
 
 def test_columns_know_what_they_hold(berths: WholeTable) -> None:
@@ -123,5 +121,6 @@ def test_what_was_found_is_said_with_how(berths: WholeTable) -> None:
     assert result is not None
     assert finding(plan, result, berths) == "Sum of Fee: 430.50."
     assert (
-        derivation(plan, result, berths, "Harbour") == "Added up: 2 of 5 rows of “Harbour”, Berths where Owner is “Ida Lund”."
+        derivation(plan, result, berths, "Harbour")
+        == "Added up: 2 of 5 rows of “Harbour”, Berths where Owner is “Ida Lund”."
     )
