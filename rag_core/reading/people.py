@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rag_core.reading.front import Front, FrontLine
 from rag_core.reading.sections import bare_words
+from rag_core.text.person_names import is_name
 
 _NAME = r"[^\W\d_a-zß-ÿ][\w.’'\-]*(?:\s(?:[^\W\d_a-zß-ÿ][\w.’'\-]*|de|van|von|der|di|la)){1,3}"
 _BY = re.compile(
@@ -25,8 +26,6 @@ _MARK = r"[\d*∗†‡§¶⋆♠♣♦♥¹²³⁴⁵⁶⁷⁸⁹⁰]"
 _MARKS = re.compile(rf"(?:,?\s?{_MARK})+(?=[\s,;]|$)|\[[\d-]+\]")
 _MARKED_FIRST = re.compile(rf"\s*{_MARK}")
 _BETWEEN = re.compile(r"\s*(?:[,;&·•|]|\b(?:and|und|et|y)\b|\s{2,})\s*")
-_PARTICLES = set("al da de del den der di dos du el la las le ten van von zu".split())  # noqa: SIM905
-_MOST_WORDS = 3  # of a name, without particles and initials
 _SAME_LINE = 0.006  # of the page's height
 _ENDS_FRONT = 9  # words of a line that is a sentence rather than names or a place
 
@@ -60,7 +59,7 @@ def _below_title(lines: Sequence[FrontLine], title: str) -> Iterator[str]:
         if sum(word.islower() for word in text.split()) >= _ENDS_FRONT / 2 or bare_words(text) == "abstract":
             return
         names = [name for part in row for name in _BETWEEN.split(_MARKS.sub(",", part)) if name.strip()]
-        are_names = bool(names) and all(map(_is_name, names)) and max(times[part] for part in row) == 1
+        are_names = bool(names) and all(map(is_name, names)) and max(times[part] for part in row) == 1
         if are_names and (in_names or _MARKS.search(text)) and not _MARKED_FIRST.match(text):
             yield from names
         elif names:
@@ -87,15 +86,3 @@ def _rows_below(lines: Sequence[FrontLine], title: str) -> Iterator[list[str]]:
             row = []
         row, top = [*row, line.text], line.top
     yield row
-
-
-def _is_name(text: str) -> bool:
-    """Whether a text is written as the name of a person: two words or three with capitals, besides initials and
-    particles, none of them an abbreviation."""
-    words = text.strip(" .").split()
-    full = [word for word in words if len(word.strip(".")) > 1 and word.casefold() not in _PARTICLES]
-    if not 1 <= len(full) <= _MOST_WORDS or len(words) < 2 or not full[-1][:1].isupper():
-        return False
-    shouted = all(word.isupper() for word in full)
-    return all(word[:1].isupper() and word.replace("-", "").replace("’", "").replace("'", "").isalpha()
-               and (shouted or not word.isupper()) for word in full)  # fmt: skip

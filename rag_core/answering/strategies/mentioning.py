@@ -89,13 +89,17 @@ def _counted(count: int, noun: str) -> str:
     return f"1 {noun.removesuffix('s')} mentions"
 
 
-def _told(hit: Hit, what: str, register: Register) -> Sentence:
-    """A document's name with the line of its chunk that holds most of the words."""
-    wanted = terms(what)
+def best_line(hit: Hit, wanted: Sequence[str]) -> Quote | None:
+    """The line of a chunk that holds most of some terms; None where it has none."""
     every: Sequence[Quote] = quotes(merge_hits([hit]))
-    best = max(
+    return max(
         every, key=lambda quote: (coverage(wanted, set(terms(quote.text))), quote.kind != "heading"), default=None
     )
+
+
+def _told(hit: Hit, what: str, register: Register) -> Sentence:
+    """A document's name with the line of its chunk that holds most of the words."""
+    best = best_line(hit, terms(what))
     if best is None:
         return Sentence(hit.document.title)
     return Sentence(f"{hit.document.title}: {best.text}", (register.number(best),))

@@ -126,6 +126,8 @@ def _extracted(question: Question, subject: Subject, read: Sequence[Content]) ->
     None where no document holds a sentence that stands alone.
     """
     every = [(content, _told(content, subject, len(read), is_brief(question.text))) for content in read]
+    if kind_of(question.text) == "comparison":  # a row for each, of one without sentences its first lines
+        every = [(content, told or _first_lines(content)) for content, told in every]
     groups = [(content, told) for content, told in every if told]
     if not groups:
         return None
@@ -156,6 +158,17 @@ def _told(content: Content, subject: Subject, documents: int, brief: bool) -> li
     left = (_BRIEF_WORDS if brief else MOST_WORDS) - (len(lead.text.split()) if lead else 0)
     chosen = [Told(one.text, one) for one in telling(content, left, asked=subject.asked, extent=extent)]
     return chosen if lead is None or (chosen and _says(chosen[0], lead, content)) else [lead, *chosen]
+
+
+def _first_lines(content: Content) -> list[Told]:
+    """The first lines of a document, but for its title and headings."""
+    every = quotes(merge_hits(content.hits))
+    told: list[Told] = []
+    for quote in (one for one in every if one.kind != "heading" and one.text != content.document.title):
+        if told and sum(len(one.text.split()) for one in told) + len(quote.text.split()) > _LEAST_WORDS:
+            break
+        told.append(Told(quote.text, quote))
+    return told
 
 
 def _says(first: Told, lead: Told, content: Content) -> bool:

@@ -72,7 +72,8 @@ class Versions(Strategy):
         if len(chosen.documents) > 1:
             is_quoted = question.model == EXTRACTIVE and _CHANGE.search(query)
             return self._changes(query, chosen, search, contents) if is_quoted else None
-        return self._writer.write(question, lambda text: _within(chosen, search(text), contents), progress)
+        (only,) = chosen.documents
+        return self._writer.write(question, lambda text: _within(only, chosen.words, search(text), contents), progress)
 
     def check(self, question: Question, written: Written, writer: CitationWriter, *, stopped: bool) -> Written:
         """What a model wrote of the version, by whoever had it written."""
@@ -85,7 +86,7 @@ class Versions(Strategy):
         asked = f"What is the {topic}?"
         every, found = {}, search(asked)
         for document, year in zip(chosen.documents, chosen.words, strict=True):
-            every[year] = (asked, _within(replace(chosen, documents=(document,)), found, contents).hits)
+            every[year] = (asked, _within(document, chosen.words, found, contents).hits)
         made = extract_each(query, every, self._encoder, QueryIntent(narrowed=True))
         if made is None:
             return None
@@ -131,16 +132,15 @@ def _when(document: Document) -> tuple[str, str]:
     return str(document.year or changed[:4]), changed
 
 
-def _within(chosen: _Chosen, found: Retrieval, contents: Contents) -> Retrieval:
-    """What was found in the version that is meant, or its first passages; the words that choose it are its names."""
-    (document,) = chosen.documents
+def _within(document: Document, names: Sequence[str], found: Retrieval, contents: Contents) -> Retrieval:
+    """What was found in the document that a question means, or its first passages; words that choose it are names."""
     hits = [hit for hit in found.hits if hit.document.id == document.id]
     hits = hits or contents.beginning(document, _MOST_PASSAGES)
+    named = tuple(replace(hit, called=(*hit.called, *names)) for hit in hits)
     searched = found.trace.searched
     if searched is not None:
         understood = replace(searched.understood, documents={document.id: 1.0})
         searched = replace(searched, understood=understood, documents=1)
-    named = tuple(replace(hit, called=(*hit.called, *chosen.words)) for hit in hits)
     return Retrieval(named, replace(found.trace, searched=searched))
 
 
