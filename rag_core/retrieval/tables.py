@@ -15,7 +15,7 @@ from rag_core.domain import Document
 from rag_core.storage import Storage
 from rag_core.tables.table import WholeTable, whole_tables
 
-_MOST_CELLS = 12_000_000  # some hundred bytes each where all are different
+_MOST_CELLS, _MOST_DOCUMENTS = 12_000_000, 2_000  # some hundred bytes a cell where all are different
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +55,11 @@ class TableCache:
             pages = self._storage.documents.pages(document.id)
             chunks = self._storage.documents.spans([document.id]).get(document.id, np.empty((0, 3), np.int64))
             made = self._known[key] = DocumentTables(whole_tables(pages), chunks)
-            while len(self._known) > 1 and sum(one.cells for one in self._known.values()) > _MOST_CELLS:
-                self._known.popitem(last=False)
+            self._forget()
             return made
+
+    def _forget(self) -> None:
+        """Forget the tables that were not asked for longest, where there are too many."""
+        cells = sum(one.cells for one in self._known.values())
+        while len(self._known) > 1 and (cells > _MOST_CELLS or len(self._known) > _MOST_DOCUMENTS):
+            cells -= self._known.popitem(last=False)[1].cells

@@ -1,0 +1,69 @@
+"""Whole tables asked through a library: over all rows, with the rows cited, and codes that are nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rag_core import Library, Settings
+from rag_core.domain import Answer
+from tests.conftest import add_text
+
+TOWNS = ("Voss", "Alta", "Moss", "Bodo")
+STATES = ("returned", "on loan", "in repair")
+
+
+def _catalogue() -> str:
+    """A list of 400 tools that are lent, with commas and four towns."""
+    rows = [
+        f"T-{3000 + 3 * row},{'drill saw ladder pump jack'.split()[row % 5]},{TOWNS[row % 7 % 4]},"
+        f"{40 + row * 13 % 700}.50,2024-{1 + row % 12:02}-{1 + row % 28:02},{STATES[row % 3]}"
+        for row in range(400)
+    ]
+    return "\n".join(["Tool no.,Kind,Branch,Deposit,Lent on,State", *rows])
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with Library.open(Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("data"))) as opened:
+        add_text(opened, "tools.csv", _catalogue())
+        add_text(opened, "rules.txt", "Whoever lends a tool pays a deposit. The workshop in Voss opens at nine.")
+        opened.storage.settle()
+        yield opened
+
+
+def first(answer: Answer) -> str:
+    return answer.sentences[0].text
+
+
+def test_a_row_is_looked_up_by_its_number_among_many(tools: Library) -> None:
+    answer = tools.ask("What is the deposit of T-3600?")
+    assert (answer.outcome, first(answer)) == ("answered", "Deposit: 140.50.")
+    (citation,) = answer.citations
+    assert citation.text.split("\t")[0] == "T-3600"
+    page = tools.page(citation.document_id, citation.page)
+    assert page.text[citation.start : citation.end] == citation.text
+    assert "1 of 400 rows of “tools” where Tool no. is “T-3600”" in answer.text
+
+
+def test_all_rows_are_counted_added_up_and_compared(tools: Library) -> None:
+    rows = [line.split(",") for line in _catalogue().splitlines()[1:]]
+    voss = [row for row in rows if row[2] == "Voss"]
+    assert first(tools.ask("How many tools are at the branch Voss?")) == f"Count: {len(voss)}."
+    total = sum(float(row[3]) for row in voss)
+    assert first(tools.ask("What is the total deposit in Voss?")) == f"Sum of Deposit: {total:.2f}."
+    largest = max(float(row[3]) for row in rows)
+    assert first(tools.ask("What is the highest deposit?")) == f"Largest Deposit: {largest:.2f}."
+
+
+def test_a_number_that_is_nowhere_is_not_found_with_those_like_it(tools: Library) -> None:
+    answer = tools.ask("What is the deposit of T-3601?")
+    assert (answer.outcome, answer.citations) == ("not found", ())
+    assert "No document holds “T-3601”." in answer.text
+    assert "T-360" in answer.text.rpartition("Much like it: ")[2]
+
+
+def test_what_prose_answers_is_left_to_it(tools: Library) -> None:
+    answer = tools.ask("When does the workshop in Voss open?")
+    assert "nine" in answer.text
