@@ -13,6 +13,7 @@ from rag_core.answering.question import Question, Search, check_question
 from rag_core.answering.strategies.absent_key import AbsentKey
 from rag_core.answering.strategies.base import PassageStrategy, Strategy
 from rag_core.answering.strategies.card_facts import CardFacts
+from rag_core.answering.strategies.code import Code
 from rag_core.answering.strategies.courtesy import Courtesy
 from rag_core.answering.strategies.mentioning import Mentioning
 from rag_core.answering.strategies.people import People
@@ -51,6 +52,7 @@ class Answerer:
         self._card_facts = CardFacts(encode)
         self._mentioning = Mentioning()
         self._people = People()
+        self._code = Code()
         self._absent_key = AbsentKey()
         self._tabular = Tabular(encode)
         self._summary = Summary(encoder.tokens, self._open_model)
@@ -104,8 +106,8 @@ class Answerer:
         writer: PassageStrategy = self._quoted if question.model == EXTRACTIVE else self._written
         last = self._agentic(writer) if question.agent else writer
         return [
-            self._courtesy, self._card_facts, self._mentioning, self._people, self._summary, Place(last),
-            self._absent_key, self._tabular, Versions(last, self._encoder), last,
+            self._courtesy, self._card_facts, self._mentioning, self._people, self._code, self._summary,
+            Place(last), self._absent_key, self._tabular, Versions(last, self._encoder), last,
         ]  # fmt: skip
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:
