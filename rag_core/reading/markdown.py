@@ -1,12 +1,14 @@
-"""Markdown files: text whose headings are sections and whose first heading is the title."""
+"""Markdown files and notes: text whose headings are sections and whose first heading is the title."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from rag_core.reading.base import Details, Heading
 from rag_core.reading.text import TextDocument
+from rag_core.text.front_matter import FRONT_MATTER, note_title
 
 MAX_HEADING_CHARS = 300
 
@@ -15,24 +17,40 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 # A line of one of these kinds is never the text of an underlined heading.
 _NOT_HEADING = re.compile(r"\s*$| {0,3}(?:[#>|]|[-*+] |\d+[.)] |```|~~~)| {4}|\t")
-_FRONT_MATTER = re.compile(r"---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+# Code, between fences or backticks, where it comes first; else a link.
+_NOTE_LINK = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)|\Z)"
+    r"|(?<!`)(?P<ticks>`{1,2})(?!`)[^\n]{1,500}?(?<!`)(?P=ticks)(?!`)"
+    r"|!?\[\[(?P<note>[^\s\[\]|][^\[\]|\n]{0,300})(?:\|(?P<label>[^\[\]\n]{1,300}))?\]\]",
+    re.DOTALL | re.MULTILINE,
+)
 _MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|<[^>]+>")
 
 
 class MarkdownDocument(TextDocument):
-    """A Markdown file; its text is kept as written."""
+    """A Markdown file; its text is kept as written, but for links to other notes, of which the words stay."""
+
+    def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
+        super().__init__(path, password, max_chars)
+        self.pages = [_without_links(page) for page in self.pages]
 
     def details(self) -> Details:
         """Headings of all pages; the title is the first of them."""
         headings = tuple(
             heading for number, text in enumerate(self.pages, 1) for heading in find_headings(text, number)
         )
-        return Details(title=headings[0].title if headings else "", headings=headings, notes=super().details().notes)
+        title = headings[0].title if headings else note_title(self.pages[0])
+        return Details(title=title, headings=headings, notes=super().details().notes)
+
+
+def _without_links(text: str) -> str:
+    """A page with the words of its links to notes: of "[[Ferns|the ferns]]" "the ferns". In code they stay."""
+    return _NOTE_LINK.sub(lambda match: match["label"] or match["note"] or match[0], text) if "[[" in text else text
 
 
 def find_headings(text: str, page: int) -> Iterator[Heading]:
     """Yield headings, marked by # or underlined, outside code blocks and front matter."""
-    front = _FRONT_MATTER.match(text) if page == 1 else None
+    front = FRONT_MATTER.match(text) if page == 1 else None
     position = front.end() if front else 0
     fence = ""
     above: tuple[str, int] | None = None

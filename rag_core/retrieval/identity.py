@@ -1,8 +1,8 @@
 """Which documents a question means: its names, years and periods against what a person would call each document.
 
-A document's card has the terms of its title, its file names and the names that it introduces, and with less weight of
-the other names, the years and the authors on its first page. A term that few cards have says more (inverse document
-frequency).
+A document's card has the terms of its title, its file names, a note's aliases and tags, the names that it introduces,
+and with less weight of the other names, the years and the authors on its first page. A term that few cards have says
+more (inverse document frequency).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import cached_property
 from rag_core.storage.indexes import LexicalIndex
 from rag_core.storage.postgres.passages import CardRow, Passages
 from rag_core.text.coined import coined_names
+from rag_core.text.front_matter import note_names
 from rag_core.text.stems import stem
 from rag_core.text.wordlists import STOP_WORDS
 
@@ -96,7 +97,7 @@ class Card:
         first = identity_terms(row.authors)
         if row.pages >= _COVERED_PAGES:
             first += [*identity_terms(_names(row.first_page)), *_YEAR.findall(row.first_page)]
-        named = identity_terms(" ".join([row.title, *coined_names(row.first_page)]))
+        named = identity_terms(" ".join([row.title, *note_names(row.first_page), *coined_names(row.first_page)]))
         for source in row.sources:
             *folders, name = source.split("/")
             named += identity_terms(" ".join([*folders[-_FOLDERS:], _EXTENSION.sub("", name)]))

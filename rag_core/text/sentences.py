@@ -40,6 +40,12 @@ _WORD_BEFORE, _WORD_CHARS = re.compile(r"(\w+(?:\.\w+)*)$"), 40
 _OPENER = re.compile(r"\s*([\"'“‘«(\[]*)(\w*)")
 _LINE = re.compile(r"[^\r\n]+")
 LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪●–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
+_CODE = re.compile(r"(`{1,3})[^`\n]+\1")
+# Marks of what is bold. Those in code, of powers ("2**3") and of names ("__init__") are kept.
+_EMPHASIS = re.compile(
+    r"(?P<kept>(?P<ticks>`{1,3})[^`\n]+(?P=ticks)|(?<!\w)__[a-z]+(?:_[a-z]+)*__(?!\w))"
+    r"|(?<!\w)(?:\*\*|__)(?=\S)|(?<=\S)(?:\*\*|__)(?!\w)"
+)
 _BYLINE = re.compile(r"(?:written|compiled|edited|prepared|translated|reported|issued)\s+by\s+\S", re.IGNORECASE)
 _MARKDOWN_HEADING = re.compile(r"#{1,6}\s+\S")
 _RULE = re.compile(r"[\s|:+=_*~.\-–—]*")
@@ -106,14 +112,14 @@ _remembered = lru_cache(maxsize=1024)(_split)
 
 def _display(raw: str) -> str:
     """A span as a reader should see it, without the marks of headings, lists and table cells."""
-    if "|" in raw or "\t" in raw:
+    if "|" in _CODE.sub("", raw) or "\t" in raw:
         bare = raw.strip()
         is_tabbed = "\t" in bare and not bare[0] == bare[-1] == "|"  # a stroke is then of its cell
         between, gaps = ("\u2003", _TAB_GAP) if is_tabbed or "|" not in raw else (" | ", _CELL_GAP)
         shown = between.join(cell for cell in map(tidy, gaps.split(raw)) if cell)
     else:
         shown = tidy(raw)
-    return re.sub(r"^(?:#{1,6}|[-*+•‣◦▪●])\s+", "", shown).replace("**", "").replace("__", "")
+    return _EMPHASIS.sub(lambda mark: mark["kept"] or "", re.sub(r"^(?:#{1,6}|[-*+•‣◦▪●])\s+", "", shown))
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

@@ -4,6 +4,7 @@ import pytest
 
 from rag_core.reading import Reader
 from rag_core.reading.markdown import find_headings, plain
+from rag_core.text.front_matter import note_names
 
 SOURCE = """---
 title: not a heading
@@ -83,3 +84,37 @@ def test_without_headings_the_name_is_the_title(reader: Reader, tmp_path: Path) 
     path = tmp_path / "stored"
     path.write_text("only words here, and more of them\n")
     assert reader.read(path, "../../my_notes.md").title == "my notes"
+
+
+NOTE = """---
+title: "Glazes"
+aliases: [Kiln book, Fire notes]
+tags:
+  - pottery
+  - "#clay"
+---
+
+Ash glaze melts early, see [[Kilns#Cones|the cones]] and [[Tenmoku]]. ![[bowl.png]]
+
+Link notes with `[[Name|words]]`, mark with ==signs==, hide with %%signs%%.
+
+```
+if [[-f glaze]]; then
+```
+"""
+
+
+def test_links_to_notes_are_read_as_their_words_and_code_is_kept(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "stored").write_text(NOTE, encoding="utf-8")
+    parsed = reader.read(tmp_path / "stored", "glazes.md")
+    assert parsed.title == "Glazes"
+    text = parsed.pages[0].text
+    assert "see the cones and Tenmoku. bowl.png" in text
+    assert "`[[Name|words]]`, mark with ==signs==, hide with %%signs%%" in text
+    assert "if [[-f glaze]]; then" in text
+
+
+def test_a_note_goes_by_its_aliases_and_tags() -> None:
+    assert note_names(NOTE) == ["Kiln book", "Fire notes", "pottery", "clay"]
+    assert note_names("alias: no front matter\n") == []
+    assert note_names("---\nalias: Kiln book\ntags: clay, ash\n---\n") == ["Kiln book", "clay", "ash"]

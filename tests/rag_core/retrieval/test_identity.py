@@ -86,6 +86,12 @@ def test_the_document_that_is_named_comes_first(library: Library, cards: Cards, 
     assert all(0 < surely <= 1 for surely in cards.meant(question).documents.values())
 
 
+def test_a_note_goes_by_its_aliases() -> None:
+    text = "---\naliases: [Kiln book]\n---\nAsh melts early."
+    note = CardRow("n", "Glazes", "", ("pots/glazes.md",), text, 1, 1, "en")
+    assert Card.of(note).weights["kiln"] == 1
+
+
 def test_the_names_of_a_question_by_which_a_document_goes(library: Library, cards: Cards) -> None:
     of = {document.sources[0]: document.id for document in library.documents()}
     handbook, nike = of["handbook.txt"], of["NIKE_2023Q1_earnings.txt"]

@@ -170,3 +170,18 @@ def test_a_short_text_is_cut_once_and_a_long_one_does_not_stay_in_memory() -> No
     assert split_sentences(short) is split_sentences(short)
     long = short * 1000
     assert split_sentences(long) is not split_sentences(long)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Press **Ctrl+P** and __Enter__ to print it.", "Press Ctrl+P and Enter to print it."),
+        ("It calls __init__ and raises 2**3 to x ** y.", "It calls __init__ and raises 2**3 to x ** y."),
+        ("Write `**bold**` or `[[Note|alias]]` in a note.", "Write `**bold**` or `[[Note|alias]]` in a note."),
+        ("Mark with ==signs==, hide with %%signs%%.", "Mark with ==signs==, hide with %%signs%%."),
+        ("Press <kbd>Ctrl</kbd> in .obsidian/snippets now.", "Press <kbd>Ctrl</kbd> in .obsidian/snippets now."),
+        ("**Open until 6 p.m. on Mondays", "Open until 6 p.m. on Mondays"),
+    ],
+)
+def test_marks_of_bold_are_not_shown_and_what_only_looks_like_them_is(written: str, shown: str) -> None:
+    assert [span.text for span in split_sentences(written)] == [shown]
