@@ -20,17 +20,20 @@ _MOST_RUN = 40
 TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
     "no condition", "looks up", "counts", "named", "found", "nothing", "near", "key", "alternatives",
+    "operation", "columns", "conditions", "unnamed look-up", "unnamed", "columns of look-up", "many found",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A plan with its score, its share of what speaks for all, and what it finds."""
+    """A plan with its score, its share of what speaks for all, and what it finds. parts: what speaks for its operation,
+    its columns and its conditions."""
 
     plan: Plan
     score: float
     share: float
     result: Result
+    parts: tuple[float, float, float]
 
 
 def scene_of(question: str, table: WholeTable, encode: Encode) -> Scene:
@@ -44,9 +47,9 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     of these. None where nothing is found."""
     scorer = Scorer(scene, known)
     scored: list[tuple[float, int, Plan]] = []
-    for conditions in condition_sets(scene.links):
+    for conditions in condition_sets(scene.links, scene.table):
         count = int(rows_left(scene.table, conditions).sum())
-        some = list(plans(scene.table, conditions, count))
+        some = list(plans(scene.table, conditions, count, is_of_neighbours=scene.words.name_neighbours))
         scored += zip(scorer.scores(conditions, some, count), range(len(scored), len(scored) + len(some)), some)  # noqa: B905
     best = heapq.nlargest(_MOST_RUN, scored)
     total = sum(math.exp(score - best[0][0]) for score, _, _ in best)
@@ -58,7 +61,10 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
         share = math.exp(score - best[0][0]) / total
         key = result.value if result.value is not None else frozenset(result.texts)
         before = alike.get(key)
-        alike[key] = replace(before, share=before.share + share) if before else Ranked(plan, score, share, result)
+        alike[key] = (
+            replace(before, share=before.share + share) if before
+            else Ranked(plan, score, share, result, scorer.parts(plan))
+        )  # fmt: skip
     return sorted(alike.values(), key=lambda one: -one.share)
 
 
@@ -68,10 +74,8 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         return [0.0] * len(TRUST_SIGNS)
     one, words = best[0], scene.words
     conditions = one.plan.conditions
-    covered = {place for link in conditions for place in range(link.first, link.last)}
+    covered, heads, listed = _explained(scene, one.plan)
     columns = [column for column in (one.plan.target, one.plan.by) if column >= 0]
-    heads = {place for column in columns for place in scene.named[column]}
-    listed = {place for column in columns for place in scene.alternatives[column]}
     telling = set(words.telling)
     left = telling - covered - heads - listed
     figures = {place for place in telling if words.plain[place][:1].isdigit()}
@@ -95,7 +99,28 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         max((float(scene.nearness[column]) for column in columns), default=0.0),
         float(any(link.exact and scene.table.columns[link.column].is_key for link in conditions)),
         min(float(len(listed)), 3.0),
+        *(part / 5 for part in one.parts),
+        float(one.plan.operation == LOOK_UP and not heads and not listed),
+        float(bool(columns) and not heads and not listed),
+        one.parts[1] / 5 * (one.plan.operation == LOOK_UP),
+        float(one.plan.operation == LOOK_UP and len(one.result.texts) > 1),
     ]
+
+
+def unexplained(scene: Scene, one: Ranked) -> list[str]:
+    """The words of a question that its plan has nothing of."""
+    places = set(scene.words.telling).difference(*_explained(scene, one.plan))
+    return [scene.words.matches[place][0] for place in sorted(places)]
+
+
+def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
+    """The words that stand for a plan's conditions, for the heads of its columns, and for cells of these."""
+    columns = [column for column in (plan.target, plan.by) if column >= 0]
+    return (
+        {place for link in plan.conditions for place in range(link.first, link.last)},
+        {place for column in columns for place in scene.named[column]},
+        {place for column in columns for place in scene.alternatives[column]},
+    )
 
 
 def trust(signs: Sequence[float], known: Weights) -> float:

@@ -21,6 +21,11 @@ _LONGEST = 10
 _MOST_CODES = 2_000
 _FEWEST_LETTERS = 3
 _PERIOD = re.compile(r"(?:([^\W\d_]{3,})\.? )?((?:1[5-9]|20)\d\d)|([^\W\d_]{3,})")
+_NEIGHBOURS = re.compile(
+    r"\b(?:after|before|next|previous|follow(?:s|ed|ing)|preced(?:es|ed|ing)|below|above|behind|prior|succeeded"
+    r"|nach|vor|nächste\w?|vorige\w?|après|avant|suivante?|précédente?)\b",
+    re.IGNORECASE,
+)
 COMPARISONS = ("=", ">", "<")
 
 
@@ -87,6 +92,11 @@ class Words:
             place for place, word in enumerate(self.plain)
             if word.isdigit() or (len(word) > 1 and word not in STOP_WORDS)
         ]  # fmt: skip
+
+    @cached_property
+    def name_neighbours(self) -> bool:
+        """Whether they speak of what stands before or behind something."""
+        return _NEIGHBOURS.search(self.text) is not None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The words that a span of characters holds, as places."""

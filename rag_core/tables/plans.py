@@ -53,15 +53,22 @@ class Result:
     rows: Rows
 
 
-def condition_sets(links: Sequence[Link]) -> list[tuple[Link, ...]]:
+def condition_sets(links: Sequence[Link], table: WholeTable) -> list[tuple[Link, ...]]:
     """The conditions that can be joined: none, or some links of different words, the longest first."""
     best = sorted(links, key=lambda one: (not one.exact, one.first - one.last, bool(one.comparison)))[:_MOST_LINKS]
     found: list[tuple[Link, ...]] = [()]
     for size in range(1, _MOST_JOINED + 1):
         for some in combinations(best, size):
-            if len(found) < _MOST_SETS * size and _are_apart(some):
+            if len(found) < _MOST_SETS * size and _are_apart(some) and not _is_beyond_key(some, table):
                 found.append(some)
     return found
+
+
+def _is_beyond_key(links: Sequence[Link], table: WholeTable) -> bool:
+    """Whether a key chooses the rows already: what else is named is asked of them."""
+    columns = {one.column for one in links}
+    keys = {one.column for one in links if one.exact and not one.comparison and table.columns[one.column].is_key}
+    return bool(keys) and len(columns) > 1
 
 
 def _are_apart(links: Sequence[Link]) -> bool:
@@ -86,8 +93,13 @@ def rows_left(table: WholeTable, conditions: Sequence[Link]) -> Mask:
     return left
 
 
-def plans(table: WholeTable, conditions: tuple[Link, ...], count: int) -> Iterator[Plan]:
-    """What can be done with so many rows. A row alone is looked up, and one that a key chooses is not counted."""
+def plans(
+    table: WholeTable, conditions: tuple[Link, ...], count: int, *, is_of_neighbours: bool = True
+) -> Iterator[Plan]:
+    """What can be done with so many rows. A row alone is looked up, and one that a key chooses is not counted.
+
+    is_of_neighbours: whether rows beside those may be asked for.
+    """
     constrained = {one.column for one in conditions}
     if count != 1 or not any(table.columns[column].is_key for column in constrained):
         yield Plan(conditions, COUNT)
@@ -97,7 +109,7 @@ def plans(table: WholeTable, conditions: tuple[Link, ...], count: int) -> Iterat
     for target in every:
         if target not in constrained:
             yield Plan(conditions, LOOK_UP, target)
-        if conditions:
+        if conditions and is_of_neighbours:
             yield from (Plan(conditions, operation, target) for operation in (BEHIND, BEFORE))
     if count > 1:
         figures = [place for place in every if table.columns[place].kind != "text"]

@@ -59,6 +59,12 @@ class Scene:
         return found
 
     @cached_property
+    def choices(self) -> set[int]:
+        """The words that are cells of columns that have a few different ones."""
+        columns = zip(self.table.columns, self.alternatives, strict=True)
+        return {place for column, places in columns if column.variety == "choice" for place in places}
+
+    @cached_property
     def asks(self) -> str:
         """The question word."""
         text = " ".join(self.words.plain)
@@ -95,7 +101,8 @@ def column_features(scene: Scene, place: int, role: str) -> Features:
         f"{role} first": float(place == 0),
         f"{role} {scene.asks} {column.kind}": 1.0,
         f"{role} {column.kind}": 1.0,
-        f"{role} key": float(column.is_key),
+        f"{role} {column.variety}": 1.0,
+        f"{role} {scene.asks} whole": float(column.is_whole),
         f"{role} alternatives": min(float(len(scene.alternatives[place])), 3.0),
         f"{role} empty": float(not column.head),
     }
@@ -118,12 +125,14 @@ def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: fro
         "c figures left": float(len(figures - covered)),
         "c names left": float(len(capitals - covered)),
         "c or": float(len(columns) - len(set(columns))),
+        "c choices left": float(len((scene.choices & telling) - covered)),
     }
     for one in conditions:
-        kind = scene.table.columns[one.column].kind
+        column = scene.table.columns[one.column]
         sign = one.comparison or ("exact" if one.exact else "part")
         more = {
-            f"c {sign} {kind}": 1.0,
+            f"c {sign} {column.kind}": 1.0,
+            f"c {sign} {column.variety}": 1.0,
             f"c {sign} words": float(one.last - one.first),
             f"c {sign} many": float(len(one.codes) > 1),
             "c head": float(bool(scene.named[one.column])),
@@ -201,6 +210,13 @@ class Scorer:
             + self._known.score(joint_features(plan))
             for plan in some
         ]  # fmt: skip
+
+    def parts(self, plan: Plan) -> tuple[float, float, float]:
+        """What speaks for a plan's operation, its columns and its conditions."""
+        columns = self._columns.get((role_of(plan.operation), plan.target), 0.0)
+        columns += self._columns.get(("by", plan.by), 0.0)
+        conditions = condition_features(self._scene, plan.conditions, self._known.vocabulary)
+        return self._operations[plan.operation], columns, self._known.score(conditions)
 
 
 def features_of(scene: Scene, plan: Plan, count: int, vocabulary: frozenset[str]) -> Features:

@@ -18,10 +18,13 @@ from rag_core.text.stems import fold, stem
 from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, runs_of_rows
 
 Kind = Literal["number", "date", "text"]
+_CELLS = re.compile(r"[\t|]")
 _WORD = re.compile(r"[^\W_]+")
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 _MOSTLY = 0.8  # of a column's cells are of its kind
+_SAMPLE = 200  # cells of which half must be numbers for all to be looked at
+_CHOICE = 0.34  # of a column's rows, as many different cells as there are at most where they are chosen from a few
 _TOTAL = frozenset(("total", "totals", "sum", "subtotal", "grand total", "gesamt", "summe", "total général", "somme"))
 _LONGEST = 12  # words of a cell that is a value, and no text
 """Cells of more words are looked for nowhere."""
@@ -78,6 +81,19 @@ class Column:
         """Whether no two rows have the same cell."""
         return len(self.texts) == len(self.codes)
 
+    @cached_property
+    def variety(self) -> Literal["key", "choice", "many"]:
+        """Whether each row has a cell of its own, or many share one of a few."""
+        if self.is_key:
+            return "key"
+        return "choice" if len(self.texts) <= _CHOICE * len(self.codes) else "many"
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether its figures are whole numbers, as what is counted is."""
+        known = self.values[~np.isnan(self.values)]
+        return self.kind == "number" and bool(len(known)) and bool((known == np.round(known)).all())
+
     def rows_of(self, codes: Sequence[int]) -> Mask:
         """The rows whose cell is one of some distinct ones."""
         wanted = np.zeros(len(self.texts), bool)
@@ -113,26 +129,33 @@ class WholeTable:
 class _Rows:
     """A table being read."""
 
-    heads: tuple[str, ...]
+    heads: Sequence[tuple[str, ...]]
     name: str
     rows: list[tuple[str, ...]] = field(default_factory=list)
     places: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def whole(self) -> WholeTable | None:
+        """All of it; None where it has no rows or one column."""
+        width = max(map(len, (*self.heads, *self.rows)), default=0)
+        if width < 2 or not self.rows:
+            return None
+        return table_of(_heads(self.heads, width), self.rows, self.places, self.name)
 
 
 def whole_tables(pages: Sequence[Page]) -> list[WholeTable]:
     """The tables in the texts of a document's pages, which say a long one's head again every few rows.
 
-    One without a head, or with fewer than two columns, is none.
+    One with fewer than two columns is none.
     """
     found: list[_Rows] = []
     for page in pages:
-        lines = list(lines_of(page.text))
+        lines = list(lines_of(page.text)) if _CELLS.search(page.text) else []
         behind = 0
         for first, last in runs_of_rows(lines):
             rows = [(start, line) for start, line in lines[first:last] if not is_rule(line)]
             _take(found, page.number, rows, _name(lines[behind:first]))
             behind = last
-    return [table_of(one.heads, one.rows, one.places, one.name) for one in found if len(one.heads) > 1 and one.rows]
+    return [table for one in found if (table := one.whole()) is not None]
 
 
 def table_of(
@@ -150,10 +173,10 @@ def table_of(
 def _take(found: list[_Rows], page: int, lines: Sequence[tuple[int, str]], name: str) -> None:
     """Add the rows of a run of lines to the table whose head they repeat, or as a new one."""
     cells = [tuple(line[start:end] for start, end in cell_spans(line)) for _, line in lines]
-    count = count_heads(cells)
-    heads = _heads(cells[:count], max(map(len, cells)))
-    if name or not found or found[-1].heads != heads:  # a title between parts what looks alike
-        found.append(_Rows(heads, name))
+    goes_on = bool(found) and not name and cells[: len(found[-1].heads)] == found[-1].heads
+    if not goes_on:  # a title between parts what looks alike
+        found.append(_Rows(cells[: count_heads(cells)], name))
+    count = len(found[-1].heads)
     for (start, line), row in zip(lines[count:], cells[count:], strict=True):
         if len(row) > 1:  # one cell names a group of rows
             found[-1].rows.append(row)
@@ -183,10 +206,14 @@ def _column(head: str, cells: Sequence[str]) -> Column:
 def _typed(texts: Sequence[str], counts: Sequence[int]) -> tuple[Kind, Numbers, str]:
     """What most cells of a column are, and what each distinct one is worth."""
     weights = np.array([count * bool(text.strip(" -–—")) for text, count in zip(texts, counts, strict=True)])
-    numbers, unit = numbers_in(texts)
-    dates = dates_in(texts)
-    share = {"date": weights @ ~np.isnan(dates), "number": weights @ ~np.isnan(numbers)}
-    for kind, values in (("date", dates), ("number", numbers)):
-        if weights.sum() and share[kind] >= _MOSTLY * weights.sum():
-            return kind, values, unit if kind == "number" else ""  # type: ignore[return-value]
+    sample = np.flatnonzero(weights)[:_SAMPLE]
+    some = [texts[place] for place in sample]
+    if np.mean(~np.isnan(dates_in(some)) if some else 0.0) >= _MOSTLY / 2:
+        values = dates_in(texts)
+        if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():
+            return "date", values, ""
+    if np.mean(~np.isnan(numbers_in(some)[0]) if some else 0.0) >= _MOSTLY / 2:
+        values, unit = numbers_in(texts)
+        if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():
+            return "number", values, unit
     return "text", np.full(len(texts), np.nan), ""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 _NUMBER = re.compile(
     r"(?P<negative>[(+−–-]?)\s*(?P<before>[A-Z]{0,3}[$€£¥]|[A-Z]{3}\s)?\s*(?P<minus>[−–-]?)"
-    r"(?P<digits>\d[\d.,'’\u00a0\u202f ]*|\.\d+)\s*"
+    r"(?P<digits>\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|\.\d+)\s*"
     r"(?P<behind>%|[€$£¥]|[^\W\d_]{1,12}[23²³]?(?:/[^\W\d_]{1,4}[23²³]?)?)?\)?"
 )
 _GAPS = re.compile(r"[\s'’]")

@@ -1,4 +1,8 @@
-"""Answers from whole tables: a plan over all the rows of one, and a sentence that says what it found, and how."""
+"""Answers from whole tables: a plan over all the rows of one, and a sentence that says what it found, and how.
+
+Where a key of the question chooses a row, nothing else is quoted: what is said of it may be doubtful, what passages say
+is said of its neighbours.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,20 @@ from rag_core.answering.citations import Register
 from rag_core.answering.encoding import Encode
 from rag_core.answering.passages import Quote
 from rag_core.answering.question import Question, Search
+from rag_core.answering.quotations import PERHAPS
 from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
-from rag_core.tables.asking import Ranked, best_plans, scene_of, trust, trust_signs
-from rag_core.tables.scoring import weights
+from rag_core.tables.asking import Ranked, best_plans, scene_of, trust, trust_signs, unexplained
+from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
 from rag_core.tables.wording import derivation, finding
 
 _MOST_DOCUMENTS = 8
 _SURE = 0.5  # of being right, from which on a plan answers
-_MOST_CITED = 8
+_MOST_CITED, _MOST_DOUBTED = 8, 2
 _FLOWING = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_COLUMNS = 200
 
@@ -31,9 +36,20 @@ class Found:
     """What a plan over a document's table found, and the probability that it answers."""
 
     document: Document
-    table: WholeTable
+    scene: Scene
     ranked: Ranked
     trust: float
+
+    @property
+    def table(self) -> WholeTable:
+        """The table that was asked."""
+        return self.scene.table
+
+    @property
+    def has_key(self) -> bool:
+        """Whether the row is chosen by a cell that no other row has."""
+        keys = (link for link in self.ranked.plan.conditions if link.exact and not link.comparison)
+        return any(self.table.columns[link.column].is_key for link in keys)
 
 
 class Tabular(Strategy):
@@ -56,9 +72,9 @@ class Tabular(Strategy):
             if not document.media_type.startswith(_FLOWING) and not document.is_code
             for one in self._asked(wording, document, question.contents, progress)
         ]
-        best = max(found, key=lambda one: one.trust, default=None)
+        best = max(found, key=lambda one: (one.trust >= _SURE, one.has_key, one.trust), default=None)
         progress.lap("tables")
-        if best is None or best.trust < _SURE:
+        if best is None or (best.trust < _SURE and not best.has_key):
             return None
         return _written(best, retrieval, question.contents)
 
@@ -69,7 +85,7 @@ class Tabular(Strategy):
                 scene = scene_of(text, table, self._encode)
                 ranked = best_plans(scene, weights())
                 if ranked:
-                    yield Found(document, table, ranked[0], trust(trust_signs(scene, ranked), weights()))
+                    yield Found(document, scene, ranked[0], trust(trust_signs(scene, ranked), weights()))
 
 
 def _written(found: Found, retrieval: Retrieval, contents: Contents) -> Written | None:
@@ -80,14 +96,28 @@ def _written(found: Found, retrieval: Retrieval, contents: Contents) -> Written 
     numbers = tuple(dict.fromkeys(register.number(_quote(found.table, row, hit)) for row, hit in cited))
     if not numbers and len(found.ranked.result.rows):
         return None
-    first = Sentence(finding(found.ranked.plan, found.ranked.result, found.table), numbers)
-    how = Sentence(derivation(found.ranked.plan, found.ranked.result, found.table, found.document.title), ())
+    said = finding(found.ranked.plan, found.ranked.result, found.table)
+    how = Sentence(derivation(found.ranked.plan, found.ranked.result, found.table, found.document.title))
+    is_sure = found.trust >= _SURE
+    sentences = (
+        Sentence(said if is_sure else f"{PERHAPS} {said}", numbers),
+        how,
+        *([] if is_sure else [_doubt(found)]),
+    )
     marks = "".join(f"[{number}]" for number in numbers)
     return Written(
         Retrieval((), Trace(query=retrieval.trace.query)), tuple({hit.chunk_id: hit for _, hit in cited}.values()),
-        f"{first.text} {marks}".rstrip() + f"\n\n{how.text}", sentences=(first, how),
-        citations=tuple(register.citations), confidence=found.trust,
+        "\n\n".join([f"{sentences[0].text} {marks}".rstrip(), *(one.text for one in sentences[1:])]),
+        sentences=sentences, citations=tuple(register.citations), confidence=found.trust, abstained=not is_sure,
     )  # fmt: skip
+
+
+def _doubt(found: Found) -> Sentence:
+    """Why it may be no answer: the words of the question that neither its conditions nor its column have."""
+    left = [f"“{word}”" for word in unexplained(found.scene, found.ranked)[:_MOST_DOUBTED]]
+    if not left:
+        return Sentence("Not sure: another column may be meant.")
+    return Sentence(f"Not sure: the table does not say {' or '.join(left)}.")
 
 
 def _quote(table: WholeTable, row: int, hit: Hit) -> Quote:

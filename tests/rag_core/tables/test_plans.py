@@ -111,7 +111,7 @@ def test_conditions_on_one_column_are_alternatives_and_bounds_a_range(berths: Wh
 def test_one_row_is_looked_up_and_a_key_is_not_counted(berths: WholeTable) -> None:
     key = (link(berths, "B-102", 0),)
     assert {plan.operation for plan in plans(berths, key, 1)} == {grammar.LOOK_UP, grammar.BEHIND, grammar.BEFORE}
-    assert () in condition_sets(list(key))
+    assert () in condition_sets(list(key), berths)
 
 
 def test_what_was_found_is_said_with_how(berths: WholeTable) -> None:
