@@ -19,7 +19,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _MOST_RUN = 40
 TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
-    "no condition", "looks up", "counts", "named", "found", "nothing", "near", "key", "alternatives",
+    "no condition", "looks up", "counts", "named", "found", "nothing", "near", "key", "listed",
     "operation", "columns", "conditions", "unnamed look-up", "unnamed", "columns of look-up", "many found",
 )  # fmt: skip
 
@@ -98,7 +98,7 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         float(one.result.value == 0),
         max((float(scene.nearness[column]) for column in columns), default=0.0),
         float(any(link.exact and scene.table.columns[link.column].is_key for link in conditions)),
-        min(float(len(listed)), 3.0),
+        float(any(scene.is_listed(column) for column in columns)),
         *(part / 5 for part in one.parts),
         float(one.plan.operation == LOOK_UP and not heads and not listed),
         float(bool(columns) and not heads and not listed),

@@ -58,6 +58,10 @@ class Scene:
                 found[one.column].update(range(one.first, one.last))
         return found
 
+    def is_listed(self, place: int) -> bool:
+        """Whether the question lists what a column may say: "paid, open or overdue"."""
+        return len(self.alternatives[place]) > 1 and self.table.columns[place].variety == "choice"
+
     @cached_property
     def choices(self) -> set[int]:
         """The words that are cells of columns that have a few different ones."""
@@ -103,7 +107,7 @@ def column_features(scene: Scene, place: int, role: str) -> Features:
         f"{role} {column.kind}": 1.0,
         f"{role} {column.variety}": 1.0,
         f"{role} {scene.asks} whole": float(column.is_whole),
-        f"{role} alternatives": min(float(len(scene.alternatives[place])), 3.0),
+        f"{role} listed": float(scene.is_listed(place)),
         f"{role} empty": float(not column.head),
     }
     return {name: value for name, value in found.items() if value}

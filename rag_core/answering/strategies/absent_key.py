@@ -15,10 +15,12 @@ from rag_core.answering.written import Written
 from rag_core.domain import Retrieval, Sentence, Trace
 from rag_core.models.prompts import NOT_FOUND
 from rag_core.retrieval.contents import Contents
+from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
 
 _FEWEST_DIGITS = 3
-_MOST_NEAR = 3
+_MOST_NEAR, _MOST_DOCUMENTS = 3, 5_000
+_PARTS = re.compile(r"\d+|[^\W\d_]+")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -30,7 +32,7 @@ class AbsentKey(Strategy):
         if question.contents is None:
             return None
         for written, term in _keys(question.text).items():
-            if question.contents.lacks(term):
+            if question.contents.lacks(term) and not _is_held_apart(question.contents, written):
                 return _absent(question, written, _alike(question.contents, written, term))
         return None
 
@@ -47,6 +49,13 @@ def _keys(text: str) -> dict[str, str]:
 def _is_key(term: str) -> bool:
     digits = sum(character.isdigit() for character in term)
     return term.isalnum() and not term.isdigit() and digits >= _FEWEST_DIGITS and not _YEAR.search(term)
+
+
+def _is_held_apart(contents: Contents, written: str) -> bool:
+    """Whether a passage holds what a code is made of: "90x120" of "90 x 120"."""
+    parts = [term for part in _PARTS.findall(written) for term in terms(part)]
+    documents, _ = contents.documents(_MOST_DOCUMENTS)
+    return bool(contents.holding(parts, [document.id for document in documents]))
 
 
 def _alike(contents: Contents, written: str, term: str) -> list[str]:

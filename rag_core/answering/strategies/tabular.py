@@ -27,8 +27,14 @@ from rag_core.tables.wording import derivation, finding
 _MOST_DOCUMENTS = 8
 _SURE = 0.5  # of being right, from which on a plan answers
 _MOST_CITED, _MOST_DOUBTED = 8, 2
-_FLOWING = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
+_SHEETS = (
+    "text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/vnd.oasis.opendocument.spreadsheet",
+)  # fmt: skip
+_PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_COLUMNS = 200
+# A short table amid prose is read whole, with what is said around it.
+_FEWEST_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +53,12 @@ class Found:
 
     @property
     def has_key(self) -> bool:
-        """Whether the row is chosen by a cell that no other row has."""
-        keys = (link for link in self.ranked.plan.conditions if link.exact and not link.comparison)
-        return any(self.table.columns[link.column].is_key for link in keys)
+        """Whether the row is chosen by a number or code that no other row has."""
+        return any(
+            link.exact and not link.comparison and self.table.columns[link.column].is_key
+            and any(map(str.isdigit, self.table.columns[link.column].texts[link.codes[0]]))
+            for link in self.ranked.plan.conditions
+        )  # fmt: skip
 
 
 class Tabular(Strategy):
@@ -69,7 +78,7 @@ class Tabular(Strategy):
         found = [
             one
             for document in list(documents.values())[:_MOST_DOCUMENTS]
-            if not document.media_type.startswith(_FLOWING) and not document.is_code
+            if not document.media_type.startswith(_PAGED) and not document.is_code
             for one in self._asked(wording, document, question.contents, progress)
         ]
         best = max(found, key=lambda one: (one.trust >= _SURE, one.has_key, one.trust), default=None)
@@ -79,9 +88,10 @@ class Tabular(Strategy):
         return _written(best, retrieval, question.contents)
 
     def _asked(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
+        is_sheet = document.media_type in _SHEETS
         for table in contents.tables(document):
             progress.check()
-            if len(table.columns) <= _MOST_COLUMNS:
+            if (is_sheet or len(table) >= _FEWEST_ROWS) and len(table.columns) <= _MOST_COLUMNS:
                 scene = scene_of(text, table, self._encode)
                 ranked = best_plans(scene, weights())
                 if ranked:
