@@ -46,9 +46,12 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     """The plans of which most speaks, the best first; of those that find the same only the best, with the share of all
     of these. None where nothing is found."""
     scorer = Scorer(scene, known)
+    every = int(rows_left(scene.table, ()).sum())
     scored: list[tuple[float, int, Plan]] = []
     for conditions in condition_sets(scene.links, scene.table):
         count = int(rows_left(scene.table, conditions).sum())
+        if count == every and any(link.comparison for link in conditions):  # what all are over says nothing
+            continue
         some = list(plans(scene.table, conditions, count, is_of_neighbours=scene.words.name_neighbours))
         scored += zip(scorer.scores(conditions, some, count), range(len(scored), len(scored) + len(some)), some)  # noqa: B905
     best = heapq.nlargest(_MOST_RUN, scored)
@@ -116,9 +119,10 @@ def unexplained(scene: Scene, one: Ranked) -> list[str]:
 def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
     """The words that stand for a plan's conditions, for the heads of its columns, and for cells of these."""
     columns = [column for column in (plan.target, plan.by) if column >= 0]
+    constrained = [link.column for link in plan.conditions]
     return (
         {place for link in plan.conditions for place in range(link.first, link.last)},
-        {place for column in columns for place in scene.named[column]},
+        {place for column in (*columns, *constrained) for place in scene.named[column]},
         {place for column in columns for place in scene.alternatives[column]},
     )
 
