@@ -23,6 +23,7 @@ from rag_core.tables.asking import Ranked, best_plans, scene_of, trust, trust_si
 from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
 from rag_core.tables.wording import derivation, finding
+from rag_core.text.tables import cell_spans
 
 _MOST_DOCUMENTS = 8
 _SURE = 0.5  # of being right, from which on a plan answers
@@ -103,7 +104,8 @@ def _written(found: Found, retrieval: Retrieval, contents: Contents) -> Written 
     rows = found.ranked.result.rows[:_MOST_CITED].tolist()
     register = Register()
     cited = contents.rows_of(found.document, found.table, rows)
-    numbers = tuple(dict.fromkeys(register.number(_quote(found.table, row, hit)) for row, hit in cited))
+    target = found.ranked.plan.target
+    numbers = tuple(dict.fromkeys(register.number(_quote(found.table, row, target, hit)) for row, hit in cited))
     if not numbers and len(found.ranked.result.rows):
         return None
     said = finding(found.ranked.plan, found.ranked.result, found.table)
@@ -130,6 +132,12 @@ def _doubt(found: Found) -> Sentence:
     return Sentence(f"Not sure: the table does not say {' or '.join(left)}.")
 
 
-def _quote(table: WholeTable, row: int, hit: Hit) -> Quote:
+def _quote(table: WholeTable, row: int, column: int, hit: Hit) -> Quote:
+    """A row's cell of a column, where that is not empty; else the row."""
     start, end = int(table.starts[row]), int(table.ends[row])
+    line = hit.text[max(start - hit.start, 0) : end - hit.start]
+    spans = cell_spans(line) if line and len(line) == end - start else []
+    first, last = spans[column] if 0 <= column < len(spans) else (0, 0)
+    if first < last:
+        start, end = start + first, start + last
     return Quote(hit.text[max(start - hit.start, 0) : end - hit.start], start, end, "row", hit, 0, 0)
