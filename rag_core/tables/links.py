@@ -194,11 +194,6 @@ def _days(day: date) -> float:
     return float((day - date(1970, 1, 1)).days)
 
 
-def join_texts(texts: Sequence[str]) -> str:
-    """Texts as a list in a sentence."""
-    return ", ".join(texts[:-1]) + " and " + texts[-1] if len(texts) > 1 else "".join(texts)
-
-
 def heads_named(words: Words, heads: Sequence[str]) -> list[list[int]]:
     """For each head the places of the question's words that it has too, or begins: "temp_max" those of "maximum
     temperature"."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.links import Link, join_texts
+from rag_core.tables.links import Link
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import Column, WholeTable
 from rag_core.tables.values import writes_decimal_comma
@@ -37,7 +37,7 @@ def finding(plan: Plan, result: Result, table: WholeTable) -> str:
         return f"{head}: {_figure(result.value, plan.operation, column)}."
     more = len(result.texts) - _MOST_LISTED
     listed = [*result.texts[:_MOST_LISTED], *([f"{more} more"] if more > 0 else [])]
-    said = f"{head}: {join_texts(listed)}"
+    said = f"{head}: {_joined(listed)}"
     if plan.by >= 0 and len(result.rows):
         by = table.columns[plan.by]
         said += f" ({by.head}: {table.text(int(result.rows[0]), plan.by)})"
@@ -52,7 +52,7 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
         done = f"By the {end} {table.columns[plan.by].head}"
     name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
     conditions = [condition(link, table) for link in _ordered(plan.conditions)]
-    where = f" where {join_texts(conditions)}" if conditions else ""
+    where = f" where {_joined(conditions)}" if conditions else ""
     kept = int(grammar.rows_left(table, plan.conditions).sum())
     rows = f"{kept} of {len(table)} rows" if conditions else f"all {len(table) - int(table.totals.sum())} rows"
     return f"{done}: {rows} of {name}{where}."
@@ -98,3 +98,8 @@ def _figure(value: float, operation: str, column: Column | None) -> str:
         text = text.translate(str.maketrans(",.", ".,"))
     before = bool(column.unit) and any(text.strip("(-").startswith(column.unit) for text in sample[:20])
     return f"{column.unit}{text}" if before else f"{text} {column.unit}".rstrip()
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Texts as a list in a sentence."""
+    return ", ".join(texts[:-1]) + " and " + texts[-1] if len(texts) > 1 else "".join(texts)

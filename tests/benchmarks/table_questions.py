@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import lzma
-import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from rag_core.tables.links import Link
 from rag_core.tables.plans import Plan, Result, rows_left, run
 from rag_core.tables.table import WholeTable, normalised, table_of
 from rag_core.tables.values import number_in
+from tests.benchmarks.measure import SHARED
 
-DATA = Path(os.environ.get("LECTERN_DATA_SETS", Path(__file__).resolve().parents[3] / "shared" / "data"))
 _CLOSE = 0.005
 
 
@@ -50,7 +49,7 @@ def encyclopaedia(split: str) -> list[Asked]:
     """The questions of WikiTableQuestions, whose rows are those that the training sets have."""
     tables: dict[str, WholeTable | None] = {}
     found = []
-    with lzma.open(DATA / "train" / "wikitablequestions.jsonl.xz", "rt", encoding="utf-8") as lines:
+    with lzma.open(SHARED / "data" / "train" / "wikitablequestions.jsonl.xz", "rt", encoding="utf-8") as lines:
         for line in lines:
             one = json.loads(line)
             key = json.dumps(one["sentences"])

@@ -1,12 +1,10 @@
-"""Questions of names in source code, through the library."""
+"""Questions of names in source code, through the texts_library."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from rag_core import Library, Settings, Upload
+from rag_core import Library
 
 TEXTS = {
     "tides.py": '''"""Tides of a harbour."""
@@ -35,15 +33,6 @@ def open_gates(hours):
 }
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with Library.open(Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("data"))) as opened:
-        for event in opened.add([Upload(name, text.encode()) for name, text in TEXTS.items()]):
-            assert event.error is None
-        opened.storage.settle()
-        yield opened
-
-
 @pytest.mark.parametrize(
     ("question", "said"),
     [
@@ -59,16 +48,16 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
           'time_zone="UTC") -> float: (tides.py)'}),
     ],
 )  # fmt: skip
-def test_lines_of_code_answer(library: Library, question: str, said: set[str]) -> None:
-    answer = library.ask(question)
+def test_lines_of_code_answer(texts_library: Library, question: str, said: set[str]) -> None:
+    answer = texts_library.ask(question)
     assert {sentence.text for sentence in answer.sentences} == said
     for citation in answer.citations:
-        assert citation.text in library.page(citation.document_id, citation.page).text
+        assert citation.text in texts_library.page(citation.document_id, citation.page).text
 
 
 @pytest.mark.parametrize("question", ["Where is open_gates called?", "What is the default of litres_left?"])
-def test_a_name_without_such_a_line_goes_on_to_the_passages(library: Library, question: str) -> None:
-    assert "by default: " not in library.ask(question).text
+def test_a_name_without_such_a_line_goes_on_to_the_passages(texts_library: Library, question: str) -> None:
+    assert "by default: " not in texts_library.ask(question).text
 
 
 def test_a_default_keeps_the_brackets_of_its_value() -> None:

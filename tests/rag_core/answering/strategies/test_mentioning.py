@@ -1,12 +1,10 @@
-"""Which documents mention something, through the library."""
+"""Which documents mention something, through the texts_library."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from rag_core import Library, Settings, Upload
+from rag_core import Library
 
 TEXTS = {
     "letter-one.md": "# Letter to the harbour\n\nThe crane lifts 20 tonnes. Coffee beans are sold at the kiosk.",
@@ -18,15 +16,6 @@ TEXTS = {
 OF_COFFEE = {"harbour", "school", "museum"}
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with Library.open(Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("data"))) as opened:
-        for event in opened.add([Upload(name, text.encode()) for name, text in TEXTS.items()]):
-            assert event.error is None
-        opened.storage.settle()
-        yield opened
-
-
 @pytest.mark.parametrize(
     ("question", "first", "titles"),
     [
@@ -36,8 +25,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("list all documents that talk about walnuts", "1 document mentions “walnuts”:", {"Bread"}),
     ],
 )  # fmt: skip
-def test_the_documents_that_hold_the_words(library: Library, question: str, first: str, titles: set[str]) -> None:
-    answer = library.ask(question)
+def test_the_documents_that_hold_the_words(texts_library: Library, question: str, first: str, titles: set[str]) -> None:
+    answer = texts_library.ask(question)
     assert answer.sentences[0].text == first
     assert {title.rpartition(" ")[2] for title in (citation.title for citation in answer.citations)} == titles
     for sentence, citation in zip(answer.sentences[1:], answer.citations, strict=True):
@@ -51,5 +40,5 @@ def test_the_documents_that_hold_the_words(library: Library, question: str, firs
         "What does the letter mention?", "How many tonnes does the crane lift?",
     ],
 )  # fmt: skip
-def test_other_questions_go_on_to_the_passages(library: Library, question: str) -> None:
-    assert "mention" not in library.ask(question).sentences[0].text.partition("Perhaps")[0]
+def test_other_questions_go_on_to_the_passages(texts_library: Library, question: str) -> None:
+    assert "mention" not in texts_library.ask(question).sentences[0].text.partition("Perhaps")[0]

@@ -1,12 +1,10 @@
-"""Who of several people with a document each, through the library."""
+"""Who of several people with a document each, through the texts_library."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from rag_core import Library, Settings, Upload
+from rag_core import Library
 
 TEXTS = {
     "Profile Runa Dahl.md": "# Runa Dahl\n\nDiver, Tolsund\n\nLicences: sonar, crane, night dives\n\n"
@@ -19,15 +17,6 @@ TEXTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with Library.open(Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("data"))) as opened:
-        for event in opened.add([Upload(name, text.encode()) for name, text in TEXTS.items()]):
-            assert event.error is None
-        opened.storage.settle()
-        yield opened
-
-
 @pytest.mark.parametrize(
     ("question", "said"),
     [
@@ -38,8 +27,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("Wer arbeitet in Skarvey?", {"Ines Kolar: Welder, Skarvey"}),
     ],
 )  # fmt: skip
-def test_all_people_whose_document_says_so(library: Library, question: str, said: set[str]) -> None:
-    answer = library.ask(question)
+def test_all_people_whose_document_says_so(texts_library: Library, question: str, said: set[str]) -> None:
+    answer = texts_library.ask(question)
     assert {sentence.text for sentence in answer.sentences} == said
     assert {citation.title for citation in answer.citations} == {text.partition(":")[0] for text in said}
 
@@ -47,11 +36,11 @@ def test_all_people_whose_document_says_so(library: Library, question: str, said
 @pytest.mark.parametrize(
     "question", ["Who knows how to juggle?", "Who does not know sonar?", "Who hates sonar?", "Who checked the crane?"]
 )
-def test_other_questions_go_on_to_the_passages(library: Library, question: str) -> None:
-    assert not any(sentence.text.startswith("Runa Dahl: ") for sentence in library.ask(question).sentences)
+def test_other_questions_go_on_to_the_passages(texts_library: Library, question: str) -> None:
+    assert not any(sentence.text.startswith("Runa Dahl: ") for sentence in texts_library.ask(question).sentences)
 
 
-def test_two_people_are_compared_by_the_first_lines_of_their_documents(library: Library) -> None:
-    rows = library.ask("Compare Runa Dahl and Ines Kolar").text.splitlines()
+def test_two_people_are_compared_by_the_first_lines_of_their_documents(texts_library: Library) -> None:
+    rows = texts_library.ask("Compare Runa Dahl and Ines Kolar").text.splitlines()
     assert [row.partition(":")[0] for row in sorted(rows)] == ["- Ines Kolar", "- Runa Dahl"]
     assert "Licences: welding, sonar" in min(rows) and "Diver at Veyra Salvage" in max(rows)
