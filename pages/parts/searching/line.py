@@ -23,7 +23,7 @@ MODES: dict[SearchMode, str] = {
 SORTS = {"rank": "Best first", "document": "By document", "newest": "Newest first"}
 HITS = (10, 20, 50, 100)
 # Values that outlive a change of page, with those they begin with; the widgets' own keys do not.
-_KEPT = {"search_question": "", "search_mode": "auto", "search_compare": False, "search_sort": "rank", "search_k": 10}
+_KEPT = {"search_mode": "auto", "search_compare": False, "search_sort": "rank", "search_k": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class Wanted:
 
 def draw(library: Library, documents: Sequence[Document]) -> Wanted:
     """The line, its filters, and what they say."""
-    _begin(documents)
+    words = _begin(documents)
     with st.container(key="search_line", gap="xsmall"):
         question = st.text_input(
-            "Search", key="search_question", placeholder="Search your documents", icon=":material/search:",
+            "Search", words, key="search_question", placeholder="Search your documents", icon=":material/search:",
             label_visibility="collapsed", on_change=_asked_anew,
         )  # fmt: skip
         with st.container(horizontal=True, vertical_alignment="center", key="search_filters", gap="small"):
@@ -52,7 +52,7 @@ def draw(library: Library, documents: Sequence[Document]) -> Wanted:
             with st.popover(_how_words(), icon=":material/tune:", key="search_how", type="tertiary"):
                 mode, compare, sort, k = _how()
     component("keys")(key="search_keys", data={"selector": ".st-key-search_question input"})
-    for name in _KEPT:
+    for name in ("search_question", *_KEPT):
         st.session_state[f"{name}_kept"] = st.session_state[name]
     SearchState.write(q=question or "", by=mode)
     SearchState.narrow(scope)
@@ -79,16 +79,25 @@ def _how_words() -> str:
     return " · ".join([*words, *([SORTS[chosen["search_sort"]]] if chosen["search_sort"] != "rank" else [])])
 
 
-def _begin(documents: Sequence[Document]) -> None:
-    """Begin with what the address says, or with the search last shown in this tab."""
+def _begin(documents: Sequence[Document]) -> str:
+    """Begin with what the address says, or with the search last shown in this tab.
+
+    Returns the words the box begins with. They are its default in every run: a tab that misses the only run in which
+    they were set draws an empty box, and sends that with the next click.
+    """
     state, there = st.session_state, SearchState.parse()
+    set_anew = False
     if "search_scope" not in state or there.q not in ("", state.get("search_question_kept", "")):
         state["search_question_kept"] = there.q
         state["search_mode_kept"] = there.by if there.by in MODES else "auto"
         state["search_scope"] = there.scope(documents)
+        set_anew = "search_question" in state
     for name, first in _KEPT.items():
         if name not in state:
             state[name] = state.get(f"{name}_kept", first)
+    if set_anew:
+        state["search_question"] = there.q
+    return "" if set_anew else state["search_question_kept"]
 
 
 def _asked_anew() -> None:
