@@ -14,6 +14,7 @@ import json
 import math
 import os
 import selectors
+import signal
 import struct
 import subprocess
 import sys
@@ -26,10 +27,14 @@ import psutil
 
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
 from rag_core.runtime.environment import bare
+from rag_core.runtime.precedence import PRECEDENCE
 
 LENGTH = struct.Struct("<Q")
 # How often memory and cancellation are looked at while waiting.
 WATCH_S = 0.02
+# Tells a process to stand still for so long, time and again while there is a question. It goes on by itself, so that one
+# whose parent was killed meanwhile does not stand for ever; and a process that knows nothing of the signal ignores it.
+STAND_STILL, STILL_S = signal.SIGURG, 2 * WATCH_S
 # A cancelled request is given this long to end by itself before the process is killed.
 CANCEL_GRACE_S = 1.0
 MIB = 2**20
@@ -60,9 +65,10 @@ class Program:
 
     service: "module:function"; given a function to call now and then while it is at work, it makes the one that answers
     requests, bytes to bytes. task: what it does, as messages name it. memory_bytes: how much it may take, None for as
-    much as there is; reserves: how many times as much it may have the system promise. niceness: how far it stands back.
-    confined: whether it gives up connections and the like (`confinement`). needs: the beginnings of the environment's
-    names that it is told beside those that all are; more: what it is told beside.
+    much as there is; reserves: how many times as much it may have the system promise. niceness: how far it stands back;
+    one that does stands still while there is a question. confined: whether it gives up connections and the like
+    (`confinement`). needs: the beginnings of the environment's names that it is told beside those that all are; more:
+    what it is told beside.
     """
 
     service: str
@@ -117,6 +123,8 @@ class Child:
             try:
                 while (answer := exchange.step()) is None:
                     self._check(watch, exchange)
+                    if self._program.niceness and PRECEDENCE.is_asked():
+                        process.send_signal(STAND_STILL)
             except (OSError, EOFError) as error:
                 died = ChildDied(self._cause(process), exchange.last_words())
                 self.kill()

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from rag_core.runtime.child import LENGTH
+from rag_core.runtime.child import LENGTH, STAND_STILL, STILL_S
 from rag_core.runtime.confinement import confine
 
 
@@ -31,6 +33,7 @@ def main() -> None:
         confine()
     with suppress(OSError):
         os.nice(limits["niceness"])
+    signal.signal(STAND_STILL, lambda *_: time.sleep(STILL_S))
     if limits["memory_bytes"] is not None:
         limit_memory(limits["memory_bytes"])
     with suppress(BrokenPipeError, KeyboardInterrupt):  # the parent is gone or going; nobody is left to be told

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 # A batch waits no longer, or a crowd that asks without a pause would keep documents out for good.
 _LONGEST_S = 0.5
+_STILL_SHARE = 0.8
 # What takes longer is a language model's writing, beside which documents go on.
 _HEEDED_S = 5.0
 
@@ -43,6 +44,12 @@ class Precedence:
         """Wait while there is a question."""
         with self._changed:
             self._changed.wait_for(self._has_time, self._longest_s)
+
+    def is_asked(self) -> bool:
+        """Whether there is a question that work of low priority stands still for: in four fifths of each second, or a
+        crowd that asks without a pause would stop it for good."""
+        with self._changed:
+            return time.monotonic() % 1.0 < _STILL_SHARE and not self._has_time()
 
     def _has_time(self) -> bool:
         now = time.monotonic()
