@@ -32,8 +32,8 @@ from rag_core.runtime.precedence import PRECEDENCE
 LENGTH = struct.Struct("<Q")
 # How often memory and cancellation are looked at while waiting.
 WATCH_S = 0.02
-# Tells a process to stand still for so long, time and again while there is a question. It goes on by itself, so that one
-# whose parent was killed meanwhile does not stand for ever; and a process that knows nothing of the signal ignores it.
+# Tells a process to stand still for so long, time and again while there is a question. It goes on by itself, so that
+# one whose parent was killed meanwhile does not stand for ever; one that knows nothing of the signal ignores it.
 STAND_STILL, STILL_S = signal.SIGURG, 2 * WATCH_S
 # A cancelled request is given this long to end by itself before the process is killed.
 CANCEL_GRACE_S = 1.0

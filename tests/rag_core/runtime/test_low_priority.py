@@ -6,10 +6,12 @@ import operator
 import os
 import threading
 import time
+from contextlib import nullcontext
 
 import pytest
 
 from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded, call_once
+from rag_core.runtime.precedence import PRECEDENCE
 
 
 @pytest.mark.usefixtures("fresh_processes")
@@ -33,6 +35,22 @@ def test_closing_ends_a_call() -> None:
     for function, argument in ((time.sleep, 60), (os.nice, 0)):
         with pytest.raises(ProcessEnded):
             process(function, argument)
+
+
+def test_it_stands_still_while_there_is_a_question() -> None:
+    process = LowPriorityProcess()
+    process(sum, (1, 2))
+    alone, beside = (_ended_s(process, asked) for asked in (False, True))
+    assert beside > alone + 0.3
+    process.close()
+
+
+def _ended_s(process: LowPriorityProcess, asked: bool) -> float:
+    began = time.monotonic()
+    with PRECEDENCE.question() if asked else nullcontext():
+        for _ in range(10):
+            process(sum, range(1_000_000))
+    return time.monotonic() - began
 
 
 def test_a_call_beyond_its_limit_of_time_ends_the_process() -> None:
