@@ -111,9 +111,12 @@ class Forked:
         return code
 
     def kill(self) -> None:
-        if self.returncode is None:  # its number is kept until its end was heard of
+        self.send_signal(signal.SIGKILL)
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:  # its own number is kept until its end was heard of
             with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+                os.kill(self.pid, number)
 
     def _ended(self, timeout_s: float | None) -> int | None:
         with self._lock:
