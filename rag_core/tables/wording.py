@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.links import Link
+from rag_core.tables.links import Link, Words, heads_named
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import Column, WholeTable
 from rag_core.tables.values import writes_decimal_comma
@@ -18,7 +18,7 @@ _DECIMALS = re.compile(r"[.,](\d{1,6})\D*$")
 _SAMPLE = 200
 _HEADS = {
     grammar.SUM: "Sum of {}", grammar.MEAN: "Mean {}", grammar.LARGEST: "Largest {}", grammar.SMALLEST: "Smallest {}",
-    grammar.DIFFERENCE: "Difference in {}", grammar.COUNT: "Count", grammar.DIFFERENT: "Different {}",
+    grammar.DIFFERENCE: "Difference in {}", grammar.DIFFERENT: "Different values of {}",
     grammar.COMMONEST: "Most frequent {}", grammar.FIRST: "First {}", grammar.LAST: "Last {}",
 }  # fmt: skip
 _DONE = {
@@ -27,12 +27,32 @@ _DONE = {
     grammar.COMMONEST: "The most frequent", grammar.FIRST: "The first", grammar.LAST: "The last",
     grammar.BEHIND: "The row behind", grammar.BEFORE: "The row before", grammar.DIFFERENCE: "Subtracted",
 }  # fmt: skip
+_HOW_MANY = re.compile(r"\s*how many (?P<what>[^?!.]+)[?!.\s]*", re.IGNORECASE)
+_ARE_THERE = re.compile(r"\b(are|were) there\b ?", re.IGNORECASE)
+# "How many did Ann sell", "how many have they": what stands behind such words is who does it.
+_INVERTED = re.compile(
+    r"\b(?:[Dd]id|[Dd]o|[Dd]oes|[Hh]as)\b"
+    r"|\b(?:are|were|have|had|can|could|will|would|should|must) (?:I|we|you|they|he|she|it|the|this|these|[A-Z])\b"
+)
+_PLURALS = ("s", "people", "men", "women", "children")
 
 
-def finding(plan: Plan, result: Result, table: WholeTable) -> str:
-    """What was found: "Amount: 55.20", "Count: 288", "City: Oslo and Bern"."""
+def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None = None) -> str:
+    """What was found: "Amount: 55.20.", "City: Oslo and Bern.", "288 orders came from Bern." as it was `asked`.
+
+    The figure that was found is the only one: conditions that have others are left to the derivation.
+    """
     column = table.columns[plan.target] if plan.target >= 0 else None
+    where = _where(plan, table)
+    if any(map(str.isdigit, where)):
+        where = ""
+    if plan.operation == grammar.COUNT:
+        count = int(result.value or 0)
+        statement = _statement(count, plan, table, asked) if asked is not None else ""
+        return statement or f"{count} {'row' if count == 1 else 'rows'}{where}."
     head = _HEADS.get(plan.operation, "{}").format(column.head if column else "").strip() or "Found"
+    if plan.operation in _HEADS:
+        head += where
     if result.value is not None:
         return f"{head}: {_figure(result.value, plan.operation, column)}."
     more = len(result.texts) - _MOST_LISTED
@@ -51,11 +71,41 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
         end = "largest" if plan.operation == grammar.ROW_LARGEST else "smallest"
         done = f"By the {end} {table.columns[plan.by].head}"
     name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
-    conditions = [condition(link, table) for link in _ordered(plan.conditions)]
-    where = f" where {_joined(conditions)}" if conditions else ""
     kept = int(grammar.rows_left(table, plan.conditions).sum())
-    rows = f"{kept} of {len(table)} rows" if conditions else f"all {len(table) - int(table.totals.sum())} rows"
-    return f"{done}: {rows} of {name}{where}."
+    rows = f"{kept} of {len(table)} rows" if plan.conditions else f"all {len(table) - int(table.totals.sum())} rows"
+    return f"{done}: {rows} of {name}{_where(plan, table)}."
+
+
+def _where(plan: Plan, table: WholeTable) -> str:
+    conditions = [condition(link, table) for link in _ordered(plan.conditions)]
+    return f" where {_joined(conditions)}" if conditions else ""
+
+
+def _statement(count: int, plan: Plan, table: WholeTable, asked: Words) -> str:
+    """The question "How many ...?" as a statement; "" where that is none, has a figure, or says more than was counted.
+
+    Of the words that no condition explains it may have what is counted, and one word that leads to a condition.
+    """
+    found = _HOW_MANY.fullmatch(asked.text)
+    if not found or count == 1 or any(map(str.isdigit, found["what"])) or not _says_no_more(plan, table, asked):
+        return ""
+    what = found["what"].strip()
+    if is_there := _ARE_THERE.search(what):
+        what = _ARE_THERE.sub("", what).strip()
+        return f"There {is_there[1].lower()} {count} {what}."
+    return "" if _INVERTED.search(what) else f"{count} {what}."
+
+
+def _says_no_more(plan: Plan, table: WholeTable, asked: Words) -> bool:
+    heads = [table.columns[link.column].head for link in plan.conditions]
+    explained = {place for places in heads_named(asked, heads) for place in places}
+    explained |= {place for link in plan.conditions for place in range(link.first, link.last)}
+    telling = [place for place in asked.telling if asked.plain[place] not in ("how", "many")]
+    left = [place for place in telling if place not in explained]
+    if not left or not asked.plain[left[0]].endswith(_PLURALS):
+        return False
+    leads = [telling[at + 1] in explained for at, place in enumerate(telling[:-1]) if place in left[1:]]
+    return len(left) == 1 or (len(left) == 2 and leads == [True])
 
 
 def condition(link: Link, table: WholeTable) -> str:

@@ -27,7 +27,7 @@ from rag_core.text.tables import cell_spans
 
 _MOST_DOCUMENTS = 8
 _SURE = 0.5  # of being right, from which on a plan answers
-_MOST_CITED, _MOST_DOUBTED = 8, 2
+_MOST_CITED, _MOST_LISTED, _MOST_DOUBTED = 2, 8, 2  # beside a figure; of cells that are listed
 _SHEETS = (
     "text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "application/vnd.oasis.opendocument.spreadsheet",
@@ -101,15 +101,16 @@ class Tabular(Strategy):
 
 def _written(found: Found, retrieval: Retrieval, contents: Contents) -> Written | None:
     """One sentence with what was found, and one with how; None where no row can be cited."""
-    rows = found.ranked.result.rows[:_MOST_CITED].tolist()
+    result = found.ranked.result
+    rows = result.rows[: _MOST_LISTED if len(result.texts) > 1 else _MOST_CITED].tolist()
     register = Register()
     cited = contents.rows_of(found.document, found.table, rows)
     target = found.ranked.plan.target
     numbers = tuple(dict.fromkeys(register.number(_quote(found.table, row, target, hit)) for row, hit in cited))
-    if not numbers and len(found.ranked.result.rows):
+    if not numbers and len(result.rows):
         return None
-    said = finding(found.ranked.plan, found.ranked.result, found.table)
-    how = Sentence(derivation(found.ranked.plan, found.ranked.result, found.table, found.document.title))
+    said = finding(found.ranked.plan, result, found.table, found.scene.words)
+    how = Sentence(derivation(found.ranked.plan, result, found.table, found.document.title))
     is_sure = found.trust >= _SURE
     sentences = (
         Sentence(said if is_sure else f"{PERHAPS} {said}", numbers),

@@ -119,8 +119,39 @@ def test_what_was_found_is_said_with_how(berths: WholeTable) -> None:
     plan = Plan(lund, grammar.SUM, 2)
     result = run(plan, berths, rows_left(berths, lund))
     assert result is not None
-    assert finding(plan, result, berths) == "Sum of Fee: 430.50."
+    assert finding(plan, result, berths) == "Sum of Fee where Owner is “Ida Lund”: 430.50."
     assert (
         derivation(plan, result, berths, "Harbour")
         == "Added up: 2 of 5 rows of “Harbour”, Berths where Owner is “Ida Lund”."
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "statement"),
+    [
+        ("How many berths belong to Ida Lund?", "2 berths belong to Ida Lund."),
+        ("How many berths are there of the owner Ida Lund?", "There are 2 berths of the owner Ida Lund."),
+        ("How many berths were there of Lund?", "There were 2 berths of Lund."),
+        ("How many berths does Ida Lund have?", "2 rows where Owner is “Ida Lund”."),
+        ("How many berths have the Lund?", "2 rows where Owner is “Ida Lund”."),
+        ("How many broken berths belong to Ida Lund?", "2 rows where Owner is “Ida Lund”."),
+        ("How many berths of Lund are broken?", "2 rows where Owner is “Ida Lund”."),
+        ("How many berths of Lund over 50?", "2 rows where Owner is “Ida Lund”."),
+        ("Wie viele Plätze hat Ida Lund?", "2 rows where Owner is “Ida Lund”."),
+    ],
+)
+def test_a_count_is_said_as_it_was_asked_where_that_says_no_more_than_was_counted(
+    berths: WholeTable, question: str, statement: str
+) -> None:
+    plan = Plan((link(berths, question, 1),), grammar.COUNT)
+    result = run(plan, berths, rows_left(berths, plan.conditions))
+    assert result is not None
+    assert finding(plan, result, berths, Words(question)) == statement
+
+
+def test_a_count_has_no_other_figure_and_one_row_is_one(berths: WholeTable) -> None:
+    key = (link(berths, "B-102", 0),)
+    for conditions, said in ((key, "1 row."), ((), "4 rows.")):
+        result = run(Plan(conditions, grammar.COUNT), berths, rows_left(berths, conditions))
+        assert result is not None
+        assert finding(Plan(conditions, grammar.COUNT), result, berths) == said
