@@ -166,7 +166,7 @@ def count_heads(rows: Sequence[tuple[str, ...]]) -> int:
     that has a cell of its own for every column only those without a label go on, as units do."""
     widest, is_whole = max(map(len, rows)), False
     for number, row in enumerate(rows[: _MOST_HEADS + 1]):
-        if any(_is_figure(cell) for cell in row[1:]) or (is_whole and row[0] and len(row) == widest):
+        if any(_is_figure(cell) for cell in row[1:]) or (is_whole and row[0] and len(row) > 1):
             return number
         is_whole = is_whole or (len(row) == widest == len({*row}) and all(row[1:]))
     return 1

@@ -46,7 +46,7 @@ from tests.benchmarks.people import filled
 from tests.benchmarks.reading_questions import Question as Asked
 from tests.benchmarks.reading_questions import real
 from tests.benchmarks.retrieval_sets import QUESTIONS, SAMPLES, _plain, _rows, _stands, households, name_of, people
-from tests.benchmarks.tables import contexts, is_right, opened
+from tests.benchmarks.statements import contexts, is_right, opened
 
 _FOLDS, _WORDS, _HALF, _BEGINNING = 10, 40, 0.5, 40
 _RIDGE_RANK, _RIDGE_TRUST = 15.0, 20.0

@@ -28,7 +28,7 @@ from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.grounding import Grounding
 from rag_core.domain import Scope
 from rag_core.embedding import open_embedder
-from tests.benchmarks import tables
+from tests.benchmarks import statements
 from tests.benchmarks.measure import SHARED, emit, percentile, timed_ms
 from tests.benchmarks.retrieval_sets import DATA, QUESTIONS, SAMPLES, _articles, _rows, _upload
 
@@ -59,7 +59,9 @@ def documents(rows: Sequence[Mapping]) -> Iterator[Upload]:
             texts = dict.fromkeys(one["context"] for one in policy["paragraphs"])
             yield Upload(name, "\n\n".join(texts).encode())
     for half in ("tune", "report"):
-        yield from (Upload(name, tables.page(context)) for name, context in tables.contexts(half) if name in names)
+        yield from (
+            Upload(name, statements.page(context)) for name, context in statements.contexts(half) if name in names
+        )
 
 
 def cases(folder: Path, halves: Sequence[str]) -> list[Case]:

@@ -45,17 +45,17 @@ def measured(library: Library, name: str, table: bytes) -> None:
         library.ask(next(asked))
     numbers = itertools.count()
     with PeakMemory(Path(library.settings.data_dir)) as memory:
-        added_s = timed_ms(lambda: _add(library, f"{name}.csv", table)) / 1000
+        added_s = timed_ms(lambda: add(library, f"{name}.csv", table)) / 1000
         began = time.monotonic()
-        during, files = _taken(library, asked, numbers, until=lambda: _has_followed(library))
+        during, files = _taken(library, asked, numbers, until=lambda: has_followed(library))
         followed_s = time.monotonic() - began
     quiet, files_after = _taken(library, asked, numbers, until=None)
     emit(
         benchmark="long_table", table=name, chunks=library.maintenance.status().chunks, added_s=round(added_s, 1),
         followed_s=round(followed_s, 1), peak_gb=round(memory.peak_bytes / 1e9, 2),
-        question_ms=_told(during), question_quiet_ms=_told(quiet),
+        question_ms=percentiles(during), question_quiet_ms=percentiles(quiet),
         ratio=round(percentile(during, 0.5) / percentile(quiet, 0.5), 2),
-        file_ms=_told(files), file_quiet_ms=_told(files_after),
+        file_ms=percentiles(files), file_quiet_ms=percentiles(files_after),
     )  # fmt: skip
 
 
@@ -72,24 +72,27 @@ def _taken(
         questions.append(timed_ms(lambda question=question: library.ask(question)))
         if turn % _FILE_EVERY == 0:
             name = f"note {next(numbers)}.txt"
-            files.append(timed_ms(lambda name=name: _add(library, name, f"The {name} says that it rains.".encode())))
+            files.append(timed_ms(lambda name=name: add(library, name, f"The {name} says that it rains.".encode())))
         time.sleep(_PAUSE_S)
     raise AssertionError
 
 
-def _add(library: Library, name: str, content: bytes) -> None:
+def add(library: Library, name: str, content: bytes) -> None:
+    """Add a file. Raises what it fails with."""
     for event in library.add([Upload(name, content)]):
         if event.error is not None:
             raise event.error
 
 
-def _has_followed(library: Library) -> bool:
+def has_followed(library: Library) -> bool:
+    """Whether every index has what was added."""
     return not library.storage.hierarchy.missing() and not any(
         library.storage.sync.waiting(index.name).documents for index in library.storage.indexes
     )
 
 
-def _told(took_ms: list[float]) -> dict[str, float]:
+def percentiles(took_ms: list[float]) -> dict[str, float]:
+    """Half of them, all but a twentieth, and the longest, of how many."""
     shares = {"p50": 0.5, "p95": 0.95, "most": 1.0}
     return {name: round(percentile(took_ms, share)) for name, share in shares.items()} | {"count": len(took_ms)}
 

@@ -22,11 +22,13 @@ _CLOSE = 0.005
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of a table. answers: what a right answer lists; none where the table does not tell."""
+    """A question of a table. answers: what a right answer lists; none where the table does not tell. kind: what its
+    annotators call what is done, where they do."""
 
     text: str
     table: WholeTable
     answers: tuple[str, ...]
+    kind: str = ""
 
 
 def is_right(result: Result | None, answers: Sequence[str]) -> bool:
@@ -55,10 +57,11 @@ def encyclopaedia(split: str) -> list[Asked]:
             key = json.dumps(one["sentences"])
             if key not in tables:
                 tables[key] = _table([row[0] for row in one["sentences"]], one["document"])
-            value = one.get("computed", {}).get("value")
+            computed = one.get("computed", {})
+            value = computed.get("value")
             answers = tuple(one["answer"]) or ((str(value),) if value is not None else ())
             if one["split"] == split and (table := tables[key]) and answers:
-                found.append(Asked(one["question"], table, answers))
+                found.append(Asked(one["question"], table, answers, computed.get("operation", "look-up")))
     return found
 
 

@@ -83,3 +83,4 @@ def test_a_row_of_words_below_a_whole_head_is_no_head_and_units_are() -> None:
     opening = "Day\tFrom\tTo\nMonday\tclosed\tclosed\nSunday\t11:00\t16:30"
     assert tables_of(Page(1, opening))[0].heads == 1
     assert tables_of(Page(1, "Boat\tLength\tSpeed\n.\tmetres\tknots\nMarn\t31\t12"))[0].heads == 2
+    assert tables_of(Page(1, "Boat\tPort\tNote\nMarn\tOslo\nHalm\tBergen\nTern\tOslo\tsold"))[0].heads == 1
