@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_core.answering import confidence
 from rag_core.answering.question import Question
-from rag_core.domain import Answer, Citation, Hit, Retrieval, Searched, Sentence, Trace
+from rag_core.domain import Answer, Citation, Hit, Retrieval, Searched, Sentence, TableAnswer, Trace
 from rag_core.models.messages import ChatMessage, Usage
 from rag_core.models.prompts import NOT_FOUND
 
@@ -24,7 +24,7 @@ class Written:
     or was checked. confidence: 0..1; told: what it comes from, see `rag_core.answering.confidence`. left_out: passages
     without room in the prompt. prompt, usage: what a language model was told, and the tokens where it came to an end.
     tokens: those, where they are known or were counted. removed: numbers that pointed at no passage. model: "" for the
-    question's.
+    question's. table: what a plan found in a whole table.
     """
 
     retrieval: Retrieval = NOTHING_RETRIEVED
@@ -43,13 +43,14 @@ class Written:
     tokens: Mapping[str, int] = field(default_factory=dict)
     removed: int = 0
     model: str = ""
+    table: TableAnswer | None = None
 
 
 def abstain(written: Written, found: float, *, stopped: bool = False) -> Written:
     """The same with the text that there is no answer; `found` is the probability that there is one after all."""
     return replace(
         written, text="" if stopped else NOT_FOUND, sentences=() if stopped else (Sentence(NOT_FOUND),),
-        citations=(), confidence=found, abstained=not stopped, told={},
+        citations=(), confidence=found, abstained=not stopped, told={}, table=None,
     )  # fmt: skip
 
 
@@ -67,6 +68,7 @@ def answer_of(question: Question, written: Written, latency_ms: Mapping[str, flo
         abstained=written.abstained,
         model=written.model or question.model,
         stopped=stopped,
+        table=written.table,
         trace=replace(
             trace,
             latency_ms={**latency_ms, **trace.latency_ms},

@@ -68,7 +68,8 @@ class Tools:
     def ask(self, context: Context, question: Question, names: Names = []) -> dict[str, Any]:  # noqa: B006
         """An answer from the documents; the numbers in it are those of its citations.
 
-        Its outcome is "answered", "perhaps" where it is not sure that what it cites answers, or "not found".
+        Its outcome is "answered", "perhaps" where it is not sure that what it cites answers, or "not found". `table`
+        has, where the answer is of a whole table, its first rows, how many there are, and the conditions they fit.
         """
         with _told():
             library = self._library()
@@ -78,6 +79,7 @@ class Tools:
         return {
             "answer": answer.text, "found": not answer.abstained, "outcome": answer.outcome,
             "confidence": round(answer.confidence, 3), "citations": to_json(answer.citations),
+            "table": to_json(answer.table),
         }  # fmt: skip
 
     def list_documents(

@@ -97,3 +97,4 @@ from rag_core.domain.state import (
     TargetProfile,
     UnfinishedDownload,
 )
+from rag_core.domain.tables import TableAnswer, TableCondition, TablePlan, TableRow

@@ -9,6 +9,7 @@ from typing import Literal
 
 from rag_core.domain.documents import Box, Document
 from rag_core.domain.search import Searched
+from rag_core.domain.tables import TableAnswer
 
 ScoreKind = Literal["cosine", "bm25", "fused", "rerank"]
 COURTESY = "courtesy"
@@ -136,7 +137,7 @@ class Answer:
     """An answer with all that is needed to check it. `conversation` and `message_id` say where it is kept.
 
     It is `abstained` where it is not answered. `outcome` then is "perhaps" where its first sentence says, with its
-    citation, what comes near.
+    citation, what comes near. `table` has the rows where it is of a whole table, and by which plan they were found.
     """
 
     question: str
@@ -151,6 +152,7 @@ class Answer:
     message_id: str = ""
     stopped: bool = False
     trace: Trace = field(default_factory=Trace)
+    table: TableAnswer | None = None
     outcome: Outcome = field(init=False)
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import Column, WholeTable
 from rag_core.tables.values import writes_decimal_comma
 
-_MOST_LISTED = 12
+_MOST_LISTED, _MOST_SUMMED = 12, 6
 _GROUPED = re.compile(r"\d[,.'’\u00a0\u202f ]\d{3}(?!\d)")
 _DECIMALS = re.compile(r"[.,](\d{1,6})\D*$")
 _SAMPLE = 200
@@ -106,6 +106,29 @@ def _says_no_more(plan: Plan, table: WholeTable, asked: Words) -> bool:
         return False
     leads = [telling[at + 1] in explained for at, place in enumerate(telling[:-1]) if place in left[1:]]
     return len(left) == 1 or (len(left) == 2 and leads == [True])
+
+
+def formula(plan: Plan, result: Result, table: WholeTable) -> str:
+    """How what was computed comes from its cells: "430.50 = 120.50 + 310.00"; "" where nothing was."""
+    column, rows = table.columns[plan.target], len(result.rows)
+    if plan.operation == grammar.COMMONEST:
+        kept = int(grammar.rows_left(table, plan.conditions).sum())
+        return f"{_joined(result.texts[:_MOST_LISTED])}: {rows} of {kept} rows"
+    if result.value is None or plan.operation == grammar.COUNT:
+        return ""
+    figure = _figure(result.value, plan.operation, column)
+    if plan.operation == grammar.DIFFERENT:
+        return f"{figure} = different cells of {column.head} in {rows} rows"
+    if plan.operation == grammar.MEAN:
+        total = _figure(result.value * rows, grammar.SUM, column)
+        return f"{figure} = {total} ÷ {rows}, the sum of {column.head} by its cells"
+    if rows > _MOST_SUMMED:
+        return f"{figure} = sum of {rows} cells of {column.head}"
+    cells = [table.text(row, plan.target) for row in result.rows.tolist()]
+    if plan.operation == grammar.DIFFERENCE:
+        larger = sorted(result.rows.tolist(), key=lambda row: -float(column.numbers[row]))
+        return f"{figure} = {' − '.join(table.text(row, plan.target) for row in larger)}"
+    return f"{figure} = {' + '.join(cells)}"
 
 
 def condition(link: Link, table: WholeTable) -> str:

@@ -1,0 +1,68 @@
+"""An answer of what a plan found in a whole table: one sentence with rows cited, one with how, and the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_core.answering.citations import Register
+from rag_core.answering.passages import Quote
+from rag_core.answering.quotations import PERHAPS
+from rag_core.answering.written import Written
+from rag_core.domain import Document, Hit, Sentence
+from rag_core.retrieval.contents import Contents
+from rag_core.tables.answers import table_answer
+from rag_core.tables.links import Words
+from rag_core.tables.plans import Plan, Result
+from rag_core.tables.table import WholeTable
+from rag_core.tables.wording import derivation, finding
+from rag_core.text.tables import cell_spans
+
+_MOST_CITED, _MOST_LISTED = 2, 8  # rows beside a figure; rows of cells that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class TableFinding:
+    """What a plan found in the table of this number in a document."""
+
+    document: Document
+    number: int
+    table: WholeTable
+    plan: Plan
+    result: Result
+
+
+def written_of(
+    found: TableFinding, contents: Contents, asked: Words | None = None, confidence: float = 1.0, doubt: str = ""
+) -> Written | None:
+    """The answer, perhaps in words that are `asked`; a `doubt` makes it none. None where no row can be cited."""
+    plan, result, table, document = found.plan, found.result, found.table, found.document
+    rows = result.rows[: _MOST_LISTED if len(result.texts) > 1 else _MOST_CITED].tolist()
+    cited = contents.rows_of(document, table, rows)
+    register = Register()
+    numbers = tuple(dict.fromkeys(register.number(_quote(table, row, plan.target, hit)) for row, hit in cited))
+    if not numbers and len(result.rows):
+        return None
+    said = finding(plan, result, table, asked)
+    sentences = (
+        Sentence(f"{PERHAPS} {said}" if doubt else said, numbers),
+        Sentence(derivation(plan, result, table, document.title)),
+        *([Sentence(doubt)] if doubt else []),
+    )
+    marks = "".join(f"[{number}]" for number in numbers)
+    return Written(
+        hits=tuple({hit.chunk_id: hit for _, hit in cited}.values()),
+        text="\n\n".join([f"{sentences[0].text} {marks}".rstrip(), *(one.text for one in sentences[1:])]),
+        sentences=sentences, citations=tuple(register.citations), confidence=confidence, abstained=bool(doubt),
+        table=table_answer(plan, result, table, document, found.number),
+    )  # fmt: skip
+
+
+def _quote(table: WholeTable, row: int, column: int, hit: Hit) -> Quote:
+    """A row's cell of a column, where that is not empty; else the row."""
+    start, end = int(table.starts[row]), int(table.ends[row])
+    line = hit.text[max(start - hit.start, 0) : end - hit.start]
+    spans = cell_spans(line) if line and len(line) == end - start else []
+    first, last = spans[column] if 0 <= column < len(spans) else (0, 0)
+    if first < last:
+        start, end = start + first, start + last
+    return Quote(hit.text[max(start - hit.start, 0) : end - hit.start], start, end, "row", hit, 0, 0)

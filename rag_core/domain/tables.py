@@ -1,0 +1,65 @@
+"""What a question found in a whole table, and the plan that found it. Columns and tables count from 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Comparison = Literal["is", "equals", "over", "under", "within"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableCondition:
+    """What rows have in a column, in `words` too: one of the cells `values`, or a figure held against them.
+
+    "is" lists cells as they stand; the others compare a number ("60000"), or days ("2024-03-01"): those of a period are
+    its first and last.
+    """
+
+    column: int
+    head: str
+    comparison: Comparison
+    values: tuple[str, ...]
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """Which rows of which of a document's tables, and what is done with them: "count", "sum", "look up" and so on.
+
+    target: the column that it is done with, by: that which chooses the rows, -1 where there is none.
+    """
+
+    document_id: str
+    table: int
+    conditions: tuple[TableCondition, ...]
+    operation: str
+    target: int = -1
+    by: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row with where it stands on its page."""
+
+    cells: tuple[str, ...]
+    page: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableAnswer:
+    """The rows that a plan found, the first few of `count`, and how what is computed was computed, "" for what is not.
+
+    title: of the document; name: what stands above the table. heads: those of the columns that are given, the plan's
+    among them: very wide tables are given in part.
+    """
+
+    plan: TablePlan
+    title: str
+    name: str
+    heads: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    count: int
+    formula: str = ""

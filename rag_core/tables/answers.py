@@ -1,0 +1,98 @@
+"""Plans and what they found as values that are kept with an answer, and plans made of such values again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from rag_core.domain import Document, TableAnswer, TableCondition, TablePlan, TableRow
+from rag_core.domain.tables import Comparison
+from rag_core.tables.links import Link
+from rag_core.tables.plans import COUNT, OPERATIONS, ROW_LARGEST, ROW_SMALLEST, Plan, Result
+from rag_core.tables.table import Column, WholeTable, normalised
+from rag_core.tables.wording import condition, formula
+
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS = 20, 30, 300
+_COMPARISONS: dict[str, Comparison] = {"": "is", "=": "equals", ">": "over", "<": "under", "within": "within"}
+_SIGNS = {name: sign for sign, name in _COMPARISONS.items()}
+_FIRST_DAY = date(1970, 1, 1)
+
+
+def table_answer(plan: Plan, result: Result, table: WholeTable, document: Document, number: int) -> TableAnswer:
+    """What a plan found in one of a document's tables, by its number."""
+    columns = _shown(plan, len(table.columns))
+    rows = tuple(
+        TableRow(
+            tuple(table.text(row, column)[:_MOST_CHARS] for column in columns),
+            int(table.pages[row]), int(table.starts[row]), int(table.ends[row]),
+        )
+        for row in result.rows[:_MOST_ROWS].tolist()
+    )  # fmt: skip
+    conditions = tuple(_condition(link, table) for link in sorted(plan.conditions, key=lambda one: one.first))
+    kept = TablePlan(document.id, number, conditions, plan.operation, plan.target, plan.by)
+    heads = tuple(table.columns[column].head for column in columns)
+    return TableAnswer(
+        kept, document.title, table.name, heads, rows, len(result.rows), formula(plan, result, table)
+    )  # fmt: skip
+
+
+def plan_of(kept: TablePlan, table: WholeTable) -> Plan:
+    """The plan that was kept. Raises ValueError where it does not fit the table."""
+    used = [*(one.column for one in kept.conditions)]
+    used += [kept.target] if kept.operation != COUNT else []
+    used += [kept.by] if kept.operation in (ROW_LARGEST, ROW_SMALLEST) else []
+    if kept.operation not in OPERATIONS or any(place not in range(len(table.columns)) for place in used):
+        raise ValueError("The table has no such column, or nothing does that with one.")
+    links = tuple(_link(one, place, table) for place, one in enumerate(kept.conditions))
+    return Plan(links, kept.operation, kept.target, kept.by)
+
+
+def _shown(plan: Plan, count: int) -> list[int]:
+    """The columns that are shown of so many: those of the plan and the first others, in order."""
+    used = [one.column for one in plan.conditions]
+    first = dict.fromkeys(place for place in (plan.target, plan.by, *used, *range(count)) if place >= 0)
+    return sorted([*first][:_MOST_COLUMNS])
+
+
+def _condition(link: Link, table: WholeTable) -> TableCondition:
+    column = table.columns[link.column]
+    values = [column.texts[code] for code in link.codes]
+    if link.comparison:
+        is_period = column.kind == "date" or link.comparison == "within"
+        values = [_value(number, column) for number in ((link.value, link.until) if is_period else (link.value,))]
+    return TableCondition(
+        link.column, column.head, _COMPARISONS[link.comparison], tuple(values), condition(link, table)
+    )
+
+
+def _value(number: float, column: Column) -> str:
+    if column.kind == "date":
+        return (_FIRST_DAY + timedelta(days=number)).isoformat()
+    return repr(float(number)).removesuffix(".0")
+
+
+def _link(kept: TableCondition, place: int, table: WholeTable) -> Link:
+    column = table.columns[kept.column]
+    if kept.comparison == "is":
+        return Link(place, place + 1, kept.column, _codes(kept.values, column))
+    if not kept.values:
+        raise ValueError("A comparison needs a value.")
+    value, *until = (_number(text, column) for text in kept.values)
+    return Link(
+        place, place + 1, kept.column, comparison=_SIGNS[kept.comparison], value=value,
+        until=until[0] if until else 0.0 if column.kind == "number" else value,
+    )  # fmt: skip
+
+
+def _codes(texts: Iterable[str], column: Column) -> tuple[int, ...]:
+    """The distinct cells of some texts. Raises ValueError where the column has none of them."""
+    found = tuple(
+        code for text in texts for code in column.by_text.get(normalised(text), ()) if column.texts[code] == text
+    )
+    if not found:
+        raise ValueError(f"No cell of {column.head} says that.")
+    return found
+
+
+def _number(text: str, column: Column) -> float:
+    return float((date.fromisoformat(text) - _FIRST_DAY).days) if column.kind == "date" else float(text)
