@@ -40,6 +40,7 @@ def main() -> None:
         conversation_menu.dialog(library)
         chat_stream.open_passage(library, chosen)
         chat_stream.what_was_searched(library, chosen)
+        chat_stream.change_of_table(library, chosen)
 
 
 main()

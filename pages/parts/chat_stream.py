@@ -10,12 +10,12 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import chat_widget, conversations, formatting, next_steps, passage, resources, searched
+from pages.parts import chat_widget, conversations, formatting, next_steps, passage, resources, searched, table_plan
 from pages.parts.components import component
 from pages.parts.refreshing import fragment
 from pages.parts.running_answers import RunningAnswer
-from rag_core.domain import Citation, Document, Message, Trace
-from rag_core.errors import LecternError
+from rag_core.domain import Answer, Document, Message, TablePlan, Trace
+from rag_core.errors import InvalidQuestion, LecternError
 from rag_core.library import Library
 
 REFRESH_S = 0.15
@@ -56,14 +56,14 @@ def settled(messages: Sequence[Message], asking: RunningAnswer | None) -> list[M
 def open_passage(library: Library, conversation: str | None) -> None:
     """The passage that was clicked, beside the conversation."""
     chosen = st.session_state.get("chat_passage")
-    citation = _find(library, conversation, chosen) if chosen else None
-    if chosen is None or citation is None:
+    answer = _answer(library, conversation, chosen["message"]) if chosen else None
+    found = _opened(library, answer, chosen) if chosen and answer else None
+    if found is None:
         st.session_state.pop("chat_passage", None)
         return
+    home, data = found
     with st.container(key="chat_passage"):
-        data = passage.cited(library, citation, chosen["page"])
-        act = partial(_turn, citation.page)
-        component("passage")(key="chat_page_view", data=data, height="stretch", on_act_change=act)
+        component("passage")(key="chat_page_view", data=data, height="stretch", on_act_change=partial(_turn, home))
 
 
 def ask(question: str, replaces: str | None = None) -> None:
@@ -75,6 +75,19 @@ def ask(question: str, replaces: str | None = None) -> None:
     model, agent = st.session_state.get("chat_model"), st.session_state.get("chat_agent")
     resources.questions().ask(conversation, question, model, scope, replaces, agent)
     st.session_state["chat_whole_page"] = True
+
+
+def change_of_table(library: Library, conversation: str | None) -> None:
+    """The dialog on a table's rows or on one of its conditions, if it was just asked for."""
+    asked_for = st.session_state.pop("chat_table", None)
+    messages = library.messages(conversation) if asked_for and conversation else []
+    message = next((one for one in messages if asked_for and one.id == asked_for["message"]), None)
+    if message is None or asked_for is None or conversation is None:
+        return
+    if asked_for["act"] == "change":
+        table_plan.change(library, message, asked_for["at"], partial(_ask_table, conversation))
+    else:
+        table_plan.rows(library, message)
 
 
 def what_was_searched(library: Library, conversation: str | None) -> None:
@@ -94,8 +107,9 @@ def _searched_dialog(trace: Trace, documents: Sequence[Document]) -> None:
 def _draw_message(conversation: str, index: int, message: Message, *, last: bool = False, latest: bool = False) -> None:
     key = _key(conversation, index)
     chosen = st.session_state.get("chat_passage")
-    active = chosen["number"] if chosen and chosen["message"] == message.id else None
-    data = chat_widget.kept(message, active) | {"latest": latest}
+    is_open = chosen is not None and chosen["message"] == message.id
+    active, row = (chosen["number"], chosen.get("row")) if chosen and is_open else (None, None)
+    data = chat_widget.kept(message, active, row) | {"latest": latest}
     if last and message.answer is not None:
         data["next"] = next_steps.offered(resources.library(), conversation, message.answer)
     # An unfinished answer in the midst of a conversation stays where it is; the last one gives way.
@@ -105,7 +119,7 @@ def _draw_message(conversation: str, index: int, message: Message, *, last: bool
         on_retry=partial(ask, message.question, message.id if last and unfinished else None),
         on_rate=_rater(key, message), on_searched=partial(_show_searched, message.id),
         on_edit=_editor(key, message.id), on_back=partial(_bring_back, message.id),
-        on_next=_stepper(key, conversation, message),
+        on_next=_stepper(key, conversation, message), on_table=_table_actor(key, conversation, message),
     )  # fmt: skip
 
 
@@ -184,6 +198,31 @@ def _stepper(key: str, conversation: str, message: Message) -> Callable[[], None
     return step
 
 
+def _table_actor(key: str, conversation: str, message: Message) -> Callable[[], None]:
+    def act() -> None:
+        """Open a row in its sheet, leave a condition out, or have a dialog opened for the rest."""
+        clicked, table = st.session_state[key]["table"], message.answer.table if message.answer else None
+        if clicked["act"] == "row":
+            row = {"message": message.id, "number": None, "row": clicked["at"], "page": None}
+            st.session_state["chat_passage"] = row
+        elif clicked["act"] == "remove" and table is not None and clicked["at"] < len(table.plan.conditions):
+            _ask_table(conversation, *table_plan.without(table, clicked["at"], message.question))
+        else:
+            st.session_state["chat_table"] = {**clicked, "message": message.id}
+        st.session_state["chat_whole_page"] = True
+
+    return act
+
+
+def _ask_table(conversation: str, plan: TablePlan, question: str) -> None:
+    """Run a changed plan as a question of the conversation."""
+    with _told("The table was not asked"):
+        try:
+            resources.library().table_plans.ask(plan, question, conversation=conversation)
+        except KeyError:
+            raise InvalidQuestion(table_plan.GONE) from None
+
+
 def _bring_back(message_id: str) -> None:
     with _told("The earlier question was not brought back"):
         resources.library().history.bring_back(message_id)
@@ -213,8 +252,15 @@ def _turn(home: int) -> None:
         chosen["page"] = {"next": page + 1, "previous": max(page - 1, 1)}.get(act)
 
 
-def _find(library: Library, conversation: str | None, chosen: dict[str, Any]) -> Citation | None:
+def _opened(library: Library, answer: Answer, chosen: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
+    """The page of what was clicked, and what is drawn; None where the answer has it no more."""
+    table, row = answer.table, chosen.get("row")
+    if table is not None and row is not None and row < len(table.rows):
+        return table.rows[row].page, passage.of_row(library, table, row, chosen["page"])
+    citation = next((one for one in answer.citations if one.number == chosen["number"]), None)
+    return None if citation is None else (citation.page, passage.cited(library, citation, chosen["page"]))
+
+
+def _answer(library: Library, conversation: str | None, message_id: str) -> Answer | None:
     messages = library.messages(conversation) if conversation else []
-    answers = (message.answer for message in messages if message.id == chosen["message"])
-    citations = [citation for answer in answers if answer for citation in answer.citations]
-    return next((citation for citation in citations if citation.number == chosen["number"]), None)
+    return next((message.answer for message in messages if message.id == message_id), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pages.parts import formatting, markdown, passage
+from pages.parts import formatting, markdown, passage, table_plan
 from pages.parts.components import component
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import COURTESY, Answer, Message, Outcome, Result, Sentence
@@ -46,13 +46,14 @@ def draw(
     on_edit: Callable[[], None] | None = None,
     on_back: Callable[[], None] | None = None,
     on_next: Callable[[], None] | None = None,
+    on_table: Callable[[], None] | None = None,
 ) -> None:
     """Mount an exchange under a key that stays the same while its answer grows. `on_rate` hears of reasons too."""
     component("exchange")(
         key=key, data=data, on_open_change=on_open, on_retry_change=on_retry, on_rate_change=on_rate or _nothing,
         on_reason_change=on_rate or _nothing, on_searched_change=on_searched or _nothing,
         on_edit_change=on_edit or _nothing, on_back_change=on_back or _nothing,
-        on_next_change=on_next or _nothing,
+        on_next_change=on_next or _nothing, on_table_change=on_table or _nothing,
     )  # fmt: skip
 
 
@@ -72,9 +73,9 @@ def growing(asking: RunningAnswer) -> dict[str, Any]:
     }
 
 
-def kept(message: Message, active: int | None) -> dict[str, Any]:
-    """A message of the library; `active` is the number whose passage is open."""
-    known = {"editable": True, "replaced": _replaced_words(message.replaced)}
+def kept(message: Message, active: int | None, row: int | None = None) -> dict[str, Any]:
+    """A message of the library; `active` is the number whose passage is open, `row` that of a table, from 0 on."""
+    known = {"editable": True, "row": row, "replaced": _replaced_words(message.replaced)}
     if message.answer is not None:
         marks = {
             "rateable": not message.answer.stopped and message.answer.model != COURTESY,
@@ -101,6 +102,7 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
         "notes": _notes(answer),
         "steps": [step.text for step in answer.trace.steps],
         "copy": answer_text(answer),
+        "table": table_plan.shown(answer.table),
     }
 
 
@@ -139,6 +141,7 @@ def _frame(question: str, state: str) -> dict[str, Any]:
         "question": question, "state": state, "stage": "", "understood": "", "steps": [], "blocks": [], "sources": [],
         "active": None, "stopped": False, "error": None, "facts": [], "notes": [], "rateable": False, "rating": None,
         "reason": "", "searched": False, "next": [], "copy": "", "editable": False, "replaced": "",
+        "table": None, "row": None,
     }  # fmt: skip
 
 

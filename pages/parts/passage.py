@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from pages.parts import formatting, page_text
-from rag_core.domain import Citation, Document, Page, PageImage, ScoreKind
+from rag_core.domain import Citation, Document, Page, PageImage, ScoreKind, TableAnswer
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS, warning_of
 from rag_core.text.pages import printed
@@ -61,23 +61,32 @@ def _content(library: Library, document: Document, page: int, span: tuple[int, i
 
 def cited(library: Library, citation: Citation, page: int | None) -> dict[str, Any]:
     """The page of a citation with its passage marked, or another page of the same document."""
-    away = page is not None and page != citation.page
-    span = None if away else (citation.start, citation.end)
-    data = sheet(library, citation.document_id, page or citation.page, span)
+    data = _opened(library, citation.document_id, (citation.page, citation.start, citation.end), page)
     facts = [{"words": score_words(citation), "detail": SCORES[citation.score_kind]}, *data["facts"]]
     if citation.section:
         facts.insert(0, {"words": formatting.shorten(citation.section, 40), "detail": citation.section})
-    title = data["title"] or citation.title
     return data | {
-        "title": title,
+        "title": data["title"] or citation.title,
         "number": citation.number,
-        "closable": True,
-        "away": away,
         "facts": facts,
         "quote": citation.text,
-        "warning": "" if away else _warning(citation),
-        "quote_open": bool(data["problem"]),
+        "warning": "" if data["away"] else _warning(citation),
     }
+
+
+def of_row(library: Library, table: TableAnswer, place: int, page: int | None) -> dict[str, Any]:
+    """The sheet of one of a table's rows with it marked, or another page of the same document."""
+    row = table.rows[place]
+    data = _opened(library, table.plan.document_id, (row.page, row.start, row.end), page)
+    return data | {"title": data["title"] or table.title, "quote": " · ".join(filter(None, row.cells))}
+
+
+def _opened(library: Library, document_id: str, place: tuple[int, int, int], page: int | None) -> dict[str, Any]:
+    """The page of a place with that marked, its number, start and end, or another page."""
+    home, start, end = place
+    away = page is not None and page != home
+    data = sheet(library, document_id, page or home, None if away else (start, end))
+    return data | {"closable": True, "away": away, "quote_open": bool(data["problem"])}
 
 
 def _warning(citation: Citation) -> str:

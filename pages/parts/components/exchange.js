@@ -152,6 +152,60 @@ const drawNext = (steps, take) => {
   return line;
 };
 
+const drawCondition = (words, at, act) => {
+  const chip = make("span", "tag");
+  const change = button("change", words);
+  change.title = "Change this and ask again";
+  change.onclick = () => act({ act: "change", at });
+  const off = button("off", `Ask again without: ${words}`, "close", true);
+  off.onclick = () => act({ act: "remove", at });
+  chip.append(change, off);
+  return chip;
+};
+
+const drawRows = ({ heads, rows, words }) => {
+  const wide = make("div", "wide");
+  wide.tabIndex = 0;
+  wide.setAttribute("role", "region");
+  wide.setAttribute("aria-label", words);
+  const table = make("table", "block");
+  const head = table.insertRow();
+  ["", ...heads].forEach((text) => head.append(make("th", "", text)));
+  rows.forEach((cells, place) => {
+    const row = table.insertRow();
+    row.dataset.row = String(place);
+    const open = button("cite", String(place + 1));
+    open.setAttribute("aria-label", `Open row ${place + 1} in its sheet`);
+    row.insertCell().append(open);
+    cells.forEach((text) => row.append(make("td", "", text)));
+  });
+  wide.append(table);
+  return wide;
+};
+
+// What a whole table answered: its conditions, and folded its rows, how it was computed, and all rows as a file.
+const drawWhole = (table, root, act) => {
+  const box = make("div", "whole");
+  if (table.conditions.length) {
+    const line = make("div", "tags");
+    line.setAttribute("role", "group");
+    line.setAttribute("aria-label", "Conditions");
+    line.append(...table.conditions.map((words, at) => drawCondition(words, at, act)));
+    box.append(line);
+  }
+  const end = make("div", "meta quiet");
+  if (table.more) end.append(make("span", "", table.more));
+  const file = button("how", "All rows as CSV");
+  file.onclick = () => act({ act: "csv", at: 0 });
+  end.append(file);
+  const formula = table.formula ? [make("p", "meaning", table.formula)] : [];
+  const rows = drawOpening(table.words, [...formula, ...(table.rows.length ? [drawRows(table), end] : [])], "quiet");
+  rows.open = Boolean(root.rowsOpen);
+  rows.ontoggle = () => (root.rowsOpen = rows.open);
+  box.append(rows);
+  return box;
+};
+
 const drawRating = (rating) => {
   const group = make("span", "rating");
   group.setAttribute("role", "group");
@@ -248,14 +302,15 @@ const skeleton = (root) => {
   return parts;
 };
 
-// A number that had the focus keeps it, or gets it back when its passage closes.
+// A number or row that had the focus keeps it, or gets it back when its passage closes.
 const focusBack = (root, data) => {
-  const closed = root.lastActive && !data.active ? root.lastActive : null;
-  root.lastActive = data.active;
+  const active = data.active ? `.cite[data-number="${data.active}"]` : data.row === null ? null : `[data-row="${data.row}"] .cite`;
+  const closed = root.lastActive && !active ? root.lastActive : null;
+  root.lastActive = active;
   const host = root.getRootNode();
   const focused = document.activeElement; // the passage itself may still be there for a moment
   const free = !focused || focused === document.body || focused.closest(".st-key-chat_passage");
-  if (closed && free) host.querySelector(`.cite[data-number="${closed}"]`)?.focus({ preventScroll: true });
+  if (closed && free) host.querySelector(closed)?.focus({ preventScroll: true });
 };
 
 // The latest question comes into view once, with room below for its answer; then nobody moves what is being read.
@@ -283,6 +338,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.stopped) after.push({ part: "stopped" });
   if (data.error) after.push({ part: "error", error: data.error });
   if (data.sources.length) after.push({ part: "sources", sources: data.sources, active: data.active });
+  if (data.table) after.push({ part: "table", table: data.table });
   if (data.next.length) after.push({ part: "next", steps: data.next });
   const { facts, notes, steps, rateable, rating, searched, copy } = data;
   if (data.state === "working" && steps.length) after.push({ part: "steps", steps });
@@ -299,6 +355,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (item.part === "next") return drawNext(item.steps, (act) => setTriggerValue("next", act));
     if (item.part === "steps") return drawLines(item.steps, "steps quiet");
     if (item.part === "error") return drawError(item.error);
+    if (item.part === "table") return drawWhole(item.table, root, (act) => setTriggerValue("table", act));
     if (item.part === "meta") return drawMeta(item);
     const row = make("div", "sources");
     row.setAttribute("aria-label", "Sources");
@@ -306,12 +363,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return row;
   });
   if (rated) root.querySelector(`[data-rate="${rated}"]`)?.focus({ preventScroll: true });
+  root.querySelectorAll("[data-row]").forEach((row) => row.toggleAttribute("aria-current", Number(row.dataset.row) === data.row));
   focusBack(root, data);
   comeIntoView(root, data);
   root.onclick = (event) => {
     const number = event.target.closest("[data-number]");
     const thumb = event.target.closest("[data-rate]");
+    const row = event.target.closest("[data-row]");
     if (number && !number.disabled) setTriggerValue("open", Number(number.dataset.number));
+    else if (row) setTriggerValue("table", { act: "row", at: Number(row.dataset.row) });
     else if (thumb) setTriggerValue("rate", thumb.ariaPressed === "true" ? "none" : thumb.dataset.rate);
     else if (event.target.closest("[data-searched]")) setTriggerValue("searched", true);
     else if (event.target.closest("[data-retry]")) setTriggerValue("retry", true);

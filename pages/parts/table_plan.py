@@ -1,0 +1,146 @@
+"""What a whole table answered, below its answer: rows, all of them as CSV, and conditions that can be changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import formatting
+from rag_core.domain import Message, TableAnswer, TableCondition, TablePlan
+from rag_core.domain.tables import Comparison
+from rag_core.library import Library
+
+_BETWEEN = " · "
+_MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
+GONE = "The document of this table is no longer in the library."
+_SIGNS: dict[Comparison, str] = {"is": "", "equals": "", "over": "over ", "under": "under ", "within": ""}
+_OF_NUMBERS: dict[str, Comparison] = {"is": "equals", "is over": "over", "is under": "under"}
+_OF_DAYS: dict[str, Comparison] = {"is within": "within", "is after": "over", "is before": "under"}
+
+
+def shown(table: TableAnswer | None) -> dict[str, Any] | None:
+    """The rows and conditions as the exchange takes them."""
+    if table is None:
+        return None
+    more = table.count - len(table.rows)
+    return {
+        "words": formatting.count(table.count, "row"),
+        "heads": list(table.heads),
+        "rows": [list(row.cells) for row in table.rows],
+        "more": f"and {formatting.count(more, 'more row')}" if more else "",
+        "formula": table.formula,
+        "conditions": [one.words for one in table.plan.conditions],
+    }
+
+
+def without(table: TableAnswer, place: int, question: str) -> tuple[TablePlan, str]:
+    """The plan without one of its conditions, and the question that says so."""
+    kept = [one for at, one in enumerate(table.plan.conditions) if at != place]
+    return _changed(table.plan, kept, table.plan.conditions[place].head, question)
+
+
+def with_another(table: TableAnswer, place: int, condition: TableCondition, question: str) -> tuple[TablePlan, str]:
+    """The plan with another condition in the place of one, and the question that says so."""
+    conditions = [condition if at == place else one for at, one in enumerate(table.plan.conditions)]
+    return _changed(table.plan, conditions, condition.head, question)
+
+
+def change(library: Library, message: Message, place: int, ask: Callable[[TablePlan, str], None]) -> None:
+    """A dialog for another value of a condition; `ask` is given the plan and its question."""
+    table = message.answer.table if message.answer else None
+    if table is not None and place < len(table.plan.conditions):
+        _change(library, message.question, table, place, ask)
+
+
+def rows(library: Library, message: Message) -> None:
+    """A dialog that gives all the rows as a file."""
+    if message.answer is not None and message.answer.table is not None:
+        _rows(library, message.answer.table)
+
+
+def _changed(
+    plan: TablePlan, conditions: Sequence[TableCondition], head: str, question: str
+) -> tuple[TablePlan, str]:  # fmt: skip
+    said = [_value(one) for one in conditions if one.head == head]
+    first, *parts = question.split(_BETWEEN)
+    parts = [part for part in parts if not part.startswith(f"{head}: ") and part != f"any {head}"]
+    parts.append(f"{head}: {', '.join(said)}" if said else f"any {head}")
+    return replace(plan, conditions=tuple(conditions)), _BETWEEN.join([first, *parts])
+
+
+def _value(condition: TableCondition) -> str:
+    values = [formatting.shorten(value, _VALUE_CHARS) for value in condition.values]
+    if condition.comparison == "is":
+        more = len(values) - _MOST_SAID
+        return " or ".join([*values[:_MOST_SAID], *([f"{more} more"] if more > 0 else [])])
+    if condition.comparison == "over":  # a period is over with its last day
+        values = values[-1:]
+    return _SIGNS[condition.comparison] + " to ".join(dict.fromkeys(values))
+
+
+@st.dialog("Change a condition", icon=":material/filter_alt:")
+def _change(
+    library: Library, question: str, table: TableAnswer, place: int, ask: Callable[[TablePlan, str], None]
+) -> None:
+    condition = table.plan.conditions[place]
+    try:
+        choices = library.table_plans.choices(table.plan, condition.column, _MOST_CHOICES)
+    except KeyError:
+        st.error(GONE)
+        return
+    with st.form("chat_condition", border=False):
+        wanted = _wanted(condition, choices)
+        if st.form_submit_button("Ask again", type="primary") and wanted is not None:
+            ask(*with_another(table, place, wanted, question))
+            st.rerun()
+
+
+def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition | None:
+    """The condition as its fields say it, None where they are empty."""
+    if condition.comparison == "is":
+        chosen = st.selectbox(
+            condition.head, [*dict.fromkeys([*condition.values[:1], *choices])],
+            accept_new_options=len(choices) >= _MOST_CHOICES, key="chat_condition_value",
+        )  # fmt: skip
+        return replace(condition, values=(chosen,)) if chosen else None
+    is_of_days = _is_day(condition.values[0])
+    named = _OF_DAYS if is_of_days else _OF_NUMBERS
+    now = next((at for at, one in enumerate(named.values()) if one == condition.comparison), 0)
+    how = st.selectbox(condition.head, list(named), index=now, key="chat_condition_how")
+    comparison = named[how]
+    if not is_of_days:
+        number = st.text_input("Number", condition.values[0], key="chat_condition_value").strip()
+        return replace(condition, comparison=comparison, values=(number,)) if number else None
+    days = [
+        st.date_input(label, date.fromisoformat(value), key=f"chat_condition_{label}")
+        for label, value in zip(("From", "To"), (condition.values[0], condition.values[-1]), strict=True)
+    ]
+    return replace(condition, comparison=comparison, values=tuple(day.isoformat() for day in days))
+
+
+def _is_day(value: str) -> bool:
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return "-" in value[1:]
+
+
+@st.dialog("All rows", icon=":material/download:")
+def _rows(library: Library, table: TableAnswer) -> None:
+    try:
+        library.document(table.plan.document_id)
+    except KeyError:
+        st.error(GONE)
+        return
+    name = re.sub(r"[^\w-]+", "-", table.title).strip("-") or "rows"
+    st.caption(f"{formatting.count(table.count, 'row')} of {formatting.plain(table.title)}, with every column.")
+    st.download_button(
+        "Download as CSV", lambda: b"".join(library.table_plans.csv(table.plan)), f"{name}.csv", "text/csv",
+        icon=":material/table_rows:", key="chat_rows_csv", on_click="ignore", width="stretch",
+    )  # fmt: skip
