@@ -1,5 +1,5 @@
-"""The whole tables of documents, made of the texts of their pages as they are kept, and remembered while there is
-room."""
+"""The whole tables of documents: mapped files of long ones, of the others made of the texts of their pages as they are
+kept, and remembered while there is room."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from rag_core.domain import Document
 from rag_core.storage import Storage
+from rag_core.storage.indexes.table_index import LONG, TableIndex
 from rag_core.tables.table import WholeTable, whole_tables
 
-_MOST_CELLS, _MOST_DOCUMENTS = 12_000_000, 2_000  # some hundred bytes a cell where all are different
+_MOST_CELLS, _MOST_DOCUMENTS = 50_000_000, 2_000  # those of long tables are mapped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,24 +38,34 @@ class DocumentTables:
         return int(found[0]) if len(found) else None
 
 
+_NONE_YET = DocumentTables((), np.empty((0, 3), np.int64))
+
+
 class TableCache:
     """Makes them when they are first asked for. Thread-safe."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._index = storage.index(TableIndex)
         self._known: OrderedDict[Hashable, DocumentTables] = OrderedDict()
         self._lock = threading.Lock()
 
     def tables(self, document: Document) -> DocumentTables:
-        """The tables of a document. Raises StoreUnavailable."""
-        key = (document.id, document.added_at, document.chunk_count, document.to_recognise)
+        """The tables of a document; none while those of a long one are being made. Raises StoreUnavailable."""
+        is_long = document.chunk_count >= LONG
+        stamp = self._index.stamp(document.id) if is_long else 0
+        key = (document.id, document.added_at, document.chunk_count, document.to_recognise, stamp)
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-            pages = self._storage.documents.pages(document.id)
+            tables = (
+                self._index.tables(document.id) if is_long else whole_tables(self._storage.documents.pages(document.id))
+            )
+            if tables is None:
+                return _NONE_YET
             chunks = self._storage.documents.spans([document.id]).get(document.id, np.empty((0, 3), np.int64))
-            made = self._known[key] = DocumentTables(whole_tables(pages), chunks)
+            made = self._known[key] = DocumentTables(tables, chunks)
             self._forget()
             return made
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables.links import Words
-from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, condition_sets, plans, rows_left, run
+from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, plans, run
 from rag_core.tables.scoring import Scene, Scorer, Weights
 from rag_core.tables.table import WholeTable
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _MOST_RUN = 40
+_FURTHEST = 12.0  # below the best score, where a share is next to nothing
 TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
     "no condition", "looks up", "counts", "named", "found", "nothing", "near", "key", "listed",
@@ -46,10 +47,11 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     """The plans of which most speaks, the best first; of those that find the same only the best, with the share of all
     of these. None where nothing is found."""
     scorer = Scorer(scene, known)
-    every = int(rows_left(scene.table, ()).sum())
+    selection = Selection(scene.table)
+    every = selection.count(())
     scored: list[tuple[float, int, Plan]] = []
     for conditions in condition_sets(scene.links, scene.table):
-        count = int(rows_left(scene.table, conditions).sum())
+        count = selection.count(conditions)
         if count == every and any(link.comparison for link in conditions):  # what all are over says nothing
             continue
         some = list(plans(scene.table, conditions, count, is_of_neighbours=scene.words.name_neighbours))
@@ -58,11 +60,11 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     total = sum(math.exp(score - best[0][0]) for score, _, _ in best)
     alike: dict[object, Ranked] = {}
     for score, _, plan in best:
-        result = run(plan, scene.table, rows_left(scene.table, plan.conditions))
+        result = run(plan, scene.table, selection.left(plan.conditions)) if score > best[0][0] - _FURTHEST else None
         if result is None:
             continue
         share = math.exp(score - best[0][0]) / total
-        key = result.value if result.value is not None else frozenset(result.texts)
+        key = result.value if result.value is not None else (frozenset(result.texts), result.count)
         before = alike.get(key)
         alike[key] = (
             replace(before, share=before.share + share) if before

@@ -20,6 +20,7 @@ _FIGURE = re.compile(r"(?<![\w.])[$€£¥]?\s?-?\d[\d,.'’]*\d%?|(?<![\w.,])-?
 _LONGEST = 10
 _MOST_CODES = 2_000
 _FEWEST_LETTERS = 3
+_CLOSE = 1e-9
 _PERIOD = re.compile(r"(?:([^\W\d_]{3,})\.? )?((?:1[5-9]|20)\d\d)|([^\W\d_]{3,})")
 _NEIGHBOURS = re.compile(
     r"\b(?:after|before|next|previous|follow(?:s|ed|ing)|preced(?:es|ed|ing)|below|above|behind|prior|succeeded"
@@ -27,6 +28,7 @@ _NEIGHBOURS = re.compile(
     re.IGNORECASE,
 )
 COMPARISONS = ("=", ">", "<")
+_NOTHING = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +53,17 @@ class Link:
         column = table.columns[self.column]
         if not self.comparison:
             return column.rows_of(self.codes)
-        numbers = column.numbers
+        values = column.values
         with np.errstate(invalid="ignore"):
             if self.comparison == "within":
-                found: Mask = (numbers >= self.value) & (numbers <= self.until)
+                found: Mask = (values >= self.value) & (values <= self.until)
             elif self.comparison == ">":
-                found = numbers > (self.until or self.value)
+                found = values > (self.until or self.value)
             elif self.comparison == "<":
-                found = numbers < self.value
+                found = values < self.value
             else:
-                found = np.isclose(numbers, self.value, rtol=1e-9, atol=1e-9)
-        return found
+                found = np.abs(values - self.value) <= _CLOSE * max(abs(self.value), 1.0)
+        return found[column.codes]
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,9 @@ def _exact(words: Words, place: int, column: Column) -> Iterator[Link]:
     for first in range(len(words.plain)):
         for last in range(min(first + _LONGEST, len(words.plain)), first, -1):
             text = " ".join(words.plain[first:last])
-            codes = column.by_text.get(text) or column.by_text.get(_singular(text), ())
-            if codes and not (last == first + 1 and text in STOP_WORDS):
-                yield Link(first, last, place, codes)
+            codes = column.by_text.get(text, column.by_text.get(_singular(text), _NOTHING))
+            if len(codes) and not (last == first + 1 and text in STOP_WORDS):
+                yield Link(first, last, place, tuple(codes.tolist()))
                 break
 
 
@@ -142,12 +144,16 @@ def _partial(words: Words, place: int, column: Column) -> Iterator[Link]:
     first = 0
     while first < len(words.stems):
         word = words.stems[first]
-        codes = set(column.by_word.get(word, ())) if first in words.telling and len(word) >= _FEWEST_LETTERS else set()
+        is_telling = first in words.telling and len(word) >= _FEWEST_LETTERS
+        codes = column.by_word.get(word, _NOTHING) if is_telling else _NOTHING
         last = first + 1
-        while codes and last < len(words.stems) and (more := codes & set(column.by_word.get(words.stems[last], ()))):
+        while len(codes) and last < len(words.stems):
+            more = np.intersect1d(codes, column.by_word.get(words.stems[last], _NOTHING), assume_unique=True)
+            if not len(more):
+                break
             codes, last = more, last + 1
-        if codes and len(codes) <= _MOST_CODES:
-            yield Link(first, last, place, tuple(sorted(codes)), exact=False)
+        if 0 < len(codes) <= _MOST_CODES:
+            yield Link(first, last, place, tuple(codes.tolist()), exact=False)
         first = last
 
 

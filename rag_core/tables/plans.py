@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables.links import Link
-from rag_core.tables.table import Mask, WholeTable
+from rag_core.tables.table import Column, Mask, WholeTable
 from rag_core.tables.values import Numbers
 
 LOOK_UP, COUNT, DIFFERENT, SUM, MEAN = "look up", "count", "count different", "sum", "mean"
@@ -28,6 +28,7 @@ OPERATIONS = (
 OF_FIGURES = (SUM, MEAN, LARGEST, SMALLEST, DIFFERENCE)
 """Those whose result is computed from the figures of a column."""
 _MOST_LINKS, _MOST_SETS, _MOST_JOINED = 16, 60, 3
+_MOST_TEXTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a plan finds. texts: cells as they stand; value: a figure that was counted or computed. rows: those it comes
-    from, in order."""
+    """What a plan finds. texts: different cells as they stand, the first hundred of them; value: a figure that was
+    counted or computed. rows: those it comes from, in order. count: how many different cells there are."""
 
     texts: tuple[str, ...]
     value: float | None
     rows: Rows
+    count: int = 0
 
 
 def condition_sets(links: Sequence[Link], table: WholeTable) -> list[tuple[Link, ...]]:
@@ -76,21 +78,40 @@ def _are_apart(links: Sequence[Link]) -> bool:
     return all(one.last <= other.first for one, other in pairwise(ordered))
 
 
-def rows_left(table: WholeTable, conditions: Sequence[Link]) -> Mask:
-    """The rows that conditions leave, without those that sum up others."""
-    left = ~table.totals
-    for column in {one.column for one in conditions}:
-        either = np.zeros(len(table), bool)
-        bounds = np.ones(len(table), bool)
-        for one in conditions:
-            if one.column == column:
+class Selection:
+    """The rows of a table that conditions leave, without those that sum up others."""
+
+    def __init__(self, table: WholeTable) -> None:
+        self._table = table
+        self._every = ~table.totals
+        self._known: dict[Link, Mask] = {}
+
+    def left(self, conditions: Sequence[Link]) -> Mask:
+        """The rows that all conditions leave; those of one column are joined with "or", but for bounds."""
+        left = self._every
+        for column in {one.column for one in conditions}:
+            either: Mask | None = None
+            for one in (one for one in conditions if one.column == column):
                 if one.comparison in ("<", ">"):  # between two figures
-                    bounds &= one.rows(table)
+                    left = left & self._of(one)
                 else:
-                    either |= one.rows(table)
-        is_listed = any(one.column == column and one.comparison not in ("<", ">") for one in conditions)
-        left = left & bounds & (either if is_listed else True)
-    return left
+                    either = self._of(one) if either is None else either | self._of(one)
+            left = left if either is None else left & either
+        return left
+
+    def count(self, conditions: Sequence[Link]) -> int:
+        """How many they are."""
+        return int(np.count_nonzero(self.left(conditions)))
+
+    def _of(self, link: Link) -> Mask:
+        if link not in self._known:
+            self._known[link] = link.rows(self._table)
+        return self._known[link]
+
+
+def rows_left(table: WholeTable, conditions: Sequence[Link]) -> Mask:
+    """The rows that conditions leave, of one question's only plan."""
+    return Selection(table).left(conditions)
 
 
 def plans(
@@ -153,14 +174,26 @@ def run(plan: Plan, table: WholeTable, left: Mask) -> Result | None:
         rows = rows[(rows >= 0) & (rows < len(table))]
     column = table.columns[plan.target]
     codes = column.codes[rows]
-    if plan.operation == DIFFERENT:
-        return Result((), float(len({code for code in codes.tolist() if column.texts[code]})), rows)
+    counts = np.bincount(codes, minlength=len(column.texts))
     if plan.operation == COMMONEST:
-        counts = np.bincount(codes)
-        best = np.flatnonzero(counts == counts.max())
-        return Result(tuple(column.texts[code] for code in best), None, rows[np.isin(codes, best)])
-    texts = tuple(dict.fromkeys(column.texts[code] for code in codes.tolist() if column.texts[code]))
-    return Result(texts, None, rows) if texts else None
+        is_best = counts == counts.max()
+        return _cells(column, rows[is_best[codes]])
+    if plan.operation == DIFFERENT:
+        return Result((), float(np.count_nonzero(counts) - (column.blank >= 0 and counts[column.blank] > 0)), rows)
+    return _cells(column, rows)
+
+
+def _cells(column: Column, rows: Rows) -> Result | None:
+    """The different cells of some rows in order; None where all are empty."""
+    codes = column.codes[rows]
+    first = np.full(len(column.texts), -1)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    if column.blank >= 0:
+        first[column.blank] = -1
+    places = first[first >= 0]
+    shown = np.sort(np.partition(places, _MOST_TEXTS)[:_MOST_TEXTS] if len(places) > _MOST_TEXTS else places)
+    texts = tuple(column.texts[int(code)] for code in codes[shown])
+    return Result(texts, None, rows, len(places)) if texts else None
 
 
 def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
@@ -172,7 +205,7 @@ def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
         return None
     if plan.operation in (LARGEST, SMALLEST):
         rows = _furthest(column.numbers, rows, largest=plan.operation == LARGEST)
-        return Result((column.texts[column.codes[rows[0]]],), None, rows)
+        return Result((column.texts[int(column.codes[rows[0]])],), None, rows, 1)
     if plan.operation == DIFFERENCE:
         return Result((), float(abs(values[0] - values[-1])), rows) if len(values) == 2 else None
     return Result((), float(values.sum() if plan.operation == SUM else values.mean()), rows)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Page
+from rag_core.tables.postings import Codes, Postings
 from rag_core.tables.values import Numbers, dates_in, numbers_in
 from rag_core.text.stems import fold, stem
 from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, runs_of_rows
@@ -20,14 +21,13 @@ from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, run
 Kind = Literal["number", "date", "text"]
 _CELLS = re.compile(r"[\t|]")
 _WORD = re.compile(r"[^\W_]+")
-Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 _MOSTLY = 0.8  # of a column's cells are of its kind
 _SAMPLE = 200  # cells of which half must be numbers for all to be looked at
 _CHOICE = 0.34  # of a column's rows, as many different cells as there are at most where they are chosen from a few
 _TOTAL = frozenset(("total", "totals", "sum", "subtotal", "grand total", "gesamt", "summe", "total général", "somme"))
-_LONGEST = 12  # words of a cell that is a value, and no text
-"""Cells of more words are looked for nowhere."""
+_LONGEST, _MOST_LETTERS = 12, 200  # words and letters of a cell that is a value, and no text
+"""Longer cells are looked for nowhere."""
 
 
 def normalised(text: str) -> str:
@@ -39,36 +39,33 @@ def normalised(text: str) -> str:
 class Column:
     """A column of n rows. texts: the distinct cells; codes: which of these each row has, int32 (n,).
 
-    values: what each distinct cell is worth, in days since 1970 where it is a date, NaN where it is nothing.
+    values: what each distinct cell is worth, in days since 1970 where it is a date, NaN where it is nothing. blank: the
+    code of the empty cell, -1 where none is empty.
     """
 
     head: str
-    texts: tuple[str, ...]
+    texts: Sequence[str]
     codes: Codes
     kind: Kind
     values: Numbers
     unit: str = ""
+    blank: int = -1
 
     @cached_property
-    def by_text(self) -> Mapping[str, tuple[int, ...]]:
-        """The distinct cells by their words."""
-        found: dict[str, list[int]] = {}
-        for code, text in enumerate(self.texts):
-            if text:
-                found.setdefault(normalised(text), []).append(code)
-        return {text: tuple(codes) for text, codes in found.items()}
+    def by_text(self) -> Postings:
+        """The distinct cells that are values, and no texts, by their words."""
+        return Postings.of(self._said())
 
     @cached_property
-    def by_word(self) -> Mapping[str, tuple[int, ...]]:
+    def by_word(self) -> Postings:
         """The distinct cells of words by each of their stems."""
-        found: dict[str, list[int]] = {}
-        if self.kind == "text":
-            for text, codes in self.by_text.items():
-                words = text.split()
-                if len(words) <= _LONGEST:
-                    for word in {stem(word) for word in words}:
-                        found.setdefault(word, []).extend(codes)
-        return {word: tuple(codes) for word, codes in found.items()}
+        said = self._said() if self.kind == "text" else ()
+        return Postings.of((word, code) for text, code in said for word in {stem(word) for word in text.split()})
+
+    def _said(self) -> Iterator[tuple[str, int]]:
+        for code, text in enumerate(self.texts):
+            if text and len(text) <= _MOST_LETTERS and (words := normalised(text)).count(" ") < _LONGEST:
+                yield words, code
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -125,21 +122,42 @@ class WholeTable:
         return one.texts[int(one.codes[row])]
 
 
-@dataclass
-class _Rows:
-    """A table being read."""
+class _Cells:
+    """The cells of a column as they are read: each distinct one once."""
 
-    heads: Sequence[tuple[str, ...]]
-    name: str
-    rows: list[tuple[str, ...]] = field(default_factory=list)
-    places: list[tuple[int, int, int]] = field(default_factory=list)
+    def __init__(self, rows: int = 0) -> None:
+        self.known: dict[str, int] = {"": 0} if rows else {}
+        self.codes = array("i", [0]) * rows
+
+    def add(self, cell: str) -> None:
+        """One more row's cell."""
+        self.codes.append(self.known.setdefault(cell, len(self.known)))
+
+
+class _Rows:
+    """A table being read. places: page, begin and end of each row, one behind the other."""
+
+    def __init__(self, heads: Sequence[tuple[str, ...]], name: str) -> None:
+        self.heads, self.name = heads, name
+        self.columns = [_Cells() for _ in range(max(map(len, heads), default=0))]
+        self.places, self.totals = array("i"), array("b")
+
+    def add(self, row: Sequence[str], place: tuple[int, int, int]) -> None:
+        """One more row; cells at its end may be missing."""
+        self.columns += [_Cells(len(self.totals)) for _ in range(len(row) - len(self.columns))]
+        for number, cells in enumerate(self.columns):
+            cells.add(row[number] if number < len(row) else "")
+        self.places.extend(place)
+        self.totals.append(normalised(next(filter(None, row), "")) in _TOTAL)
 
     def whole(self) -> WholeTable | None:
         """All of it; None where it has no rows or one column."""
-        width = max(map(len, (*self.heads, *self.rows)), default=0)
-        if width < 2 or not self.rows:
+        if len(self.columns) < 2 or not self.totals:
             return None
-        return table_of(_heads(self.heads, width), self.rows, self.places, self.name)
+        heads = _heads(self.heads, len(self.columns))
+        columns = tuple(_column(head, cells) for head, cells in zip(heads, self.columns, strict=True))
+        where = np.array(self.places, np.int32).reshape(-1, 3)
+        return WholeTable(columns, where[:, 0], where[:, 1], where[:, 2], np.array(self.totals, bool), self.name)
 
 
 def whole_tables(pages: Sequence[Page]) -> list[WholeTable]:
@@ -161,13 +179,16 @@ def whole_tables(pages: Sequence[Page]) -> list[WholeTable]:
 def table_of(
     heads: Sequence[str], rows: Sequence[Sequence[str]], places: Sequence[tuple[int, int, int]], name: str = ""
 ) -> WholeTable:
-    """A table of rows of cells, each with its page, start and end; empty cells at a row's end may be missing."""
-    width = len(heads)
-    even = [(*row[:width], *[""] * (width - len(row))) for row in rows]
-    where = np.array(places, dtype=np.int32).reshape(-1, 3)
-    totals = np.array([normalised(next(filter(None, row), "")) in _TOTAL for row in even], dtype=bool)
-    columns = tuple(_column(head, cells) for head, cells in zip(heads, zip(*even, strict=True), strict=True))
-    return WholeTable(columns, where[:, 0], where[:, 1], where[:, 2], totals, name)
+    """A table of rows of cells, each with its page, start and end; empty cells at a row's end may be missing.
+
+    Raises ValueError where it has no rows, or one column.
+    """
+    read = _Rows([tuple(heads)], name)
+    for row, place in zip(rows, places, strict=True):
+        read.add(row[: len(heads)], place)
+    if (table := read.whole()) is None:
+        raise ValueError("A table has rows and columns.")
+    return table
 
 
 def _take(found: list[_Rows], page: int, lines: Sequence[tuple[int, str]], name: str) -> None:
@@ -179,8 +200,7 @@ def _take(found: list[_Rows], page: int, lines: Sequence[tuple[int, str]], name:
     count = len(found[-1].heads)
     for (start, line), row in zip(lines[count:], cells[count:], strict=True):
         if len(row) > 1:  # one cell names a group of rows
-            found[-1].rows.append(row)
-            found[-1].places.append((page, start, start + len(line)))
+            found[-1].add(row, (page, start, start + len(line)))
 
 
 def _heads(rows: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
@@ -194,13 +214,10 @@ def _name(lines: Sequence[tuple[int, str]]) -> str:
     return next((text.strip() for _, text in reversed(lines) if text.strip() and "\t" not in text), "")
 
 
-def _column(head: str, cells: Sequence[str]) -> Column:
-    distinct = {text: code for code, text in enumerate(dict.fromkeys(cells))}
-    codes = np.fromiter((distinct[cell] for cell in cells), np.int32, len(cells))
-    texts = tuple(distinct)
-    counts = Counter(codes.tolist())
-    kind, values, unit = _typed(texts, [counts[code] for code in range(len(texts))])
-    return Column(head, texts, codes, kind, values, unit)
+def _column(head: str, cells: _Cells) -> Column:
+    codes, texts = np.array(cells.codes, np.int32), tuple(cells.known)
+    kind, values, unit = _typed(texts, np.bincount(codes, minlength=len(texts)).tolist())
+    return Column(head, texts, codes, kind, values, unit, cells.known.get("", -1))
 
 
 def _typed(texts: Sequence[str], counts: Sequence[int]) -> tuple[Kind, Numbers, str]:

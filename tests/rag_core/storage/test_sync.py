@@ -12,7 +12,7 @@ from rag_core import Settings
 from rag_core.errors import StoreUnavailable
 from rag_core.storage import Storage
 from rag_core.storage import storage as storage_module
-from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex
+from rag_core.storage.indexes import INDEXES, ChromaIndex, DerivedIndex, TableIndex
 from rag_core.storage.indexes.base import IndexUnavailable
 from rag_core.storage.indexes.dumps import DumpStore, Rows
 from rag_core.storage.postgres import changes
@@ -121,6 +121,7 @@ def test_indexes_follow_at_their_own_pace_and_the_log_is_trimmed_behind_the_slow
     storage.sync.follow(storage.index(ChromaIndex))
     assert storage.index(ChromaIndex).store.count(PROFILE) == 6
     storage.sync.follow(storage.lexical)
+    storage.sync.follow(storage.index(TableIndex))
     assert rows(storage, "SELECT id FROM changes") == []
     assert listing.calls == [("put", 3)]
 

@@ -1,0 +1,152 @@
+"""The whole tables of long documents as a derived index: one Arrow file each, mapped when a question asks them.
+
+Those of short documents are made of their pages in the moment when they are asked.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+
+from accelerator.atomic import write_atomically
+from rag_core.domain import Finding, Page
+from rag_core.errors import StoreUnavailable
+from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
+from rag_core.storage.indexes.base import DerivedIndex, IndexContext
+from rag_core.storage.indexes.comparison import Comparison
+from rag_core.storage.postgres.contents import IndexedDocument
+from rag_core.tables.arrow import UnreadableTables, pack, unpack
+from rag_core.tables.table import WholeTable, whole_tables
+
+_log = logging.getLogger(__name__)
+LONG = 200  # chunks, from which on a document's tables have a file
+_SUM_BYTES = 4
+
+
+class TableIndex(DerivedIndex):
+    """Writes the tables of long documents to the folder `tables`, and opens them."""
+
+    name = "tables"
+    label = "Tables"
+    folders = ("tables",)
+    lull_s = 1.0
+
+    def __init__(self, surroundings: IndexContext) -> None:
+        super().__init__(surroundings)
+        self._folder = surroundings.folder / "tables"
+        self._process = LowPriorityProcess()
+        self._judged = threading.Event()
+
+    def tables(self, document_id: str) -> list[WholeTable] | None:
+        """The tables of a long document; None while they are being made. Raises StoreUnavailable."""
+        try:
+            return _opened(self._path(document_id))
+        except FileNotFoundError:
+            return None
+        except (OSError, UnreadableTables) as error:
+            _log.warning("The tables of %s are made anew: %s", document_id, error)
+            self._log.queue([self.name], [document_id])
+            return None
+
+    def stamp(self, document_id: str) -> int:
+        """What changes with a document's file; 0 where it has none."""
+        try:
+            return self._path(document_id).stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def prepare(self) -> None:
+        """Begin anew where its folder is gone."""
+        if not self._judged.is_set():
+            if not self._folder.is_dir() and self._documents.followed(self.name)[0]:
+                self.rebuild("its folder is gone")
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            self._judged.set()
+
+    def put(self, documents: Sequence[IndexedDocument]) -> None:
+        """Write the tables of those that are long, in a process of low priority. Raises StoreUnavailable."""
+        for document in documents:
+            if len(document.chunks) < LONG:
+                self._path(document.id).unlink(missing_ok=True)
+                continue
+            try:
+                self._process(write_tables, self._path(document.id), self._documents.pages(document.id))
+            except (OSError, ProcessEnded) as error:
+                raise StoreUnavailable(f"The tables of {document.title} cannot be kept: {error}") from error
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove the files of documents."""
+        for document_id in ids:
+            self._path(document_id).unlink(missing_ok=True)
+
+    def tidy(self) -> None:
+        """Let the process's memory go."""
+        self._process.rest()
+
+    def count(self) -> int:
+        """How many documents have a file: their chunks are not in it."""
+        return len(list(self._files()))
+
+    def verify(self, comparison: Comparison) -> Iterator[Finding]:
+        """Open every file, and look which are missing or left over."""
+        waiting = set(self._log.waiting_ids(self.name))
+        for document_id in sorted(self._files().keys() - comparison.facts.keys() - waiting):
+            yield comparison.finding(self.label, document_id, "A file is left of a document that is gone.")
+        for item in comparison.ready():
+            if item.chunk_count >= LONG and item.id not in waiting:
+                try:
+                    _opened(self._path(item.id))
+                except (OSError, UnreadableTables) as error:
+                    yield comparison.finding(self.label, item.id, f"The file of its tables cannot be used: {error}")
+
+    def repair(self, findings: Sequence[Finding]) -> bool:
+        """Make the files of documents anew; remove those of documents that are gone."""
+        known = self._documents.ready({finding.document_id for finding in findings}).keys()
+        self._log.queue([self.name], known)
+        self.remove([finding.document_id for finding in findings if finding.document_id not in known])
+        return False
+
+    def rebuild(self, reason: str) -> None:
+        """Remove every file and have every document given again. Raises StoreUnavailable."""
+        with self.turn:
+            _log.warning("The files of tables are made anew: %s", reason)
+            self._take_all()
+            self.remove(list(self._files()))
+
+    def describe(self) -> str:
+        """How many documents have one."""
+        return f"those of {self.count():,} long documents"
+
+    def stop(self) -> None:
+        """End a file's making."""
+        self._process.close()
+
+    def _path(self, document_id: str) -> Path:
+        return self._folder / f"{document_id}.arrow"
+
+    def _files(self) -> dict[str, Path]:
+        with suppress(OSError):
+            return {path.stem: path for path in self._folder.glob("*.arrow")}
+        return {}
+
+
+def write_tables(path: Path, pages: Sequence[Page]) -> None:
+    """Write the tables of a document's pages, with their checksum behind them. Raises OSError."""
+    packed = pack(whole_tables(pages))
+    write_atomically(path, [packed, zlib.crc32(packed).to_bytes(_SUM_BYTES, "little")])
+
+
+def _opened(path: Path) -> list[WholeTable]:
+    """The tables of a file, mapped. Raises OSError, UnreadableTables."""
+    with pa.memory_map(str(path)) as mapped:
+        whole = mapped.read_buffer()
+    packed = whole.slice(0, max(whole.size - _SUM_BYTES, 0))
+    if zlib.crc32(packed) != int.from_bytes(whole.slice(packed.size), "little"):
+        raise UnreadableTables("Its checksum is another.")
+    return unpack(packed)

@@ -1,0 +1,122 @@
+"""A document's whole tables as an Arrow file: mapped into memory, and asked without being read.
+
+A record batch holds one column; the first one of a table also says where its rows stand. Words lead to cells by sorted
+lists, so that opening a table of a million rows builds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rag_core.tables.postings import Postings, Texts
+from rag_core.tables.table import Column, WholeTable
+
+VERSION = b"1"
+_CODES, _TEXTS = pa.list_(pa.int32()), pa.list_(pa.large_string())
+_POSTINGS = pa.list_(_CODES)
+_SCHEMA = pa.schema(
+    {
+        "table": pa.int32(), "name": pa.string(), "head": pa.string(), "kind": pa.string(), "unit": pa.string(),
+        "blank": pa.int32(), "texts": _TEXTS, "codes": _CODES, "values": pa.list_(pa.float64()), "same": _TEXTS,
+        "same_codes": _POSTINGS, "words": _TEXTS, "word_codes": _POSTINGS, "pages": _CODES, "starts": _CODES,
+        "ends": _CODES, "totals": _CODES,
+    },
+    metadata={"version": VERSION},
+)  # fmt: skip
+
+
+class UnreadableTables(ValueError):
+    """Bytes that hold no tables, or those of another version."""
+
+
+def pack(tables: Iterable[WholeTable]) -> pa.Buffer:
+    """Tables as an Arrow file."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, _SCHEMA) as writer:
+        for number, table in enumerate(tables):
+            for place, column in enumerate(table.columns):
+                writer.write_batch(_batch(number, table, column, is_first=place == 0))
+    return sink.getvalue()
+
+
+def unpack(packed: pa.Buffer) -> list[WholeTable]:
+    """The tables of an Arrow file, whose columns stay where they are. Raises UnreadableTables."""
+    try:
+        with pa.ipc.open_file(packed) as reader:
+            if (reader.schema.metadata or {}).get(b"version") != VERSION:
+                raise UnreadableTables("The tables are of another version.")
+            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+        tables: dict[int, list[pa.RecordBatch]] = {}
+        for batch in batches:
+            batch.validate(full=True)
+            tables.setdefault(batch["table"][0].as_py(), []).append(batch)
+        return [_table(columns) for columns in tables.values()]
+    except (pa.ArrowException, OSError, KeyError, IndexError) as error:
+        raise UnreadableTables(f"The tables cannot be read: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class _MappedColumn(Column):
+    """A column with its words in sorted lists."""
+
+    same: Postings = field(kw_only=True)
+    words: Postings = field(kw_only=True)
+
+    @property
+    def by_text(self) -> Postings:  # type: ignore[override]
+        return self.same
+
+    @property
+    def by_word(self) -> Postings:  # type: ignore[override]
+        return self.words
+
+
+def _batch(number: int, table: WholeTable, column: Column, *, is_first: bool) -> pa.RecordBatch:
+    same, words = column.by_text, column.by_word
+    places = [table.pages, table.starts, table.ends, table.totals.astype(np.int32)] if is_first else [None] * 4
+    arrays = [
+        *([value] for value in (number, table.name, column.head, column.kind, column.unit, column.blank)),
+        _listed(pa.array(column.texts, pa.large_string())), _listed(pa.array(column.codes)),
+        _listed(pa.array(column.values)), _listed(same.keys_array), _listed(same.codes), _listed(words.keys_array),
+        _listed(words.codes),
+        *([None] if some is None else _listed(pa.array(some, pa.int32())) for some in places),
+    ]  # fmt: skip
+    return pa.record_batch([pa.array(one, field.type) if isinstance(one, list) else one
+                            for one, field in zip(arrays, _SCHEMA, strict=True)], schema=_SCHEMA)  # fmt: skip
+
+
+def _listed(values: pa.Array) -> pa.Array:
+    """All of an array as a list in one row."""
+    return pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+
+
+def _table(batches: Sequence[pa.RecordBatch]) -> WholeTable:
+    first = batches[0]
+    columns = tuple(_column(batch) for batch in batches)
+    pages, starts, ends, totals = (_numbers(first, name) for name in ("pages", "starts", "ends", "totals"))
+    if len({len(pages), len(starts), len(ends), len(totals), *(len(column.codes) for column in columns)}) != 1:
+        raise UnreadableTables("The columns of a table differ in length.")
+    return WholeTable(columns, pages, starts, ends, totals.astype(bool), first["name"][0].as_py())
+
+
+def _column(batch: pa.RecordBatch) -> Column:
+    codes, values, texts = _numbers(batch, "codes"), _numbers(batch, "values"), batch["texts"][0].values
+    if len(texts) != len(values) or (len(codes) and not (int(codes.min()) >= 0 and int(codes.max()) < len(texts))):
+        raise UnreadableTables("A column has cells that are not there.")
+    return _MappedColumn(
+        **{name: batch[name][0].as_py() for name in ("head", "kind", "unit", "blank")},
+        texts=Texts(texts), codes=codes, values=values,
+        same=Postings(batch["same"][0].values, batch["same_codes"][0].values),
+        words=Postings(batch["words"][0].values, batch["word_codes"][0].values),
+    )  # fmt: skip
+
+
+def _numbers(batch: pa.RecordBatch, name: str) -> NDArray[Any]:
+    found: NDArray[Any] = batch[name][0].values.to_numpy()
+    return found
