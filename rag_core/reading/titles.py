@@ -6,11 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from rag_core.domain import ParsedDocument
 from rag_core.reading.assemble import title_from
-from rag_core.reading.base import CODE, EPUB, ODS, PDF, XLSX
+from rag_core.reading.base import CODE, CSV, EPUB, ODS, PDF, XLSX
 from rag_core.reading.front import Front, FrontLine, bare, ink_share
 from rag_core.reading.organisations import is_legal_name
 from rag_core.reading.periods import DATE, MONTH
@@ -137,7 +138,7 @@ def _candidates(
         yield from _large(sorted((line for line in front.first if not line.is_sideways), key=lambda line: line.top))
     # A workbook is not called as its first sheet is.
     sheets = {bare(section.title) for section in parsed.sections} if parsed.media_type in (XLSX, ODS) else set()
-    first = [line for line in front.first[:7] if not line.row and line.text not in sheets]
+    first = [line for line in _above_rows(parsed, front) if not line.row and line.text not in sheets]
     for number, (line, below) in enumerate(zip(first[:6], (*first[1:], FrontLine("", 0)), strict=False)):
         is_running = _is_running(below.text)
         if is_running and len(line.text.split()) > _MOST_RUNNING_WORDS:
@@ -145,6 +146,13 @@ def _candidates(
         worth = _ALONE if line.alone and parsed.media_type != PDF else _LINE
         yield line.text, (worth - 0.1 * number) * (_RUNS_ON if is_running else 1.0)
     yield from ((readable(name), _NAME) for name in names)
+
+
+def _above_rows(parsed: ParsedDocument, front: Front) -> Sequence[FrontLine]:
+    """The first lines; of a table as text those above its rows, as others are rows of one cell."""
+    if parsed.media_type != CSV:
+        return front.first[:7]
+    return list(takewhile(lambda line: not line.row, front.first[:7])) if any(one.row for one in front.first) else ()
 
 
 def _is_running(below: str) -> bool:

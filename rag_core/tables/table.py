@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rag_core.domain import Page
 from rag_core.tables.postings import Codes, Postings
-from rag_core.tables.values import Numbers, dates_in, numbers_in
+from rag_core.tables.values import Numbers, dates_in, numbers_in, says_nothing
 from rag_core.text.stems import fold, stem
 from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, runs_of_rows
 
@@ -222,7 +222,7 @@ def _column(head: str, cells: _Cells) -> Column:
 
 def _typed(texts: Sequence[str], counts: Sequence[int]) -> tuple[Kind, Numbers, str]:
     """What most cells of a column are, and what each distinct one is worth."""
-    weights = np.array([count * bool(text.strip(" -–—")) for text, count in zip(texts, counts, strict=True)])
+    weights = np.array([count * (not says_nothing(text)) for text, count in zip(texts, counts, strict=True)])
     sample = np.flatnonzero(weights)[:_SAMPLE]
     some = [texts[place] for place in sample]
     if np.mean(~np.isnan(dates_in(some)) if some else 0.0) >= _MOSTLY / 2:

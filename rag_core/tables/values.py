@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import date
@@ -16,6 +17,8 @@ _NUMBER = re.compile(
     r"(?P<behind>%|[€$£¥]|[^\W\d_]{1,12}[23²³]?(?:/[^\W\d_]{1,4}[23²³]?)?)?\)?"
 )
 _GAPS = re.compile(r"[\s'’]")
+_POWER = re.compile(r"[+-]?\d+(?:\.\d+)?[eE][+-]?\d{1,3}")
+_NOTHING = frozenset(("", "nan", "na", "n/a", "n.a.", "n.a", "#n/a", "null", "none", "nil", "unknown", "?"))
 _DECIMAL_COMMA = re.compile(r"(?:^|\D)\d{1,3}(?:\.\d{3})*,\d{1,2}(?!\d)|,\d{4,}")
 _ISO = re.compile(r"((?:1[5-9]|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][\d:.]+Z?)?")
 _NUMERIC = re.compile(r"(\d{1,2})[-/. ]{1,2}(\d{1,2})[-/. ]{1,2}((?:1[5-9]|20)\d\d|\d\d)(?:[T ][\d:.]+)?")
@@ -36,6 +39,8 @@ MONTHS = {name: number for number, names in enumerate(_MONTHS, 1) for name in na
 
 def number_in(text: str, *, decimal_comma: bool = False) -> tuple[float, str] | None:
     """A number with what stands with it as its unit; None for any other text. Brackets make it negative."""
+    if _POWER.fullmatch(text.strip()):
+        return _finite(float(text), "")
     found = _NUMBER.fullmatch(text.strip())
     if not found:
         return None
@@ -49,7 +54,16 @@ def number_in(text: str, *, decimal_comma: bool = False) -> tuple[float, str] | 
     is_negative = found["minus"] or (found["negative"] and found["negative"] != "+")
     if found["negative"] == "(" and not text.rstrip().endswith(")"):
         return None
-    return (-value if is_negative else value), (found["before"] or found["behind"] or "").strip()
+    return _finite(-value if is_negative else value, (found["before"] or found["behind"] or "").strip())
+
+
+def _finite(value: float, unit: str) -> tuple[float, str] | None:
+    return (value, unit) if math.isfinite(value) else None
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a cell stands for a value that is missing: it is empty, a stroke, "NaN", "n/a"."""
+    return text.strip(" -–—").casefold() in _NOTHING
 
 
 def writes_decimal_comma(texts: Sequence[str]) -> bool:

@@ -89,6 +89,19 @@ def test_a_book_is_not_called_by_its_first_chapter() -> None:
     assert (card.title, card.authors) == ("The keeper of Skerry Light", "Mary Holm")
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Name\tAge\nAda\t5\nCy Moore\nBo\t6", "staff"),
+        ("plant\nLady Fern\nHart's Tongue", "staff"),
+        ("Ward list of May\n\nName\tAge\nAda\t5", "Ward list of May"),
+    ],
+)
+def test_a_table_as_text_is_not_called_by_a_row_of_one_cell(text: str, title: str) -> None:
+    parsed = ParsedDocument("text/csv", (Page(1, text),), title="staff")
+    assert make_card(parsed, ["staff.csv"]).title == title
+
+
 def test_source_code_is_called_by_its_file_and_latex_by_its_title(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / "stored").write_text('"""Tide tables for small harbours."""\n\n\ndef tide() -> int: ...\n')
     assert make_card(reader.read(tmp_path / "stored", "tides.py"), ["tides.py"]).title == "tides"
