@@ -48,6 +48,7 @@ class Shelf:
         """What a table that can be read answers."""
         document, error = self.add(name, content)
         assert document, error
+        self.library.storage.settle()  # the tables of long documents are made in the background
         return self.ask(question, document).text
 
 
