@@ -32,6 +32,11 @@ def received(kind: type[Made], told: Any) -> Made:
         ) from error
 
 
+def answer_told(told: dict[str, Any] | None) -> dict[str, Any] | None:
+    """An answer with what is not told of one: its hits, and where its citations stand on their pages."""
+    return told and {**told, "hits": (), "citations": [{**one, "boxes": ()} for one in told["citations"]]}
+
+
 class NotOffered(LecternError, AttributeError):
     """What only an open library can do; AttributeError, so that `hasattr` is False for it."""
 

@@ -30,7 +30,7 @@ from rag_core.domain import (
 )
 from rag_core.domain.serialiser import to_json
 from rag_core.errors import LecternError, ModelUnavailable
-from rag_core.remote.calls import ROOT, Call, Remote, received
+from rag_core.remote.calls import ROOT, Call, Remote, answer_told, received
 from rag_core.remote.services import (
     RemoteAccess,
     RemoteCatalogue,
@@ -43,6 +43,7 @@ from rag_core.remote.services import (
     RemoteLanguageModels,
     RemoteMaintenance,
     RemoteSources,
+    RemoteTablePlans,
 )
 from rag_core.remote.wire import Wire
 
@@ -75,6 +76,7 @@ class RemoteLibrary(Remote):
         self.language_models = RemoteLanguageModels(self._wire)
         self.maintenance = RemoteMaintenance(self._wire)
         self.sources = RemoteSources(self._wire, self._event)
+        self.table_plans = RemoteTablePlans(self._wire)
 
     def __enter__(self) -> RemoteLibrary:
         return self
@@ -177,7 +179,7 @@ class RemoteLibrary(Remote):
         """Answer a question as a stream of events, of which the last holds the whole answer."""
         token = cancellation or Cancellation()
         for name, told in self._wire.events(f"{ROOT}/ask", {"question": question, "scope": _given(scope), **wanted}):
-            yield received(StreamEvent, {"answer": _answer(told)} if name == "answer" else told)
+            yield received(StreamEvent, {"answer": answer_told(told)} if name == "answer" else told)
             if token.is_set():
                 return
 
@@ -211,7 +213,7 @@ class RemoteLibrary(Remote):
             told = self._wire.ask("GET", f"{ROOT}/conversations/{conversation_id}")
         except KeyError:
             return []
-        return received(list[Message], [{**one, "answer": _answer(one["answer"])} for one in told["messages"]])
+        return received(list[Message], [{**one, "answer": answer_told(one["answer"])} for one in told["messages"]])
 
     def _listed(
         self, kind: type[Listed], name: str, path: str, counter: str, first: int = 0, most: int | None = None
@@ -267,11 +269,6 @@ class RemoteLibrary(Remote):
         ended = told["document"] and told["stage"] in ("ready", "failed")
         event: AddEvent = received(AddEvent, {**told, "document": None})
         return replace(event, document=self.document(told["document"])) if ended else event
-
-
-def _answer(told: dict[str, Any] | None) -> dict[str, Any] | None:
-    """An answer with what is not told of one: its hits, and where its citations stand on their pages."""
-    return told and {**told, "hits": (), "citations": [{**one, "boxes": ()} for one in told["citations"]]}
 
 
 def _hit(told: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import (
     AccessKey,
     AddEvent,
+    Answer,
     AuditEntry,
     Calibration,
     ChunkCluster,
@@ -38,8 +39,10 @@ from rag_core.domain import (
     Role,
     RowProblem,
     Run,
+    TablePlan,
 )
-from rag_core.remote.calls import ROOT, Call, Remote, received
+from rag_core.domain.serialiser import to_json
+from rag_core.remote.calls import ROOT, Call, Remote, answer_told, received
 from rag_core.remote.wire import Wire
 
 _MOST = 1000  # documents that are listed at a time
@@ -267,3 +270,18 @@ def _location(named: str) -> str:
     from rag_core.sources import location_of
 
     return location_of(named)
+
+
+class RemoteTablePlans(Remote):
+    """See `TablePlans`."""
+
+    choices = Call("POST /table-plans/choices", list[str], "plan column most")
+
+    def ask(self, plan: TablePlan, question: str, *, conversation: str | None = None) -> Answer:
+        """What a plan finds, kept as the answer to a question that says so, in a conversation."""
+        given = {"plan": to_json(plan), "question": question, "conversation": conversation}
+        return received(Answer, answer_told(self._wire.ask("POST", f"{ROOT}/table-plans", given)))
+
+    def csv(self, plan: TablePlan) -> Iterator[bytes]:
+        """All the rows that a plan finds, with every column, as CSV."""
+        yield self._wire.bytes(f"{ROOT}/table-plans/rows", {"plan": to_json(plan)})

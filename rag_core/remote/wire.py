@@ -44,9 +44,11 @@ class Wire:
             text = answer.read()
         return json.loads(text) if text else None
 
-    def bytes(self, path: str, *, query: Mapping[str, Any] | None = None) -> bytes:
-        """The bytes that the server answers. Raises as `ask` does."""
-        with self._answer("GET", path, None, query, {}) as answer:
+    def bytes(self, path: str, body: object = None, *, query: Mapping[str, Any] | None = None) -> bytes:
+        """The bytes that the server answers, by POST where there is a `body`. Raises as `ask` does."""
+        data = None if body is None else json.dumps(body).encode()
+        verb, headers = ("GET", {}) if data is None else ("POST", {"Content-Type": "application/json"})
+        with self._answer(verb, path, data, query, headers) as answer:
             return answer.read()
 
     def events(

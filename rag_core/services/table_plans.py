@@ -35,8 +35,8 @@ class TablePlans:
         self._preferences = preferences
         self._questions = questions
 
-    def ask(self, plan: TablePlan, question: str, *, conversation: str | None = None) -> Answer:
-        """What a plan finds, kept as the answer to a question that says so, in a conversation."""
+    def ask(self, plan: TablePlan, question: str, *, conversation: str | None = None, begun_by: str = "") -> Answer:
+        """What a plan finds, kept as the answer to a question that says so, in a conversation; see `Library.stream`."""
         settings = self._preferences.settings
         question = check_question(question, settings.answering.max_question_chars)
         asked = Question(question, (question,), EXTRACTIVE, settings)
@@ -44,7 +44,7 @@ class TablePlans:
             written = written_of(self._run(plan), self._questions.library.contents(Scope()))
         if written is None:
             raise InvalidQuestion("The rows cannot be shown now.", help="Ask again once the document is ready.")
-        conversation, message = self._storage.conversations.ask(conversation, question)
+        conversation, message = self._storage.conversations.ask(conversation, question, begun_by=begun_by)
         answer = answer_of(asked, written, {}, stopped=False)
         answer = replace(answer, conversation=conversation, message_id=message)
         self._storage.conversations.answer(message, answer)

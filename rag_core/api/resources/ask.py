@@ -50,13 +50,13 @@ def ask(request: Request, library: Opened, given: Question) -> Response:
     replace a message, or to go on with a conversation that another caller began, needs the role write.
     """
     caller = caller_of(request)
-    _check_own(request, library, given)
+    check_own(request, library, given)
     if given.stream or wants_events(request):
         return streamed(request, lambda token: _sent(_stream(library, given, caller, token)))
     return told(request, to_json(answer_to(library, given, caller), without={"hits"}))
 
 
-def _check_own(request: Request, library: Library, given: Question) -> None:
+def check_own(request: Request, library: Library, given: Question) -> None:
     """Refuse a change of what others said to whoever may only read; that of whoever may is noted in the audit."""
     caller = caller_of(request)
     if caller.tags or not given.keep:  # nothing is kept

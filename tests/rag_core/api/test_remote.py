@@ -8,7 +8,9 @@ import socket
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -253,6 +255,28 @@ def test_keys(any_library: Library) -> None:
     with pytest.raises(KeyError):
         any_library.access.revoke(key.id)
     assert len(any_library.access.audit(1)) <= 1
+
+
+def test_a_whole_table_is_asked_and_its_plan_changed(any_library: Library, served: Served) -> None:
+    rows = [f"P-{100 + row},{('Riga', 'Turku')[row % 2]},{row}" for row in range(40)]
+    document = add_text(served.library, "parcels.csv", "\n".join(["Parcel,Port,Weight", *rows]))
+    served.library.storage.settle()
+    table = any_library.ask("How many parcels are in the port Riga?", scope=Scope(documents=(document.id,))).table
+    assert table is not None
+    assert (table.count, len(table.rows), table.plan.document_id) == (20, 20, document.id)
+    plans, conversation = any_library.table_plans, uuid.uuid4().hex
+    assert plans.choices(table.plan, 1, 10) == ["Riga", "Turku"]
+    every = replace(table.plan, conditions=())
+    answer = plans.ask(every, "How many parcels?", conversation=conversation)
+    assert answer.text.startswith("40 rows.")
+    assert [one.answer and one.answer.table for one in any_library.messages(conversation)] == [answer.table]
+    assert len(b"".join(plans.csv(every)).splitlines()) == 41
+    with pytest.raises(InvalidQuestion):
+        plans.ask(replace(every, operation="none"), "How many?")
+    any_library.remove(document.id)
+    for asked in (lambda: plans.ask(every, "How many?"), lambda: [*plans.csv(every)], lambda: plans.choices(every, 1)):
+        with pytest.raises(KeyError):
+            asked()
 
 
 def test_what_is_one_request_takes_what_an_open_library_takes(served: Served) -> None:
