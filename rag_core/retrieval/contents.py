@@ -128,6 +128,10 @@ class Contents:
         is_whole = within is None or (document.id in within.rows and within.rows[document.id] is None)
         return self._tables.tables(document).tables if is_whole else ()
 
+    def has_tables_made(self, document: Document) -> bool:
+        """Whether the tables of a document can be asked by now; those of a long one are made in the background."""
+        return self._tables.are_made(document)
+
     def rows_of(self, document: Document, table: WholeTable, rows: Sequence[int]) -> list[tuple[int, Hit]]:
         """Some rows of a table, each with the chunk in which it is cited; without those that no chunk holds."""
         known = self._tables.tables(document)

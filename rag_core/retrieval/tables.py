@@ -16,6 +16,8 @@ from rag_core.storage import Storage
 from rag_core.storage.indexes.table_index import LONG, TableIndex
 from rag_core.tables.table import WholeTable, whole_tables
 
+# Chunks up to which the tables of a document are made in a moment where there is no file of them yet.
+_MADE_AT_ONCE = 3_000
 _MOST_CELLS, _MOST_DOCUMENTS = 50_000_000, 2_000  # those of long tables are mapped
 
 
@@ -59,15 +61,19 @@ class TableCache:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-            tables = (
-                self._index.tables(document.id) if is_long else whole_tables(self._storage.documents.pages(document.id))
-            )
+            tables = self._index.tables(document.id) if is_long else None
+            if tables is None and document.chunk_count <= _MADE_AT_ONCE:
+                tables = whole_tables(self._storage.documents.pages(document.id))
             if tables is None:
                 return _NONE_YET
             chunks = self._storage.documents.spans([document.id]).get(document.id, np.empty((0, 3), np.int64))
             made = self._known[key] = DocumentTables(tables, chunks)
             self._forget()
             return made
+
+    def are_made(self, document: Document) -> bool:
+        """Whether the tables of a document can be asked by now."""
+        return document.chunk_count <= _MADE_AT_ONCE or bool(self._index.stamp(document.id))
 
     def _forget(self) -> None:
         """Forget the tables that were not asked for longest, where there are too many."""

@@ -13,6 +13,7 @@ import numpy as np
 from rag_core.tables.table import Column, Mask, WholeTable, normalised
 from rag_core.tables.values import MONTHS, date_in, number_in
 from rag_core.text.stems import fold, stem
+from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
 
 _TOKEN = re.compile(r"[^\W_]+")
@@ -100,6 +101,22 @@ class Words:
         """Whether they speak of what stands before or behind something."""
         return _NEIGHBOURS.search(self.text) is not None
 
+    @cached_property
+    def codes(self) -> list[tuple[int, int]]:
+        """The words of each code of letters and digits that is several words: "A-1643"."""
+        marks = [self.span(token.start, token.end) for token in tokens(self.text) if token.kind == "code"]
+        return [(first, last) for first, last in marks if last > first + 1 and self._is_mixed(first, last)]
+
+    def _is_mixed(self, first: int, last: int) -> bool:
+        text = "".join(self.plain[first:last])
+        return any(map(str.isalpha, text)) and any(map(str.isdigit, text))
+
+    def is_cut(self, first: int, last: int) -> bool:
+        """Whether some words hold a part of a code, which says nothing by itself."""
+        return any(
+            max(first, begin) < min(last, end) and not first <= begin < end <= last for begin, end in self.codes
+        )  # fmt: skip
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The words that a span of characters holds, as places."""
         inside = [place for place, match in enumerate(self.matches) if match.start() >= start and match.end() <= end]
@@ -111,9 +128,10 @@ def links_of(words: Words, table: WholeTable) -> list[Link]:
     found: list[Link] = []
     for place, column in enumerate(table.columns):
         cells = [*_exact(words, place, column), *_partial(words, place, column)]
+        cells = [one for one in cells if not words.is_cut(one.first, one.last)]
         found += [one for one in cells if not any(_is_within(one, other) for other in cells)]
         if column.kind == "number":
-            found += _numbers(words, place)
+            found += (one for one in _numbers(words, place) if not words.is_cut(one.first, one.last))
         elif column.kind == "date":
             found += _dates(words, place)
     return found

@@ -15,7 +15,7 @@ from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.streaming import Progress
 from rag_core.answering.table_answers import TableFinding, written_of
 from rag_core.answering.written import Written
-from rag_core.domain import Document, Retrieval, Trace
+from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
 from rag_core.tables.asking import Ranked, best_plans, scene_of, trust, trust_signs, unexplained
 from rag_core.tables.scoring import Scene, weights
@@ -84,6 +84,9 @@ class Tabular(Strategy):
             if not document.media_type.startswith(_PAGED) and not document.is_code
             for one in self._asked(wording, document, question.contents, progress)
         ]
+        first = next(iter(documents.values()), None)
+        if first is not None and first.media_type in _SHEETS and not question.contents.has_tables_made(first):
+            return _not_yet(first, retrieval)
         best = max(found, key=lambda one: (one.trust >= _SURE, one.has_key, one.trust), default=None)
         progress.lap("tables")
         if best is None or (best.trust < _SURE and not best.has_key):
@@ -101,6 +104,12 @@ class Tabular(Strategy):
                 ranked = best_plans(scene, weights())
                 if ranked:
                     yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()))
+
+
+def _not_yet(document: Document, retrieval: Retrieval) -> Written:
+    """That a long table cannot be asked for some seconds: what passages say of it is said of some of its rows."""
+    said = Sentence(f"The table of “{document.title}” is still being made ready. Ask again in a moment.")
+    return Written(retrieval, text=said.text, sentences=(said,), abstained=True)
 
 
 def _doubt(found: Found) -> str:
