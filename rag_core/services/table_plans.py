@@ -27,8 +27,8 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class TablePlans:
-    """Runs plans over the tables of one library. Thread-safe. All raise KeyError where there is no such document or
-    table, and InvalidQuestion where the plan does not fit it."""
+    """Runs plans over the tables of one library. Thread-safe. All raise KeyError where there is no such document, and
+    InvalidQuestion where the plan does not fit its tables."""
 
     def __init__(self, storage: Storage, preferences: Preferences, questions: QuestionService) -> None:
         self._storage = storage
@@ -87,8 +87,12 @@ class TablePlans:
         contents = self._questions.library.contents(Scope())
         for document in contents.some([plan.document_id]):
             tables = contents.tables(document)
-            if 0 <= plan.table < len(tables):
-                return document, tables[plan.table]
+            if not 0 <= plan.table < len(tables):
+                raise InvalidQuestion(
+                    "The document has no such table now.",
+                    help="If it was just added or changed, ask again in a moment.",
+                )
+            return document, tables[plan.table]
         raise KeyError(plan.document_id)
 
 

@@ -12,7 +12,7 @@ from rag_core.tables.plans import COUNT, OPERATIONS, ROW_LARGEST, ROW_SMALLEST, 
 from rag_core.tables.table import Column, WholeTable, normalised
 from rag_core.tables.wording import condition, formula
 
-_MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS = 20, 30, 300
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT = 20, 30, 300, 1000
 _COMPARISONS: dict[str, Comparison] = {"": "is", "=": "equals", ">": "over", "<": "under", "within": "within"}
 _SIGNS = {name: sign for sign, name in _COMPARISONS.items()}
 _FIRST_DAY = date(1970, 1, 1)
@@ -86,12 +86,14 @@ def _link(kept: TableCondition, place: int, table: WholeTable) -> Link:
 
 def _codes(texts: Iterable[str], column: Column) -> tuple[int, ...]:
     """The distinct cells of some texts. Raises ValueError where the column has none of them."""
-    found = tuple(
-        code for text in texts for code in column.by_text.get(normalised(text), ()) if column.texts[code] == text
+    first = {text: code for code, text in enumerate(column.texts[:_MOST_LOOKED_AT])}  # long ones are in no index
+    found = {first[text] for text in texts if text in first}
+    found.update(
+        int(code) for text in texts for code in column.by_text.get(normalised(text), ()) if column.texts[code] == text
     )
     if not found:
         raise ValueError(f"No cell of {column.head} says that.")
-    return found
+    return tuple(sorted(found))
 
 
 def _number(text: str, column: Column) -> float:
