@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Chunk, Document, ParsedDocument, Profile
-from rag_core.text.context import context_of
+from rag_core.text.context import context_of, embedded_text
 
 BATCH_DOCUMENTS = 128
 BATCH_CHUNKS = 256
@@ -63,9 +63,12 @@ class Work:
         return self.whole and not self.known and self.size <= BATCH_CHUNKS
 
     def keys(self, profile: Profile) -> list[tuple[str, str, str]]:
-        """What the vectors of its chunks depend on: the model, what is embedded before each chunk, its text."""
+        """What the vectors of its chunks depend on: the model, what is embedded before each and of its text."""
         title = self.parsed.found_title
-        return [(profile.id, context_of(title, chunk.section), chunk.text) for chunk in self.chunks]
+        return [
+            (profile.id, context_of(title, chunk.section), embedded_text(chunk.text, chunk.index))
+            for chunk in self.chunks
+        ]
 
     def vectors(self, profile: Profile) -> tuple[NDArray[np.float32], list[NDArray[np.int8]]]:
         """The vectors of its chunks, float32 (n, d), row i for chunk i, and those of the pieces of each."""

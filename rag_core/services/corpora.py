@@ -47,7 +47,7 @@ from rag_core.storage.indexes.dump_index import DumpSearch
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.passages import PassageRow
 from rag_core.storage.postgres.pieces import kept_form
-from rag_core.text.context import context_of
+from rag_core.text.context import context_of, embedded_text
 from rag_core.text.languages import language_of
 from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
@@ -211,7 +211,7 @@ class Rechunked:
             if shutil.disk_usage(self.folder).free < self._min_free_bytes:
                 raise LimitExceeded("The disk is nearly full: other chunks cannot be tried.", help="Make room on it.")
             contexts = [context_of(document.found_title, chunk.section) for chunk in chunks]
-            texts = [chunk.text for chunk in chunks]
+            texts = [embedded_text(chunk.text, chunk.index) for chunk in chunks]
             vectors, found = self._embedder.encode_with_pieces(texts, contexts, cancelled=stopped)
             pieces = [kept_form(rows) for rows in found]
             self._kept.write(document.id, found)

@@ -27,7 +27,7 @@ from rag_core.settings import EmbeddingSettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.new_vectors import Text
-from rag_core.text.context import context_of
+from rag_core.text.context import context_of, embedded_text
 from rag_core.unexpected import each, stage
 
 _BATCH = 128
@@ -144,7 +144,8 @@ class Reembedding:
 
     def _embed_texts(self, texts: list[Text], stopped: Callable[[], bool]) -> None:
         contexts = [context_of(text.title, text.section) for text in texts]
-        rows, pieces = self._embedder.encode_with_pieces([text.text for text in texts], contexts, cancelled=stopped)
+        embedded = [embedded_text(text.text, text.index) for text in texts]
+        rows, pieces = self._embedder.encode_with_pieces(embedded, contexts, cancelled=stopped)
         for document_id in {text.document_id for text in texts}:
             # First of all, so that a dump is never older than the vectors in PostgreSQL.
             self._dumps.remove(document_id)

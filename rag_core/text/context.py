@@ -1,4 +1,4 @@
-"""What stands before a chunk's text when it is embedded: its document's title and its section."""
+"""What of a chunk is embedded: before its text its document's title and its section, and of a long table's rows one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from rag_core.text.sentences import tidy
 
 # Both together take some 34 tokens at most, which a chunk of 220 leaves of a window of 256.
 _LONGEST_NAME = 72
+# The chunk of a document from which on rows are those of a long table, and the words of a short cell in the mean.
+_LONG_TABLE, _WORDS_OF_CELL = 200, 3
 # Names that were given by a counter tell documents apart and say nothing of what is in them.
 _NUMBERED = re.compile(r"(?:[a-z]+-)?\d*")
 
@@ -16,6 +18,21 @@ def context_of(title: str, section: str, *others: str) -> str:
     """Title, section and other names as sentences of a line, ending in a blank; empty where none says anything."""
     names = dict.fromkeys(_short(tidy(name)) for name in (title, section, *others))
     return "".join(f"{name.rstrip('.')}. " for name in names if not _NUMBERED.fullmatch(name))
+
+
+def embedded_text(text: str, index: int) -> str:
+    """What of a chunk's text is embedded: all of it, but of the rows of a long table their head and the first.
+
+    What rows of short cells hold besides is codes, names and figures, which are found by words and by asking the whole
+    table; the meaning is in the head. Tables of a usual length, and rows with sentences in them, are embedded whole.
+    """
+    if index < _LONG_TABLE:
+        return text
+    lines = text.split("\n")
+    is_short = all("\t" in line for line in lines) and len(text.split()) <= _WORDS_OF_CELL * (
+        text.count("\t") + len(lines)
+    )
+    return "\n".join(lines[:2]) if is_short else text
 
 
 def _short(name: str) -> str:

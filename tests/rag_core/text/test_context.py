@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.text.context import context_of
+from rag_core.text.context import context_of, embedded_text
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,16 @@ def test_a_long_name_is_cut_after_a_word() -> None:
     title, section, _ = context.split(". ")
     assert title.endswith(("long", "title", "uncommonly", "An"))
     assert len(title) <= 72 == len(section)
+
+
+@pytest.mark.parametrize(
+    ("text", "index", "embedded"),
+    [
+        ("No.\tTown\n1\tOslo\n2\tBern\n3\tRoma", 200, "No.\tTown\n1\tOslo"),
+        ("No.\tTown\n1\tOslo\n2\tBern\n3\tRoma", 199, None),
+        ("No.\tRemark\n1\tIt came late and the lid was broken.\n2\tAll was well, thank you very much.", 900, None),
+        ("A paragraph of a long book.\nAnd another\twith a tab.", 900, None),
+    ],
+)
+def test_of_the_rows_of_a_long_table_the_first_is_embedded(text: str, index: int, embedded: str | None) -> None:
+    assert embedded_text(text, index) == (text if embedded is None else embedded)
