@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import chunk_list, formatting, naming, passage, reading, recognising
+from pages.parts import chunk_list, formatting, naming, passage, reading, recognising, sheet
 from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
@@ -75,6 +75,8 @@ def _beside(library: Library, document: Document, page: int, notes: list[reading
             reading.text(library, document, page)
         case "Outline":
             reading.outline(document, page)
+        case "Tables" if document.is_sheet:
+            sheet.draw(library, document)
         case "Tables":
             reading.tables(library, document)
         case "Notes":
@@ -84,8 +86,9 @@ def _beside(library: Library, document: Document, page: int, notes: list[reading
 
 
 def views(document: Document) -> list[str]:
-    """What can be looked at beside the page; a page without a picture is its text already."""
-    return [name for name in VIEWS if name != "Text" or document.has_page_images]
+    """What can be looked at beside the page; a page without a picture is its text already, a sheet is its tables."""
+    names = [name for name in VIEWS if name != "Text" or document.has_page_images]
+    return sorted(names, key=lambda name: name != "Tables") if document.is_sheet else names
 
 
 def _view(document: Document) -> str:

@@ -97,4 +97,12 @@ from rag_core.domain.state import (
     TargetProfile,
     UnfinishedDownload,
 )
-from rag_core.domain.tables import TableAnswer, TableCondition, TablePlan, TableRow
+from rag_core.domain.tables import (
+    TableAnswer,
+    TableColumn,
+    TableCondition,
+    TablePlan,
+    TableRow,
+    TableRows,
+    TableView,
+)

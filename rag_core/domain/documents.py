@@ -9,6 +9,10 @@ from typing import Literal
 
 from rag_core.errors import LecternError
 
+_SHEETS = (
+    "text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/vnd.oasis.opendocument.spreadsheet",
+)  # fmt: skip
 Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again.
@@ -242,6 +246,11 @@ class Document:
     def has_page_images(self) -> bool:
         """Whether its pages can be drawn."""
         return self.media_type == "application/pdf" or self.media_type.startswith("image/")
+
+    @property
+    def is_sheet(self) -> bool:
+        """Whether it is a table, or a workbook of them."""
+        return self.media_type in _SHEETS
 
     @property
     def is_code(self) -> bool:

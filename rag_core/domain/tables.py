@@ -49,6 +49,45 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column in short. distinct: how many different cells it has; empty: how many rows have none.
+
+    least, most: as they stand in cells, mean: as a number, each "" where the column is of words, or of days.
+    """
+
+    head: str
+    kind: Literal["number", "date", "text"]
+    unit: str
+    distinct: int
+    empty: int
+    least: str = ""
+    most: str = ""
+    mean: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A whole table in short: its columns, the first of `width`, and how many rows it has."""
+
+    name: str
+    rows: int
+    width: int
+    columns: tuple[TableColumn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """Some rows of a table in the order that was asked for, from `first` on, of `count` that hold what was looked for.
+
+    A very wide table is given in part: the cells of its first columns.
+    """
+
+    rows: tuple[TableRow, ...]
+    first: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class TableAnswer:
     """The rows that a plan found, the first few of `count`, and how what is computed was computed, "" for what is not.
 

@@ -24,10 +24,6 @@ from rag_core.tables.table import WholeTable
 _MOST_DOCUMENTS = 8
 _SURE = 0.5  # of being right, from which on a plan answers
 _MOST_DOUBTED = 2
-_SHEETS = (
-    "text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "application/vnd.oasis.opendocument.spreadsheet",
-)  # fmt: skip
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_COLUMNS = 200
 # A short table amid prose is read whole, with what is said around it.
@@ -96,10 +92,9 @@ class Tabular(Strategy):
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
 
     def _asked(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
-        is_sheet = document.media_type in _SHEETS
         for number, table in enumerate(contents.tables(document)):
             progress.check()
-            if (is_sheet or len(table) >= _FEWEST_ROWS) and len(table.columns) <= _MOST_COLUMNS:
+            if (document.is_sheet or len(table) >= _FEWEST_ROWS) and len(table.columns) <= _MOST_COLUMNS:
                 scene = scene_of(text, table, self._encode)
                 ranked = best_plans(scene, weights())
                 if ranked:

@@ -1,0 +1,128 @@
+"""The tables of a sheet: sorted by a column, narrowed by a text, some rows at a time; a row opens where it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts import formatting
+from pages.parts.components import component
+from pages.parts.refreshing import REFRESH_S, fragment
+from pages.parts.state import LibraryState
+from rag_core.domain import Document, TableColumn, TableRows, TableView
+from rag_core.library import Library
+
+AT_ONCE = 50
+_CELL_CHARS, _NAME_CHARS = 300, 60
+_KEY, _CHOSEN, _FILTER = "upload_grid", "upload_grid_table", "upload_grid_filter"
+_OF = "upload_grid_of"  # the document that all of these are of
+_ORDER, _FIRST = "upload_grid_order", "upload_grid_first"  # of the table that is chosen
+
+
+def draw(library: Library, document: Document) -> None:
+    """The tables of a document, one at a time. While those of a long one are being made it looks again."""
+    if st.session_state.get(_OF) != document.id:
+        for key in (_CHOSEN, _FILTER, _ORDER, _FIRST):
+            st.session_state.pop(key, None)
+        st.session_state[_OF] = document.id
+    coming = library.table_views.are_coming(document)
+    fragment(_draw, REFRESH_S if coming else None)(library, document)
+
+
+def _draw(library: Library, document: Document) -> None:
+    names = library.table_views.names(document.id)
+    if not names:
+        coming = library.table_views.are_coming(document)
+        st.caption("Its tables are being made ready." if coming else "No tables were found.")
+        return
+    place = _chosen(names)
+    view = library.table_views.view(document.id, place)
+    text = st.text_input(
+        "Filter rows", key=_FILTER, placeholder="Rows that contain …", label_visibility="collapsed",
+        on_change=lambda: st.session_state.pop(_FIRST, None),
+    )  # fmt: skip
+    by, descending = st.session_state.get(_ORDER) or (-1, False)
+    rows = library.table_views.rows(
+        document.id, place, first=st.session_state.get(_FIRST, 0), limit=AT_ONCE, containing=text, by=by,
+        descending=descending,
+    )  # fmt: skip
+    data = {
+        "label": formatting.shorten(view.name or document.title, _NAME_CHARS), "words": _words(view, rows, text),
+        "columns": [{**_column(one), "sorted": _arrow(by == at, descending)} for at, one in enumerate(view.columns)],
+        "rows": [[formatting.shorten(cell, _CELL_CHARS) for cell in row.cells] for row in rows.rows],
+        "back": rows.first > 0, "on": rows.first + len(rows.rows) < rows.count,
+    }  # fmt: skip
+    component("grid")(
+        key=_KEY, data=data, on_sort_change=_sort, on_step_change=lambda: _step(rows),
+        on_open_change=lambda: _open(rows),
+    )  # fmt: skip
+    if st.session_state.pop("upload_grid_opened", None):
+        st.rerun()
+
+
+def _chosen(names: list[str]) -> int:
+    if len(names) == 1:
+        return 0
+    chosen = st.selectbox(
+        "Table", range(len(names)), key=_CHOSEN, label_visibility="collapsed", on_change=_begin,
+        format_func=lambda at: formatting.shorten(names[at], _NAME_CHARS) or f"Table {at + 1}",
+    )  # fmt: skip
+    return chosen if chosen is not None and chosen < len(names) else 0
+
+
+def _words(view: TableView, rows: TableRows, text: str) -> str:
+    """Which rows are shown, and what is not."""
+    if not rows.count:
+        return f"No row of {view.rows:,} contains that."
+    shown = f"{rows.first + 1:,}–{rows.first + len(rows.rows):,} of {formatting.count(rows.count, 'row')}"
+    found = f", of {view.rows:,} in all" if text.strip() else ""
+    wide = f", {len(view.columns)} of {view.width:,} columns" if view.width > len(view.columns) else ""
+    return f"{shown}{found}{wide}"
+
+
+def _column(column: TableColumn) -> dict[str, Any]:
+    """A head, what kind of column it stands over, and what that holds."""
+    kind = {"number": "Number", "date": "Date", "text": "Text"}[column.kind]
+    ends = [formatting.shorten(end, _NAME_CHARS) for end in (column.least, column.most)]
+    facts = [
+        f"{column.distinct:,} different",
+        f"{column.empty:,} empty" if column.empty else "",
+        f"{ends[0]} to {ends[1]}" if ends[0] else "",
+        f"mean {column.mean}" if column.mean else "",
+    ]
+    return {
+        "head": formatting.shorten(column.head, _NAME_CHARS) or "–", "is_number": column.kind == "number",
+        "kind": f"{kind}, {column.unit}" if column.unit else kind, "facts": [fact for fact in facts if fact],
+    }  # fmt: skip
+
+
+def _arrow(is_sorted: bool, descending: bool) -> str:
+    return ("descending" if descending else "ascending") if is_sorted else "none"
+
+
+def _begin() -> None:
+    for key in (_FILTER, _ORDER, _FIRST):
+        st.session_state.pop(key, None)
+
+
+def _sort() -> None:
+    """Up at first, then down, then as the rows stand."""
+    place = st.session_state[_KEY]["sort"]
+    by, descending = st.session_state.get(_ORDER) or (-1, False)
+    st.session_state[_ORDER] = (place, False) if by != place else None if descending else (place, True)
+    st.session_state.pop(_FIRST, None)
+
+
+def _step(rows: TableRows) -> None:
+    first = rows.first + (AT_ONCE if st.session_state[_KEY]["step"] == "on" else -AT_ONCE)
+    st.session_state[_FIRST] = max(first, 0)
+
+
+def _open(rows: TableRows) -> None:
+    place = st.session_state[_KEY]["open"]
+    if 0 <= place < len(rows.rows):
+        row = rows.rows[place]
+        LibraryState.write(p=str(row.page))
+        st.session_state["upload_span"] = (row.page, row.start, row.end)
+        st.session_state["upload_grid_opened"] = True

@@ -1,0 +1,71 @@
+"""A sheet looked at as a table: sorted, narrowed, some rows at a time; a row opens where it stands."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Server, idle
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+PORTS = ("Riga", "Turku", "<img src=x onerror=alert(1)> :red[Gdynia] **b**")
+ROWS = [[f"P-{100 + row}", PORTS[row % 3], f"{row * 7 % 120}.50", f"2023-0{1 + row % 9}-12"] for row in range(120)]
+
+
+@pytest.fixture
+def parcels(open_page: Open, server: Server) -> str:
+    """The address of a sheet's page."""
+    if not server.filled:
+        open_page()  # once the library is open
+        text = "\n".join(["Parcel,Port,Weight,Sent", *map(",".join, ROWS)])
+        address = f"{server.url}/api/v1/documents?name=parcels.csv"
+        headers = {"Content-Type": "application/octet-stream"}
+        urllib.request.urlopen(urllib.request.Request(address, text.encode(), headers)).close()
+        server.filled = True
+    with urllib.request.urlopen(f"{server.url}/api/v1/documents") as found:
+        (document,) = json.load(found)["documents"]
+    return f"?d={document['id']}"
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_rows_are_sorted_narrowed_and_turned_over_and_one_opens(
+    open_page: Open, parcels: str, width: int, dark: bool
+) -> None:
+    page = open_page(parcels, width=width, height=844, dark=dark)
+    grid, rows, words = page.locator(".grid"), page.locator(".grid tbody tr"), page.locator(".grid .words")
+    expect(rows).to_have_count(50)
+    expect(words).to_have_text("1–50 of 120 rows")
+    heads = grid.locator("th")
+    expect(heads.nth(1)).to_contain_text("3 different")
+    expect(heads.nth(2)).to_contain_text("0.50 to 119.50")
+    expect(heads.nth(2)).to_contain_text("mean 60")
+    expect(heads.nth(3)).to_contain_text("2023-01-12 to 2023-09-12")
+    expect(rows.nth(2)).to_contain_text(PORTS[2])  # as text
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    weight = grid.get_by_role("button", name="Weight")
+    for order, first in (("ascending", "0.50"), ("descending", "119.50")):
+        weight.click()
+        expect(heads.nth(2)).to_have_attribute("aria-sort", order)
+        expect(rows.first.locator("td").nth(2)).to_have_text(first)
+    expect(weight).to_be_focused()
+    grid.get_by_role("button", name="Rows after").click()
+    expect(words).to_have_text("51–100 of 120 rows")
+    idle(page)
+    page.get_by_placeholder("Rows that contain").fill("turku")
+    page.keyboard.press("Enter")
+    expect(words).to_have_text("1–40 of 40 rows, of 120 in all")
+    expect(rows.first).to_contain_text("Turku")
+    name = rows.nth(3).locator(".open")
+    expected = str(name.text_content())
+    name.click()
+    expect(page.locator(".passage mark").first).to_have_text(expected)
+    expect(words).to_have_text("1–40 of 40 rows, of 120 in all")
+    idle(page)
+    page.get_by_placeholder("Rows that contain").fill("nowhere")
+    page.keyboard.press("Enter")
+    expect(words).to_have_text("No row of 120 contains that.")
