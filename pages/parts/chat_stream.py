@@ -14,7 +14,7 @@ from pages.parts import chat_widget, conversations, formatting, next_steps, pass
 from pages.parts.components import component
 from pages.parts.refreshing import fragment
 from pages.parts.running_answers import RunningAnswer
-from rag_core.domain import Answer, Document, Message, TablePlan, Trace
+from rag_core.domain import Answer, Document, Message, Trace
 from rag_core.errors import InvalidQuestion, LecternError
 from rag_core.library import Library
 
@@ -206,7 +206,7 @@ def _table_actor(key: str, conversation: str, message: Message) -> Callable[[], 
             row = {"message": message.id, "number": None, "row": clicked["at"], "page": None}
             st.session_state["chat_passage"] = row
         elif clicked["act"] == "remove" and table is not None and clicked["at"] < len(table.plan.conditions):
-            _ask_table(conversation, *table_plan.without(table, clicked["at"], message.question))
+            _ask_table(conversation, table_plan.without(message, table, clicked["at"]))
         else:
             st.session_state["chat_table"] = {**clicked, "message": message.id}
         st.session_state["chat_whole_page"] = True
@@ -214,11 +214,12 @@ def _table_actor(key: str, conversation: str, message: Message) -> Callable[[], 
     return act
 
 
-def _ask_table(conversation: str, plan: TablePlan, question: str) -> None:
+def _ask_table(conversation: str, changed: table_plan.Change) -> None:
     """Run a changed plan as a question of the conversation."""
+    plan, question, query = changed
     with _told("The table was not asked"):
         try:
-            resources.library().table_plans.ask(plan, question, conversation=conversation)
+            resources.library().table_plans.ask(plan, question, conversation=conversation, query=query)
         except KeyError:
             raise InvalidQuestion(table_plan.GONE) from None
 

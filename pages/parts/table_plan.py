@@ -15,6 +15,8 @@ from rag_core.domain import Message, TableAnswer, TableCondition, TablePlan
 from rag_core.domain.tables import Comparison
 from rag_core.library import Library
 
+Change = tuple[TablePlan, str, str]
+"""A changed plan, the question that says so, and the same as a person would ask it, which later ones follow."""
 _BETWEEN = " · "
 _MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
 GONE = "The document of this table is no longer in the library."
@@ -38,23 +40,25 @@ def shown(table: TableAnswer | None) -> dict[str, Any] | None:
     }
 
 
-def without(table: TableAnswer, place: int, question: str) -> tuple[TablePlan, str]:
-    """The plan without one of its conditions, and the question that says so."""
-    kept = [one for at, one in enumerate(table.plan.conditions) if at != place]
-    return _changed(table.plan, kept, table.plan.conditions[place].head, question)
+def without(message: Message, table: TableAnswer, place: int) -> Change:
+    """The plan of a message's answer without one of its conditions."""
+    conditions = table.plan.conditions
+    kept = (*conditions[:place], *conditions[place + 1 :])
+    return _changed(message, table.plan, kept, conditions[place], "")
 
 
-def with_another(table: TableAnswer, place: int, condition: TableCondition, question: str) -> tuple[TablePlan, str]:
-    """The plan with another condition in the place of one, and the question that says so."""
-    conditions = [condition if at == place else one for at, one in enumerate(table.plan.conditions)]
-    return _changed(table.plan, conditions, condition.head, question)
+def with_another(message: Message, table: TableAnswer, place: int, condition: TableCondition) -> Change:
+    """The plan of a message's answer with another condition in the place of one."""
+    conditions = table.plan.conditions
+    changed = (*conditions[:place], condition, *conditions[place + 1 :])
+    return _changed(message, table.plan, changed, conditions[place], condition.values[0])
 
 
-def change(library: Library, message: Message, place: int, ask: Callable[[TablePlan, str], None]) -> None:
-    """A dialog for another value of a condition; `ask` is given the plan and its question."""
+def change(library: Library, message: Message, place: int, ask: Callable[[Change], None]) -> None:
+    """A dialog for another value of a condition; `ask` is given what comes of it."""
     table = message.answer.table if message.answer else None
     if table is not None and place < len(table.plan.conditions):
-        _change(library, message.question, table, place, ask)
+        _change(library, message, table, place, ask)
 
 
 def rows(library: Library, message: Message) -> None:
@@ -64,13 +68,23 @@ def rows(library: Library, message: Message) -> None:
 
 
 def _changed(
-    plan: TablePlan, conditions: Sequence[TableCondition], head: str, question: str
-) -> tuple[TablePlan, str]:  # fmt: skip
-    said = [_value(one) for one in conditions if one.head == head]
-    first, *parts = question.split(_BETWEEN)
-    parts = [part for part in parts if not part.startswith(f"{head}: ") and part != f"any {head}"]
-    parts.append(f"{head}: {', '.join(said)}" if said else f"any {head}")
-    return replace(plan, conditions=tuple(conditions)), _BETWEEN.join([first, *parts])
+    message: Message, plan: TablePlan, conditions: tuple[TableCondition, ...], old: TableCondition, value: str
+) -> Change:
+    said = [_value(one) for one in conditions if one.head == old.head]
+    first, *parts = message.question.split(_BETWEEN)
+    parts = [part for part in parts if not part.startswith(f"{old.head}: ") and part != f"any {old.head}"]
+    parts.append(f"{old.head}: {', '.join(said)}" if said else f"any {old.head}")
+    query = message.answer.trace.query if message.answer else ""
+    return replace(plan, conditions=conditions), _BETWEEN.join([first, *parts]), _swapped(query, old.values, value)
+
+
+def _swapped(query: str, values: Sequence[str], value: str) -> str:
+    """What was searched for with another value in the place of one; "" where none stands there."""
+    for old in values:
+        swapped, count = re.subn(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: value, query, flags=re.IGNORECASE)
+        if count:
+            return " ".join(swapped.split())
+    return ""
 
 
 def _value(condition: TableCondition) -> str:
@@ -84,9 +98,7 @@ def _value(condition: TableCondition) -> str:
 
 
 @st.dialog("Change a condition", icon=":material/filter_alt:")
-def _change(
-    library: Library, question: str, table: TableAnswer, place: int, ask: Callable[[TablePlan, str], None]
-) -> None:
+def _change(library: Library, message: Message, table: TableAnswer, place: int, ask: Callable[[Change], None]) -> None:
     condition = table.plan.conditions[place]
     try:
         choices = library.table_plans.choices(table.plan, condition.column, _MOST_CHOICES)
@@ -96,7 +108,7 @@ def _change(
     with st.form("chat_condition", border=False):
         wanted = _wanted(condition, choices)
         if st.form_submit_button("Ask again", type="primary") and wanted is not None:
-            ask(*with_another(table, place, wanted, question))
+            ask(with_another(message, table, place, wanted))
             st.rerun()
 
 

@@ -277,9 +277,11 @@ class RemoteTablePlans(Remote):
 
     choices = Call("POST /table-plans/choices", list[str], "plan column most")
 
-    def ask(self, plan: TablePlan, question: str, *, conversation: str | None = None) -> Answer:
+    def ask(
+        self, plan: TablePlan, question: str, *, conversation: str | None = None, query: str = ""
+    ) -> Answer:  # fmt: skip
         """What a plan finds, kept as the answer to a question that says so, in a conversation."""
-        given = {"plan": to_json(plan), "question": question, "conversation": conversation}
+        given = {"plan": to_json(plan), "question": question, "conversation": conversation, "query": query}
         return received(Answer, answer_told(self._wire.ask("POST", f"{ROOT}/table-plans", given)))
 
     def csv(self, plan: TablePlan) -> Iterator[bytes]:

@@ -35,8 +35,12 @@ class TablePlans:
         self._preferences = preferences
         self._questions = questions
 
-    def ask(self, plan: TablePlan, question: str, *, conversation: str | None = None, begun_by: str = "") -> Answer:
-        """What a plan finds, kept as the answer to a question that says so, in a conversation; see `Library.stream`."""
+    def ask(
+        self, plan: TablePlan, question: str, *, conversation: str | None = None, query: str = "", begun_by: str = ""
+    ) -> Answer:  # fmt: skip
+        """What a plan finds, kept as the answer to a question that says so, in a conversation; see `Library.stream`.
+
+        query: the same in other words, which later questions of the conversation follow, "" for the question."""
         settings = self._preferences.settings
         question = check_question(question, settings.answering.max_question_chars)
         asked = Question(question, (question,), EXTRACTIVE, settings)
@@ -46,7 +50,8 @@ class TablePlans:
             raise InvalidQuestion("The rows cannot be shown now.", help="Ask again once the document is ready.")
         conversation, message = self._storage.conversations.ask(conversation, question, begun_by=begun_by)
         answer = answer_of(asked, written, {}, stopped=False)
-        answer = replace(answer, conversation=conversation, message_id=message)
+        trace = replace(answer.trace, query=query)
+        answer = replace(answer, conversation=conversation, message_id=message, trace=trace)
         self._storage.conversations.answer(message, answer)
         return answer
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pages.parts import table_plan
-from rag_core.domain import TableAnswer, TableCondition, TablePlan, TableRow
+from rag_core.domain import Message, TableAnswer, TableCondition, TablePlan, TableRow, Trace
+from tests.pages.conftest import NOW, an_answer
 
 RIGA = TableCondition(1, "Port", "is", ("Riga",), "Port is “Riga”")
 TURKU = replace(RIGA, values=("Turku",))
@@ -21,6 +22,10 @@ def table(*conditions: TableCondition, **changes: object) -> TableAnswer:
         (TableRow(("P-1", "Riga"), 1, 0, 8),), 1200, "12 = 5 + 7",
     )  # fmt: skip
     return replace(answer, **changes)  # type: ignore[arg-type]
+
+
+def message(question: str, query: str = "") -> Message:
+    return Message("m", question, NOW, an_answer(trace=Trace(query=query)))
 
 
 def test_what_is_drawn_of_a_table() -> None:
@@ -42,7 +47,7 @@ def test_what_is_drawn_of_a_table() -> None:
     ],
 )
 def test_a_condition_is_left_out(conditions: tuple[TableCondition, ...], place: int, question: str, asked: str) -> None:
-    plan, said = table_plan.without(table(*conditions), place, question)
+    plan, said, _ = table_plan.without(message(question), table(*conditions), place)
     assert said == asked
     assert plan.conditions == tuple(one for at, one in enumerate(conditions) if at != place)
 
@@ -59,5 +64,18 @@ def test_a_condition_is_left_out(conditions: tuple[TableCondition, ...], place: 
     ],
 )
 def test_a_condition_is_another(condition: TableCondition, said: str) -> None:
-    plan, question = table_plan.with_another(table(RIGA, HEAVY), 0, condition, f"{QUESTION} · any Port")
+    plan, question, _ = table_plan.with_another(message(f"{QUESTION} · any Port"), table(RIGA, HEAVY), 0, condition)
     assert (plan.conditions, question) == ((condition, HEAVY), f"{QUESTION} · {said}")
+
+
+@pytest.mark.parametrize(
+    ("query", "swapped", "left_out"),
+    [
+        ("How many came from riga?", "How many came from Turku?", "How many came from ?"),
+        ("How many came from Rigas?", "", ""),
+    ],
+)
+def test_what_later_questions_follow_has_the_other_value(query: str, swapped: str, left_out: str) -> None:
+    asked = message(QUESTION, query)
+    assert table_plan.with_another(asked, table(RIGA), 0, TURKU)[2] == swapped
+    assert table_plan.without(asked, table(RIGA), 0)[2] == left_out

@@ -35,6 +35,7 @@ class PlannedQuestion(Planned):
 
     question: str
     conversation: str | None = None
+    query: str = ""
 
 
 class Chosen(Planned):
@@ -50,8 +51,9 @@ def run(request: Request, library: Opened, given: PlannedQuestion) -> Response:
     check_own(request, library, Question(question=given.question, conversation=given.conversation))
     with there("table"):
         answer = library.table_plans.ask(
-            given.plan, given.question, conversation=given.conversation, begun_by=caller_of(request).name
-        )
+            given.plan, given.question, conversation=given.conversation, query=given.query,
+            begun_by=caller_of(request).name,
+        )  # fmt: skip
     return told(request, to_json(answer, without={"hits"}))
 
 

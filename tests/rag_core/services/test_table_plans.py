@@ -70,7 +70,10 @@ def test_a_changed_plan_is_a_message_of_its_conversation(library: Library, count
     plan = table_of(counted).plan
     there = replace(plan.conditions[0], values=("Turku",))
     answer = library.table_plans.ask(
-        replace(plan, conditions=(there,)), "How many parcels? · Port: Turku", conversation="parcels"
+        replace(plan, conditions=(there,)),
+        "How many parcels? · Port: Turku",
+        conversation="parcels",
+        query="How many parcels are in the port Turku?",
     )
     assert answer.sentences[0].text == "30 rows where Port is “Turku”."
     assert answer.citations[0].text.startswith("P-101\tTurku")
@@ -78,6 +81,8 @@ def test_a_changed_plan_is_a_message_of_its_conversation(library: Library, count
     assert (kept.question, kept.id) == ("How many parcels? · Port: Turku", answer.message_id)
     assert kept.answer is not None
     assert kept.answer.table == answer.table
+    later = library.ask("And in Gdynia?", conversation="parcels")
+    assert [one.values for one in table_of(later).plan.conditions] == [("Gdynia",)]
     every = library.table_plans.ask(replace(plan, conditions=()), "How many parcels? · any Port")
     assert every.sentences[0].text == "90 rows."
 
@@ -131,3 +136,13 @@ def test_what_does_not_fit_the_table_is_said(library: Library, counted: Answer) 
             library.table_plans.ask(wrong, "How many?")
     with pytest.raises(KeyError):
         library.table_plans.ask(TablePlan("none", 0, (), "count"), "How many?")
+
+
+def test_answers_that_were_kept_without_a_table_open_as_before(library: Library) -> None:
+    answer = library.ask("How many parcels are in the port Turku?", conversation="old")
+    library.storage.database.execute(
+        "UPDATE messages SET answer = answer - 'table' WHERE id = %s", (answer.message_id,)
+    )
+    (message,) = library.messages("old")
+    assert message.answer is not None
+    assert (message.answer.text, message.answer.table) == (answer.text, None)
