@@ -81,7 +81,7 @@ class Tabular(Strategy):
             for one in self._asked(wording, document, question.contents, progress)
         ]
         first = next(iter(documents.values()), None)
-        if first is not None and first.media_type in _SHEETS and not question.contents.has_tables_made(first):
+        if first is not None and first.is_sheet and not question.contents.has_tables_made(first):
             return _not_yet(first, retrieval)
         best = max(found, key=lambda one: (one.trust >= _SURE, one.has_key, one.trust), default=None)
         progress.lap("tables")
