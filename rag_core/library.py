@@ -102,7 +102,7 @@ class Library:
         self.clusters = Clustering(storage, lambda: self.settings, asking.language_model, kept_up("cluster"))
         self.history = History(storage)
         self.table_plans = TablePlans(storage, self.preferences, asking)
-        self.table_views = TableViews(storage, asking)
+        self.table_views = TableViews(asking)
         self.language_models = LanguageModels(self.preferences, asking.loaded, asking.unload)
         self.evaluation = Evaluation(storage, Host(
             settings=lambda: self.preferences.chosen, models=self.language_models.statuses, encode=asking.embed,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rag_core.domain import Document, Scope, TableRow, TableRows, TableView
 from rag_core.services.questions import QuestionService
-from rag_core.storage import Storage
-from rag_core.storage.indexes.table_index import LONG, TableIndex
 from rag_core.tables.browsing import in_short, rows_in_order
 from rag_core.tables.table import WholeTable
 
@@ -15,13 +13,12 @@ _MOST_COLUMNS = 100
 class TableViews:
     """Thread-safe. Raises KeyError where there is no such document or table, and StoreUnavailable."""
 
-    def __init__(self, storage: Storage, questions: QuestionService) -> None:
-        self._index = storage.index(TableIndex)
+    def __init__(self, questions: QuestionService) -> None:
         self._questions = questions
 
     def are_coming(self, document: Document) -> bool:
         """Whether the tables of a long document are still being made."""
-        return document.chunk_count >= LONG and not self._index.stamp(document.id)
+        return not self._questions.library.contents(Scope()).has_tables_made(document)
 
     def names(self, document_id: str) -> list[str]:
         """What stands above each table, "" above one that has no name."""

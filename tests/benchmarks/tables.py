@@ -70,10 +70,8 @@ class Outcome:
     @property
     def is_strict(self) -> bool:
         """Whether the first sentence holds it, a number as the only one."""
-        first = self._first
-        is_number = any(_number(one) is not None for one in self.asked.answers)
-        figures = {_number(figure) for figure in _FIGURE.findall(first)}
-        return self.is_right and self._stands(first) and (not is_number or self.asked.together or len(figures) == 1)
+        is_alone = not self._is_number or self.asked.together or len(self._figures) == 1
+        return self.is_right and self._stands(self._first) and is_alone
 
     @property
     def is_only(self) -> bool:
@@ -81,12 +79,20 @@ class Outcome:
         said = _BEHIND.sub("", self._first).rpartition(": ")[2]
         wanted = " ".join(normalised(one) for one in self.asked.answers).split()
         more = [word for word in normalised(said).split() if word not in (*wanted, "and")]
-        return self.is_strict and (not more or bool(_FIGURE.fullmatch(said.strip(". "))))
+        return self.is_strict and (len(self._figures) == 1 if self._is_number else not more)
 
     @property
     def is_wrong(self) -> bool:
         """Whether something else was answered."""
         return not self.is_right and not self.answer.abstained
+
+    @property
+    def _is_number(self) -> bool:
+        return any(_number(one) is not None for one in self.asked.answers)
+
+    @property
+    def _figures(self) -> set[float | None]:
+        return {_number(figure) for figure in _FIGURE.findall(self._first)}
 
     @property
     def _text(self) -> str:
