@@ -18,6 +18,8 @@ _CAPTION = re.compile(
 _MOST_CAPTION_CHARS, _CAPTION_LINES = 300, 4
 _MOST_HEADS = 4
 _NO_LABEL = "."
+# "Q1", "FY19", "100s", "1st", "0–14", "65+": names that columns have.
+_NUMBERED = re.compile(r"[^\W\d_]\d|\d(?:s|st|nd|rd|th)\b|^\s*\d{1,3}(?:\s?[-–]\s?\d{1,3}|\s?\+)\s*$")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # What stands between the head and the rows of a table in Markdown.
 _RULE = re.compile(r"\s*\|(?:\s*(?::?-{2,}:?|:-:)\s*\|)+\s*")
@@ -175,7 +177,8 @@ def count_heads(rows: Sequence[tuple[str, ...]]) -> int:
 def _is_figure(cell: str) -> bool:
     bare = _YEAR.sub("", cell)  # "Low 2024" is a head
     digits = sum(character.isdigit() for character in bare)
-    return digits > 0 and digits * 2 >= sum(character.isalnum() for character in bare)
+    mostly = digits > 0 and digits * 2 >= sum(character.isalnum() for character in bare)
+    return mostly and not _NUMBERED.search(bare)
 
 
 def _caption(lines: Sequence[Line], first: int, last: int) -> str:

@@ -83,4 +83,7 @@ def test_a_row_of_words_below_a_whole_head_is_no_head_and_units_are() -> None:
     opening = "Day\tFrom\tTo\nMonday\tclosed\tclosed\nSunday\t11:00\t16:30"
     assert tables_of(Page(1, opening))[0].heads == 1
     assert tables_of(Page(1, "Boat\tLength\tSpeed\n.\tmetres\tknots\nMarn\t31\t12"))[0].heads == 2
+    for heads in ("Region\tQ1\tQ2", "Player\tMatches\t100s", "Line\tFY19\tQ1 2023", "Age\t0–14\t65+"):
+        assert tables_of(Page(1, f"{heads}\nNorth\t5\t6\nSouth\t8\t9"))[0].heads == 1
+    assert tables_of(Page(1, "Ada\t5\tOslo\nBo\t6\tBern"))[0].heads == 0
     assert tables_of(Page(1, "Boat\tPort\tNote\nMarn\tOslo\nHalm\tBergen\nTern\tOslo\tsold"))[0].heads == 1
