@@ -37,6 +37,7 @@ def shown(table: TableAnswer | None) -> dict[str, Any] | None:
         "more": f"and {formatting.count(more, 'more row')}" if more else "",
         "formula": table.formula,
         "conditions": [one.words for one in table.plan.conditions],
+        "groups": _bars(table.groups),
     }
 
 
@@ -65,6 +66,15 @@ def rows(library: Library, message: Message) -> None:
     """A dialog that gives all the rows as a file."""
     if message.answer is not None and message.answer.table is not None:
         _rows(library, message.answer.table)
+
+
+def _bars(groups: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Groups with their figures, and each figure's share of the largest."""
+    most = max((abs(value) for _, value in groups), default=0.0) or 1.0
+    return [
+        {"text": text, "figure": f"{value:,.2f}".removesuffix(".00"), "share": abs(value) / most, "negative": value < 0}
+        for text, value in groups
+    ]
 
 
 def _changed(

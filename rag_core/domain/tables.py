@@ -27,7 +27,8 @@ class TableCondition:
 class TablePlan:
     """Which rows of which of a document's tables, and what is done with them: "count", "sum", "look up" and so on.
 
-    target: the column that it is done with, by: that which chooses the rows, -1 where there is none.
+    target: the column that it is done with, by: that which chooses or groups the rows, -1 where there is none. size:
+    how many of the furthest are found.
     """
 
     document_id: str
@@ -36,6 +37,7 @@ class TablePlan:
     operation: str
     target: int = -1
     by: int = -1
+    size: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ class TableAnswer:
     """The rows that a plan found, the first few of `count`, and how what is computed was computed, "" for what is not.
 
     title: of the document; name: what stands above the table. heads: those of the columns that are given, the plan's
-    among them: very wide tables are given in part.
+    among them: very wide tables are given in part. groups: the cells of a column with the figure of each, the largest
+    first, at most fifty.
     """
 
     plan: TablePlan
@@ -102,3 +105,4 @@ class TableAnswer:
     rows: tuple[TableRow, ...]
     count: int
     formula: str = ""
+    groups: tuple[tuple[str, float], ...] = ()

@@ -8,11 +8,11 @@ from datetime import date, timedelta
 from rag_core.domain import Document, TableAnswer, TableCondition, TablePlan, TableRow
 from rag_core.domain.tables import Comparison
 from rag_core.tables.links import Link
-from rag_core.tables.plans import COUNT, OPERATIONS, ROW_LARGEST, ROW_SMALLEST, Plan, Result
+from rag_core.tables.plans import COUNT, COUNT_BY, GROUPED, OPERATIONS, ROW_LARGEST, ROW_SMALLEST, SHARE, Plan, Result
 from rag_core.tables.table import Column, WholeTable, normalised
 from rag_core.tables.wording import condition, formula
 
-_MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT = 20, 30, 300, 1000
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT, _MOST_GROUPS = 20, 30, 300, 1000, 50
 _COMPARISONS: dict[str, Comparison] = {"": "is", "=": "equals", ">": "over", "<": "under", "within": "within"}
 _SIGNS = {name: sign for sign, name in _COMPARISONS.items()}
 _FIRST_DAY = date(1970, 1, 1)
@@ -29,22 +29,27 @@ def table_answer(plan: Plan, result: Result, table: WholeTable, document: Docume
         for row in result.rows[:_MOST_ROWS].tolist()
     )  # fmt: skip
     conditions = tuple(_condition(link, table) for link in sorted(plan.conditions, key=lambda one: one.first))
-    kept = TablePlan(document.id, number, conditions, plan.operation, plan.target, plan.by)
+    kept = TablePlan(document.id, number, conditions, plan.operation, plan.target, plan.by, plan.size)
     heads = tuple(table.columns[column].head for column in columns)
     return TableAnswer(
-        kept, document.title, table.name, heads, rows, len(result.rows), formula(plan, result, table)
+        kept, document.title, table.name, heads, rows, len(result.rows), formula(plan, result, table),
+        result.groups[:_MOST_GROUPS],
     )  # fmt: skip
 
 
 def plan_of(kept: TablePlan, table: WholeTable) -> Plan:
     """The plan that was kept. Raises ValueError where it does not fit the table."""
     used = [*(one.column for one in kept.conditions)]
-    used += [kept.target] if kept.operation != COUNT else []
-    used += [kept.by] if kept.operation in (ROW_LARGEST, ROW_SMALLEST) else []
-    if kept.operation not in OPERATIONS or any(place not in range(len(table.columns)) for place in used):
+    used += [kept.target] if kept.operation not in (COUNT, COUNT_BY, SHARE) else []
+    used += [kept.by] if kept.operation in (ROW_LARGEST, ROW_SMALLEST, SHARE, *GROUPED) else []
+    if (
+        kept.size < 1
+        or kept.operation not in OPERATIONS
+        or any(place not in range(len(table.columns)) for place in used)
+    ):
         raise ValueError("The table has no such column, or nothing does that with one.")
     links = tuple(_link(one, place, table) for place, one in enumerate(kept.conditions))
-    return Plan(links, kept.operation, kept.target, kept.by)
+    return Plan(links, kept.operation, kept.target, kept.by, kept.size)
 
 
 def _shown(plan: Plan, count: int) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables.links import Words
-from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, plans, run
+from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, run
 from rag_core.tables.scoring import Scene, Scorer, Weights
 from rag_core.tables.table import WholeTable
 
@@ -54,7 +54,7 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
         count = selection.count(conditions)
         if count == every and any(link.comparison for link in conditions):  # what all are over says nothing
             continue
-        some = list(plans(scene.table, conditions, count, is_of_neighbours=scene.words.name_neighbours))
+        some = list(scene.plans(conditions, count))
         scored += zip(scorer.scores(conditions, some, count), range(len(scored), len(scored) + len(some)), some)  # noqa: B905
     best = heapq.nlargest(_MOST_RUN, scored)
     total = sum(math.exp(score - best[0][0]) for score, _, _ in best)
@@ -64,7 +64,8 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
         if result is None:
             continue
         share = math.exp(score - best[0][0]) / total
-        key = result.value if result.value is not None else (frozenset(result.texts), result.count)
+        said = (frozenset(result.texts), result.count, () if result.texts else result.groups)
+        key = result.value if result.value is not None else said
         before = alike.get(key)
         alike[key] = (
             replace(before, share=before.share + share) if before
@@ -123,7 +124,8 @@ def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
     columns = [column for column in (plan.target, plan.by) if column >= 0]
     constrained = [link.column for link in plan.conditions]
     return (
-        {place for link in plan.conditions for place in range(link.first, link.last)},
+        {place for link in plan.conditions for place in range(link.first, link.last)}
+        | {place for place, size in scene.words.sizes.items() if size == plan.size},
         {place for column in (*columns, *constrained) for place in scene.named[column]},
         {place for column in columns for place in scene.alternatives[column]},
     )

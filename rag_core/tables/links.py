@@ -22,6 +22,7 @@ _LONGEST = 10
 _MOST_CODES = 2_000
 _FEWEST_LETTERS = 3
 _CLOSE = 1e-9
+_MOST_ASKED = 20
 _PERIOD = re.compile(r"(?:([^\W\d_]{3,})\.? )?((?:1[5-9]|20)\d\d)|([^\W\d_]{3,})")
 _NEIGHBOURS = re.compile(
     r"\b(?:after|before|next|previous|follow(?:s|ed|ing)|preced(?:es|ed|ing)|below|above|behind|prior|succeeded"
@@ -100,6 +101,15 @@ class Words:
     def name_neighbours(self) -> bool:
         """Whether they speak of what stands before or behind something."""
         return _NEIGHBOURS.search(self.text) is not None
+
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """The small numbers among them, which may say how many are asked for, by their places."""
+        found = {
+            place: int(NUMBER_WORDS.get(word, word)) for place, word in enumerate(self.plain)
+            if word in NUMBER_WORDS or (word.isdecimal() and len(word) < _FEWEST_LETTERS)
+        }  # fmt: skip
+        return {place: size for place, size in found.items() if 1 < size <= _MOST_ASKED}
 
     @cached_property
     def codes(self) -> list[tuple[int, int]]:

@@ -20,13 +20,17 @@ from rag_core.tables.values import Numbers
 LOOK_UP, COUNT, DIFFERENT, SUM, MEAN = "look up", "count", "count different", "sum", "mean"
 LARGEST, SMALLEST, ROW_LARGEST, ROW_SMALLEST = "largest", "smallest", "row of largest", "row of smallest"
 COMMONEST, FIRST, LAST, BEHIND, BEFORE, DIFFERENCE = "commonest", "first", "last", "behind", "before", "difference"
+COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE = "count by", "sum by", "mean by", "group of largest sum", "share"
 Rows = NDArray[np.intp]
 OPERATIONS = (
     LOOK_UP, COUNT, DIFFERENT, SUM, MEAN, LARGEST, SMALLEST, ROW_LARGEST, ROW_SMALLEST, COMMONEST, FIRST, LAST, BEHIND,
-    BEFORE, DIFFERENCE,
+    BEFORE, DIFFERENCE, COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE,
 )  # fmt: skip
 OF_FIGURES = (SUM, MEAN, LARGEST, SMALLEST, DIFFERENCE)
 """Those whose result is computed from the figures of a column."""
+GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST)
+"""Those that are done for each cell of the column `by`."""
+_MOST_GROUPS = 200
 _MOST_LINKS, _MOST_SETS, _MOST_JOINED = 16, 60, 3
 _MOST_TEXTS = 100
 
@@ -35,24 +39,28 @@ _MOST_TEXTS = 100
 class Plan:
     """Conditions, what is done with the rows that they leave, with which column, and by which column rows are chosen.
 
-    target: -1 where rows are counted. by: -1 where the operation chooses none.
+    target: -1 where rows are counted. by: -1 where the operation chooses none; of a share the column whose conditions
+    its rows have beside those of the whole. size: how many rows or cells are furthest, "the top 3".
     """
 
     conditions: tuple[Link, ...]
     operation: str
     target: int = -1
     by: int = -1
+    size: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """What a plan finds. texts: different cells as they stand, the first hundred of them; value: a figure that was
-    counted or computed. rows: those it comes from, in order. count: how many different cells there are."""
+    counted or computed. rows: those it comes from, in order. count: how many different cells there are. groups: cells
+    of a column with the figure of each, the largest first."""
 
     texts: tuple[str, ...]
     value: float | None
     rows: Rows
     count: int = 0
+    groups: tuple[tuple[str, float], ...] = ()
 
 
 def condition_sets(links: Sequence[Link], table: WholeTable) -> list[tuple[Link, ...]]:
@@ -115,15 +123,17 @@ def rows_left(table: WholeTable, conditions: Sequence[Link]) -> Mask:
 
 
 def plans(
-    table: WholeTable, conditions: tuple[Link, ...], count: int, *, is_of_neighbours: bool = True
-) -> Iterator[Plan]:
+    table: WholeTable, conditions: tuple[Link, ...], count: int, *, is_of_neighbours: bool = True,
+    sizes: Sequence[int] = (),
+) -> Iterator[Plan]:  # fmt: skip
     """What can be done with so many rows. A row alone is looked up, and one that a key chooses is not counted.
 
-    is_of_neighbours: whether rows beside those may be asked for.
+    is_of_neighbours: whether rows beside those may be asked for. sizes: how many of the furthest may be.
     """
     constrained = {one.column for one in conditions}
     if count != 1 or not any(table.columns[column].is_key for column in constrained):
         yield Plan(conditions, COUNT)
+        yield from (Plan(conditions, SHARE, by=column) for column in sorted(constrained))
     if not count:
         return
     every = range(len(table.columns))
@@ -135,6 +145,8 @@ def plans(
     if count > 1:
         figures = [place for place in every if table.columns[place].kind != "text"]
         yield from _of_many(table, conditions, constrained, figures, count)
+        yield from _of_groups(table, conditions, constrained, figures)
+        yield from _of_furthest(table, conditions, figures, [size for size in sizes if size < count])
 
 
 def _of_many(
@@ -156,6 +168,31 @@ def _of_many(
         yield from (Plan(conditions, operation, target) for operation in (LARGEST, SMALLEST))
 
 
+def _of_groups(
+    table: WholeTable, conditions: tuple[Link, ...], constrained: set[int], figures: Sequence[int]
+) -> Iterator[Plan]:
+    for by, column in enumerate(table.columns):
+        if by not in constrained and column.variety == "choice" and 1 < len(column.texts) <= _MOST_GROUPS:
+            yield Plan(conditions, COUNT_BY, -1, by)
+            for target in figures:
+                if target != by and table.columns[target].kind == "number":
+                    yield from (
+                        Plan(conditions, operation, target, by) for operation in (SUM_BY, MEAN_BY, GROUP_LARGEST)
+                    )
+
+
+def _of_furthest(
+    table: WholeTable, conditions: tuple[Link, ...], figures: Sequence[int], sizes: Sequence[int]
+) -> Iterator[Plan]:
+    for size in sizes:
+        for target in range(len(table.columns)):
+            yield Plan(conditions, COMMONEST, target, size=size)
+            for by in figures:
+                if by != target:
+                    yield Plan(conditions, ROW_LARGEST, target, by, size)
+                    yield Plan(conditions, ROW_SMALLEST, target, by, size)
+
+
 def run(plan: Plan, table: WholeTable, left: Mask) -> Result | None:
     """What a plan finds among the rows that its conditions leave; None where that is nothing."""
     rows: Rows = np.flatnonzero(left)
@@ -163,10 +200,15 @@ def run(plan: Plan, table: WholeTable, left: Mask) -> Result | None:
         return Result((), float(len(rows)), rows)
     if not len(rows):
         return None
+    if plan.operation == SHARE:
+        whole = rows_left(table, [one for one in plan.conditions if one.column != plan.by])
+        return Result((), 100 * len(rows) / int(np.count_nonzero(whole)), rows)
+    if plan.operation in GROUPED:
+        return _grouped(plan, table, rows)
     if plan.operation in OF_FIGURES:
         return _computed(plan, table, rows)
     if plan.operation in (ROW_LARGEST, ROW_SMALLEST):
-        rows = _furthest(table.columns[plan.by].numbers, rows, largest=plan.operation == ROW_LARGEST)
+        rows = _furthest(table.columns[plan.by].numbers, rows, plan.size, largest=plan.operation == ROW_LARGEST)
     elif plan.operation in (FIRST, LAST):
         rows = rows[:1] if plan.operation == FIRST else rows[-1:]
     elif plan.operation in (BEHIND, BEFORE):
@@ -176,8 +218,10 @@ def run(plan: Plan, table: WholeTable, left: Mask) -> Result | None:
     codes = column.codes[rows]
     counts = np.bincount(codes, minlength=len(column.texts))
     if plan.operation == COMMONEST:
-        is_best = counts == counts.max()
-        return _cells(column, rows[is_best[codes]])
+        furthest = np.partition(counts, -plan.size)[-plan.size] if plan.size < len(counts) else 1
+        is_best = counts >= max(furthest, 1)
+        ordered = np.argsort(-counts[codes], kind="stable") if plan.size > 1 else np.arange(len(rows))
+        return _cells(column, rows[ordered][is_best[codes[ordered]]])
     if plan.operation == DIFFERENT:
         return Result((), float(np.count_nonzero(counts) - (column.blank >= 0 and counts[column.blank] > 0)), rows)
     return _cells(column, rows)
@@ -196,6 +240,27 @@ def _cells(column: Column, rows: Rows) -> Result | None:
     return Result(texts, None, rows, len(places)) if texts else None
 
 
+def _grouped(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
+    """What the rows of each cell of a column come to, the largest first."""
+    by = table.columns[plan.by]
+    if plan.operation != COUNT_BY:
+        rows = rows[~np.isnan(table.columns[plan.target].numbers[rows])]
+    codes = by.codes[rows]
+    counts = np.bincount(codes, minlength=len(by.texts))
+    figures: Numbers = counts.astype(np.float64)
+    if plan.operation != COUNT_BY:
+        summed = np.bincount(codes, table.columns[plan.target].numbers[rows], minlength=len(by.texts))
+        figures = summed.astype(np.float64)
+        figures = figures / np.maximum(counts, 1) if plan.operation == MEAN_BY else figures
+    places = [int(code) for code in np.argsort(-figures, kind="stable") if counts[code] and code != by.blank]
+    groups = tuple((by.texts[code], float(figures[code])) for code in places)
+    if len(groups) < 2:
+        return None
+    if plan.operation == GROUP_LARGEST:
+        return Result((groups[0][0],), None, rows[codes == places[0]], 1, groups)
+    return Result((), None, rows, len(groups), groups)
+
+
 def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
     column = table.columns[plan.target]
     values = column.numbers[rows]
@@ -204,17 +269,17 @@ def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
     if not len(rows):
         return None
     if plan.operation in (LARGEST, SMALLEST):
-        rows = _furthest(column.numbers, rows, largest=plan.operation == LARGEST)
+        rows = _furthest(column.numbers, rows, 1, largest=plan.operation == LARGEST)
         return Result((column.texts[int(column.codes[rows[0]])],), None, rows, 1)
     if plan.operation == DIFFERENCE:
         return Result((), float(abs(values[0] - values[-1])), rows) if len(values) == 2 else None
     return Result((), float(values.sum() if plan.operation == SUM else values.mean()), rows)
 
 
-def _furthest(numbers: Numbers, rows: Rows, *, largest: bool) -> Rows:
-    values = numbers[rows]
-    if np.isnan(values).all():
-        return rows[:0]
-    furthest = np.nanmax(values) if largest else np.nanmin(values)
-    found: Rows = rows[values == furthest]
-    return found
+def _furthest(numbers: Numbers, rows: Rows, size: int, *, largest: bool) -> Rows:
+    """The rows of the largest or smallest figures, as many as asked for and those that are no less, these first."""
+    rows = rows[~np.isnan(numbers[rows])]
+    values = numbers[rows] if largest else -numbers[rows]
+    least = -np.inf if size >= len(rows) else np.partition(values, -size)[-size]
+    found: Rows = rows[values >= least]
+    return found[np.argsort(-values[values >= least], kind="stable")] if size > 1 else found

@@ -8,7 +8,7 @@ all plans of a question are scored in a moment and only the best are run. The we
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -27,7 +27,10 @@ _WEIGHTS = Path(__file__).with_name("weights.json")
 _PLACES = (*((number, f"row{number}") for number in (0, 1)), (4, "few"), (20, "some"))
 _CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: "different", grammar.SUM: "sum",
             grammar.MEAN: "sum", grammar.LARGEST: "end", grammar.SMALLEST: "end", grammar.DIFFERENCE: "sum",
-            grammar.COMMONEST: "common", grammar.BEHIND: "next", grammar.BEFORE: "next"}  # fmt: skip
+            grammar.COMMONEST: "common", grammar.BEHIND: "next", grammar.BEFORE: "next", grammar.COUNT_BY: "count",
+            grammar.SUM_BY: "sum", grammar.MEAN_BY: "sum", grammar.GROUP_LARGEST: "sum",
+            grammar.SHARE: "count"}  # fmt: skip
+_CHOOSERS = {**dict.fromkeys(grammar.GROUPED, "group"), grammar.SHARE: "share"}
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 
@@ -67,6 +70,14 @@ class Scene:
         """The words that are cells of columns that have a few different ones."""
         columns = zip(self.table.columns, self.alternatives, strict=True)
         return {place for column, places in columns if column.variety == "choice" for place in places}
+
+    def plans(self, conditions: tuple[Link, ...], count: int) -> Iterator[Plan]:
+        """What can be done with so many rows that conditions leave."""
+        covered = {place for one in conditions for place in range(one.first, one.last)}
+        sizes = {size for place, size in self.words.sizes.items() if place not in covered}
+        return grammar.plans(
+            self.table, conditions, count, is_of_neighbours=self.words.name_neighbours, sizes=sorted(sizes)
+        )  # fmt: skip
 
     @cached_property
     def asks(self) -> str:
@@ -108,6 +119,7 @@ def column_features(scene: Scene, place: int, role: str) -> Features:
         f"{role} {column.variety}": 1.0,
         f"{role} {scene.asks} whole": float(column.is_whole),
         f"{role} listed": float(scene.is_listed(place)),
+        f"{role} mentioned": float(bool(scene.alternatives[place])),
         f"{role} empty": float(not column.head),
     }
     return {name: value for name, value in found.items() if value}
@@ -169,6 +181,20 @@ def role_of(operation: str) -> str:
     return _CLASSES.get(operation, "row")
 
 
+def size_features(scene: Scene, plan: Plan, vocabulary: frozenset[str]) -> Features:
+    """That a plan finds as many as a number of the question says, and what stands around that."""
+    if plan.size == 1:
+        return {}
+    place = next((place for place, size in scene.words.sizes.items() if size == plan.size), 0)
+    around = [*scene.words.plain[max(place - 2, 0) : place], *scene.words.plain[place + 1 : place + 2]]
+    return {"t sized": 1.0, f"t {plan.operation}": 1.0} | {f"t {word}": 1.0 for word in around if word in vocabulary}
+
+
+def chooser_of(operation: str) -> str:
+    """The role of the column by which an operation chooses or groups rows."""
+    return _CHOOSERS.get(operation, "by")
+
+
 @dataclass(frozen=True)
 class Weights:
     """Fitted weights by the names of features. vocabulary: words that speak for operations and comparisons."""
@@ -198,7 +224,7 @@ class Scorer:
         self._operations = {
             one: known.score(operation_features(scene, one, known.vocabulary)) for one in grammar.OPERATIONS
         }
-        roles = {role_of(one) for one in grammar.OPERATIONS} | {"by"}
+        roles = {role(one) for one in grammar.OPERATIONS for role in (role_of, chooser_of)}
         self._columns = {
             (role, place): known.score(column_features(scene, place, role)) for role in roles for place in places
         }
@@ -210,17 +236,19 @@ class Scorer:
         of_rows = {one: self._known.score(row_features(one, count, total)) for one in {plan.operation for plan in some}}
         return [
             base + of_rows[plan.operation] + self._operations[plan.operation]
-            + self._columns.get((role_of(plan.operation), plan.target), 0.0) + self._columns.get(("by", plan.by), 0.0)
-            + self._known.score(joint_features(plan))
+            + self._of_columns(plan) + self._known.score(joint_features(plan))
+            + self._known.score(size_features(self._scene, plan, self._known.vocabulary))
             for plan in some
         ]  # fmt: skip
 
     def parts(self, plan: Plan) -> tuple[float, float, float]:
         """What speaks for a plan's operation, its columns and its conditions."""
-        columns = self._columns.get((role_of(plan.operation), plan.target), 0.0)
-        columns += self._columns.get(("by", plan.by), 0.0)
         conditions = condition_features(self._scene, plan.conditions, self._known.vocabulary)
-        return self._operations[plan.operation], columns, self._known.score(conditions)
+        return self._operations[plan.operation], self._of_columns(plan), self._known.score(conditions)
+
+    def _of_columns(self, plan: Plan) -> float:
+        target = self._columns.get((role_of(plan.operation), plan.target), 0.0)
+        return target + self._columns.get((chooser_of(plan.operation), plan.by), 0.0)
 
 
 def features_of(scene: Scene, plan: Plan, count: int, vocabulary: frozenset[str]) -> Features:
@@ -231,5 +259,5 @@ def features_of(scene: Scene, plan: Plan, count: int, vocabulary: frozenset[str]
     if plan.target >= 0:
         found |= column_features(scene, plan.target, role_of(plan.operation))
     if plan.by >= 0:
-        found |= column_features(scene, plan.by, "by")
-    return found
+        found |= column_features(scene, plan.by, chooser_of(plan.operation))
+    return found | size_features(scene, plan, vocabulary)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from rag_core.tables import plans as grammar
 from rag_core.tables.links import Link, Words, heads_named
 from rag_core.tables.plans import Plan, Result
-from rag_core.tables.table import Column, WholeTable
+from rag_core.tables.table import Column, WholeTable, normalised
 from rag_core.tables.values import writes_decimal_comma
 
 _MOST_LISTED, _MOST_SUMMED = 12, 6
@@ -20,13 +21,21 @@ _HEADS = {
     grammar.SUM: "Sum of {}", grammar.MEAN: "Mean {}", grammar.LARGEST: "Largest {}", grammar.SMALLEST: "Smallest {}",
     grammar.DIFFERENCE: "Difference in {}", grammar.DIFFERENT: "Different values of {}",
     grammar.COMMONEST: "Most frequent {}", grammar.FIRST: "First {}", grammar.LAST: "Last {}",
+    grammar.COUNT_BY: "Rows", grammar.SUM_BY: "Sum of {}", grammar.MEAN_BY: "Mean {}",
 }  # fmt: skip
 _DONE = {
     grammar.COUNT: "Counted", grammar.DIFFERENT: "Counted without repetitions", grammar.SUM: "Added up",
     grammar.MEAN: "Averaged", grammar.LARGEST: "The largest", grammar.SMALLEST: "The smallest",
     grammar.COMMONEST: "The most frequent", grammar.FIRST: "The first", grammar.LAST: "The last",
     grammar.BEHIND: "The row behind", grammar.BEFORE: "The row before", grammar.DIFFERENCE: "Subtracted",
+    grammar.COUNT_BY: "Counted", grammar.SUM_BY: "Added up", grammar.MEAN_BY: "Averaged",
+    grammar.GROUP_LARGEST: "Added up", grammar.SHARE: "Counted",
 }  # fmt: skip
+_SINGLE = {
+    grammar.COUNT_BY: grammar.COUNT, grammar.SUM_BY: grammar.SUM, grammar.MEAN_BY: grammar.MEAN,
+    grammar.GROUP_LARGEST: grammar.SUM,
+}  # fmt: skip
+_WHETHER = frozenset(("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat", "est", "es"))
 _HOW_MANY = re.compile(r"\s*how many (?P<what>[^?!.]+)[?!.\s]*", re.IGNORECASE)
 _ARE_THERE = re.compile(r"\b(are|were) there\b ?", re.IGNORECASE)
 # "How many did Ann sell", "how many have they": what stands behind such words is who does it.
@@ -50,14 +59,20 @@ def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None =
         count = int(result.value or 0)
         statement = _statement(count, plan, table, asked) if asked is not None else ""
         return statement or f"{count} {'row' if count == 1 else 'rows'}{where}."
+    if plan.operation == grammar.SHARE:
+        return f"{_percent(result.value or 0.0)} % of the rows{_where(_whole(plan), table)}."
+    if result.groups:
+        return _grouped(plan, result, table)
     head = _HEADS.get(plan.operation, "{}").format(column.head if column else "").strip() or "Found"
     if plan.operation in _HEADS:
         head += where
     if result.value is not None:
         return f"{head}: {_figure(result.value, plan.operation, column)}."
-    more = len(result.texts) - _MOST_LISTED
-    listed = [*result.texts[:_MOST_LISTED], *([f"{more} more"] if more > 0 else [])]
-    said = f"{head}: {_joined(listed)}"
+    if plan.size > 1 and plan.by >= 0:
+        return f"{head}: {_joined(_furthest(plan, result, table))}."
+    said = f"{head}: {_joined(_listed(result.texts, result.count))}"
+    if yes_or_no := _yes_or_no(plan, result, table, asked):
+        said = f"{yes_or_no} ({said})"
     if plan.by >= 0 and len(result.rows):
         by = table.columns[plan.by]
         said += f" ({by.head}: {table.text(int(result.rows[0]), plan.by)})"
@@ -67,13 +82,60 @@ def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None =
 def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str:
     """How: of which rows of which table."""
     done = _DONE.get(plan.operation, "Looked up")
-    if plan.by >= 0:
+    if plan.operation in grammar.GROUPED:
+        done += f" for each {table.columns[plan.by].head}"
+    elif plan.operation in (grammar.ROW_LARGEST, grammar.ROW_SMALLEST):
         end = "largest" if plan.operation == grammar.ROW_LARGEST else "smallest"
-        done = f"By the {end} {table.columns[plan.by].head}"
+        done = f"By the {f'{plan.size} ' if plan.size > 1 else ''}{end} {table.columns[plan.by].head}"
     name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
     kept = int(grammar.rows_left(table, plan.conditions).sum())
     rows = f"{kept} of {len(table)} rows" if plan.conditions else f"all {len(table) - int(table.totals.sum())} rows"
     return f"{done}: {rows} of {name}{_where(plan, table)}."
+
+
+def _listed(texts: Sequence[str], count: int) -> list[str]:
+    more = max(count, len(texts)) - _MOST_LISTED
+    return [*texts[:_MOST_LISTED], *([f"{more} more"] if more > 0 else [])]
+
+
+def _yes_or_no(plan: Plan, result: Result, table: WholeTable, asked: Words | None) -> str:
+    """Whether what was looked up is the one cell that the question has, "Is A-12 paid?"; "" where it asks for none."""
+    if plan.operation != grammar.LOOK_UP or len(result.texts) != 1 or asked is None or asked.plain[0] not in _WHETHER:
+        return ""
+    cells = {normalised(text) for text in table.columns[plan.target].texts[:_SAMPLE]}
+    has = [cell for cell in cells if cell and f" {cell} " in f" {' '.join(asked.plain)} "]
+    if len(has) != 1:
+        return ""
+    return "Yes" if normalised(result.texts[0]) in has else "No"
+
+
+def _grouped(plan: Plan, result: Result, table: WholeTable) -> str:
+    """What groups come to, or the one that comes to most: "Sum of Amount by City: Oslo 55.20, Bern 31.00."."""
+    column = table.columns[plan.target] if plan.target >= 0 else None
+    said = [f"{text} {_figure(value, _SINGLE[plan.operation], column)}" for text, value in result.groups]
+    by = table.columns[plan.by].head
+    if plan.operation == grammar.GROUP_LARGEST and column is not None:
+        figure = _figure(result.groups[0][1], grammar.SUM, column)
+        return f"{by}: {result.texts[0]} (sum of {column.head}: {figure})."
+    head = _HEADS[plan.operation].format(column.head if column else "")
+    return f"{head} by {by}: {_joined(_listed(said, len(said)))}."
+
+
+def _furthest(plan: Plan, result: Result, table: WholeTable) -> list[str]:
+    """Each row's cell with the figure by which it was chosen."""
+    rows = result.rows.tolist()
+    return _listed(
+        [f"{table.text(row, plan.target)} ({table.text(row, plan.by)})" for row in rows[:_MOST_LISTED]], len(rows)
+    )
+
+
+def _whole(plan: Plan) -> Plan:
+    """The plan of the rows that a share is taken of."""
+    return replace(plan, conditions=tuple(one for one in plan.conditions if one.column != plan.by))
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def _where(plan: Plan, table: WholeTable) -> str:
@@ -111,6 +173,11 @@ def _says_no_more(plan: Plan, table: WholeTable, asked: Words) -> bool:
 def formula(plan: Plan, result: Result, table: WholeTable) -> str:
     """How what was computed comes from its cells: "430.50 = 120.50 + 310.00"; "" where nothing was."""
     column, rows = table.columns[plan.target], len(result.rows)
+    if plan.operation == grammar.SHARE:
+        whole = int(grammar.rows_left(table, _whole(plan).conditions).sum())
+        return f"{_percent(result.value or 0.0)} % = {rows} ÷ {whole}"
+    if result.groups:
+        return ""
     if plan.operation == grammar.COMMONEST:
         kept = int(grammar.rows_left(table, plan.conditions).sum())
         return f"{_joined(result.texts[:_MOST_LISTED])}: {rows} of {kept} rows"

@@ -25,12 +25,12 @@ from rag_core.settings import Settings
 from rag_core.tables import scoring
 from rag_core.tables.asking import TRUST_SIGNS, Encode, Ranked, best_plans, scene_of, trust_signs
 from rag_core.tables.links import Words
-from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
+from rag_core.tables.plans import Plan, condition_sets, rows_left, run
 from rag_core.tables.scoring import Scene, Weights, features_of
 from tests.benchmarks.measure import emit
 from tests.benchmarks.table_questions import Asked, encyclopaedia, invented, is_right
 
-_MOST_WRONG, _MOST_TRIED = 150, 4_000
+_MOST_WRONG, _MOST_TRIED = 150, 5_000
 _FEWEST = 12
 _DIGIT = re.compile(r"\d")
 _SHARES = {"of other tables": 0.3, "without the column": 0.5}  # of their number, in the fit of trust
@@ -62,7 +62,7 @@ def example(asked: Asked, scene: Scene, known: frozenset[str], chance: random.Ra
     for conditions in condition_sets(scene.links, asked.table):
         left = rows_left(asked.table, conditions)
         count = int(left.sum())
-        for plan in plans(asked.table, conditions, count, is_of_neighbours=scene.words.name_neighbours):
+        for plan in scene.plans(conditions, count):
             if len(right) + len(wrong) < _MOST_TRIED:
                 (right if is_right(run(plan, asked.table, left), asked.answers) else wrong).append((plan, count))
     if not right or not wrong:

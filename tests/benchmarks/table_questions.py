@@ -18,6 +18,7 @@ from rag_core.tables.values import number_in
 from tests.benchmarks.measure import SHARED
 
 _CLOSE = 0.005
+_COUNTED = ("", "", "two", "three", "four", "five", "six")
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,16 @@ def is_right(result: Result | None, answers: Sequence[str]) -> bool:
     """Whether a plan found the answers and nothing else."""
     if result is None or not answers:
         return False
+    if result.groups and not result.texts:
+        return {_group(*one) for one in result.groups} == set(answers)
     if result.value is not None:
         wanted = number_in(answers[0]) if len(answers) == 1 else None
         return wanted is not None and abs(wanted[0] - result.value) <= _CLOSE * abs(result.value)
     return {_same(text) for text in result.texts} == {_same(text) for text in answers}
+
+
+def _group(text: str, figure: float) -> str:
+    return f"{text}: {figure:.3f}"
 
 
 def _same(text: str) -> str:
@@ -128,7 +135,7 @@ def _offices() -> list[_Office]:
 def _template(line: str) -> _Template:
     operation, conditions, target, wordings = (part.strip() for part in line.split("|"))
     signs = [(part.lstrip("><@"), part[:1] if part[:1] in _SIGNS else "") for part in conditions.split()]
-    asked, _, by = target.partition(" ")
+    asked, _, by = (part.strip("-") for part in target.partition(" "))
     return _Template(operation, signs, asked, by, wordings.split(" / "))
 
 
@@ -141,9 +148,12 @@ def _asked(office: _Office, chance: random.Random) -> Iterator[Asked]:
     table = table_of(list(heads.values()), rows, [(1, row, row) for row in range(len(rows))], name)
     for template in office.templates:
         conditions, told = _conditions(template, keys, table, chance)
+        size = chance.randint(2, 6) if "[n]" in template.wordings[0] else 1
+        told.append(("n", chance.choice((str(size), _COUNTED[size]))))
         plan = Plan(
-            conditions, template.operation, *(keys.index(key) if key else -1 for key in (template.target, template.by))
-        )
+            conditions, template.operation, *(keys.index(key) if key else -1 for key in (template.target, template.by)),
+            size,
+        )  # fmt: skip
         result = run(plan, table, rows_left(table, conditions))
         text = chance.choice(template.wordings)
         for key, value in told:
@@ -152,6 +162,7 @@ def _asked(office: _Office, chance: random.Random) -> Iterator[Asked]:
             text = text.replace(f"{{{key}}}", head.lower() if head.istitle() else head)
         if result is not None and "[" not in text:
             answers = result.texts if result.value is None else (f"{result.value:.6f}",)
+            answers = answers or tuple(_group(*one) for one in result.groups)
             yield Asked(text, table, answers)
 
 

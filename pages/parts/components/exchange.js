@@ -183,6 +183,21 @@ const drawRows = ({ heads, rows, words }) => {
   return wide;
 };
 
+// Groups with a bar each, as long as its figure is large beside the largest.
+const drawBars = (groups) => {
+  const bars = make("dl", "bars");
+  groups.forEach(({ text, figure, share, negative }) => {
+    const bar = make("span", negative ? "bar negative" : "bar");
+    bar.style.inlineSize = `${100 * share}%`;
+    const track = make("span", "track");
+    track.append(bar);
+    const value = make("dd", "");
+    value.append(track, make("span", "figure", figure));
+    bars.append(make("dt", "", text), value);
+  });
+  return bars;
+};
+
 // What a whole table answered: its conditions, and folded its rows, how it was computed, and all rows as a file.
 const drawWhole = (table, root, act) => {
   const box = make("div", "whole");
@@ -193,6 +208,7 @@ const drawWhole = (table, root, act) => {
     line.append(...table.conditions.map((words, at) => drawCondition(words, at, act)));
     box.append(line);
   }
+  if (table.groups.length) box.append(drawBars(table.groups));
   const end = make("div", "meta quiet");
   if (table.more) end.append(make("span", "", table.more));
   const file = button("how", "All rows as CSV");

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from rag_core.domain import Page
 from rag_core.tables import plans as grammar
 from rag_core.tables.links import Link, Words, links_of
 from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
+from rag_core.tables.scoring import Scene
 from rag_core.tables.table import WholeTable, table_of, whole_tables
-from rag_core.tables.wording import derivation, finding
+from rag_core.tables.wording import derivation, finding, formula
 
 HEADS = ("Berth", "Owner", "Fee", "Since", "Paid")
 ROWS = (
@@ -155,3 +157,62 @@ def test_a_count_has_no_other_figure_and_one_row_is_one(berths: WholeTable) -> N
         result = run(Plan(conditions, grammar.COUNT), berths, rows_left(berths, conditions))
         assert result is not None
         assert finding(Plan(conditions, grammar.COUNT), result, berths) == said
+
+
+@pytest.mark.parametrize(
+    ("plan", "groups", "said"),
+    [
+        (
+            Plan((), grammar.COUNT_BY, -1, 1), [("Ida Lund", 2), ("Per Holm", 1), ("Ann Vik", 1)],
+            "Rows by Owner: Ida Lund 2, Per Holm 1 and Ann Vik 1.",
+        ),
+        (
+            Plan((), grammar.SUM_BY, 2, 1), [("Ida Lund", 430.5), ("Per Holm", 98), ("Ann Vik", 75.25)],
+            "Sum of Fee by Owner: Ida Lund 430.50, Per Holm 98.00 and Ann Vik 75.25.",
+        ),
+        (
+            Plan((), grammar.MEAN_BY, 2, 4), [("no", 204), ("yes", 97.875)],
+            "Mean Fee by Paid: no 204 and yes 97.875.",
+        ),
+    ],
+)  # fmt: skip
+def test_rows_are_grouped_by_a_column(berths: WholeTable, plan: Plan, groups: list[object], said: str) -> None:
+    result = run(plan, berths, rows_left(berths, ()))
+    assert result is not None
+    assert list(result.groups) == groups
+    assert finding(plan, result, berths) == said
+
+
+def test_the_group_that_comes_to_most_is_named(berths: WholeTable) -> None:
+    plan = Plan((), grammar.GROUP_LARGEST, 2, 1)
+    result = run(plan, berths, rows_left(berths, ()))
+    assert result is not None
+    assert (result.texts, result.rows.tolist()) == (("Ida Lund",), [0, 2])
+    assert finding(plan, result, berths) == "Owner: Ida Lund (sum of Fee: 430.50)."
+    assert derivation(plan, result, berths, "berths") == "Added up for each Owner: all 4 rows of “berths”, Berths."
+
+
+def test_a_share_is_of_the_rows_that_the_other_conditions_leave(berths: WholeTable) -> None:
+    paid = link(berths, "Who has paid yes?", 4)
+    plan = Plan((paid,), grammar.SHARE, by=4)
+    assert found(berths, plan) == ((), 50)
+    result = run(plan, berths, rows_left(berths, [paid]))
+    assert result is not None
+    assert finding(plan, result, berths) == "50 % of the rows."
+    assert formula(plan, result, berths) == "50 % = 2 ÷ 4"
+    owner = link(berths, "What does Ida Lund pay?", 1)
+    assert found(berths, Plan((owner, paid), grammar.SHARE, by=4)) == ((), 50)
+    assert found(berths, Plan((owner, paid), grammar.SHARE, by=1)) == ((), 50)
+
+
+def test_as_many_of_the_furthest_as_are_asked_for_come_in_order(berths: WholeTable) -> None:
+    plan = Plan((), grammar.ROW_LARGEST, 0, 2, 3)
+    result = run(plan, berths, rows_left(berths, ()))
+    assert result is not None
+    assert result.texts == ("B-103", "B-101", "B-102")
+    assert finding(plan, result, berths) == "Berth: B-103 (310.00), B-101 (120.50) and B-102 (98.00)."
+    assert derivation(plan, result, berths, "Berths") == "By the 3 largest Fee: all 4 rows of “Berths”."
+    assert found(berths, Plan((), grammar.ROW_SMALLEST, 0, 3, 2)) == (("B-101", "B-103"), None)
+    assert found(berths, Plan((), grammar.COMMONEST, 1, size=2))[0][0] == "Ida Lund"
+    asked = Scene(Words("Which three berths have the highest fee?"), berths, np.zeros(5, np.float32))
+    assert {one.size for one in asked.plans((), 4)} == {1, 3}

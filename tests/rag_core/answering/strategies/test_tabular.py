@@ -62,6 +62,30 @@ def test_all_rows_are_counted_added_up_and_compared(tools: Library) -> None:
     assert first(tools.ask("What is the highest deposit?")) == f"Largest Deposit: {largest:.2f}."
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How many tools are there for each branch?", "Rows by Branch: Voss 115, Alta 114, Moss 114 and Bodo 57."),
+        ("Which branch has the highest total deposit?", "Branch: Voss (sum of Deposit: 43580.50)."),
+        (
+            "Which three tools have the highest deposit?",
+            "Tool no.: T-3969 (739.50), T-3807 (737.50) and T-3645 (735.50).",
+        ),
+        ("What percentage of the tools is on loan?", "33.2 % of the rows."),
+        ("Is T-3600 in repair?", "Yes (State: in repair)."),
+    ],
+)
+def test_groups_shares_and_the_furthest_few_are_found(tools: Library, question: str, said: str) -> None:
+    assert first(tools.ask(question)) == said
+
+
+def test_groups_are_given_with_their_figures(tools: Library) -> None:
+    table = tools.ask("What is the total deposit per branch?").table
+    assert table is not None
+    assert table.groups == (("Voss", 43580.5), ("Alta", 43335.0), ("Moss", 42717.0), ("Bodo", 21667.5))
+    assert table.plan.operation == "sum by"
+
+
 def test_a_number_that_is_nowhere_is_not_found_with_those_like_it(tools: Library) -> None:
     answer = tools.ask("What is the deposit of T-3601?")
     assert (answer.outcome, answer.citations) == ("not found", ())
