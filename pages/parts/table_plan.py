@@ -18,6 +18,7 @@ from rag_core.library import Library
 Change = tuple[TablePlan, str, str]
 """A changed plan, the question that says so, and the same as a person would ask it, which later ones follow."""
 _BETWEEN = " · "
+_DAYS = (date(1500, 1, 1), date(2099, 12, 31))
 _MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
 GONE = "The document of this table is no longer in the library."
 _SIGNS: dict[Comparison, str] = {"is": "", "equals": "", "over": "over ", "under": "under ", "within": ""}
@@ -139,7 +140,7 @@ def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition
         number = st.text_input("Number", condition.values[0], key="chat_condition_value").strip()
         return replace(condition, comparison=comparison, values=(number,)) if number else None
     days = [
-        st.date_input(label, date.fromisoformat(value), key=f"chat_condition_{label}")
+        st.date_input(label, date.fromisoformat(value), *_DAYS, key=f"chat_condition_{label}")
         for label, value in zip(("From", "To"), (condition.values[0], condition.values[-1]), strict=True)
     ]
     return replace(condition, comparison=comparison, values=tuple(day.isoformat() for day in days))

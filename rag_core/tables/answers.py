@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date, timedelta
 
+import numpy as np
+
 from rag_core.domain import Document, TableAnswer, TableCondition, TablePlan, TableRow
 from rag_core.domain.tables import Comparison
 from rag_core.tables.links import Link
-from rag_core.tables.plans import COUNT, COUNT_BY, GROUPED, OPERATIONS, ROW_LARGEST, ROW_SMALLEST, SHARE, Plan, Result
+from rag_core.tables.plans import (
+    COMMONEST,
+    COUNT,
+    COUNT_BY,
+    GROUPED,
+    OPERATIONS,
+    ROW_LARGEST,
+    ROW_SMALLEST,
+    SHARE,
+    Plan,
+    Result,
+    rows_left,
+)
 from rag_core.tables.table import Column, WholeTable, normalised
 from rag_core.tables.wording import condition, formula
 
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT, _MOST_GROUPS = 20, 30, 300, 1000, 50
+_MOST_FREQUENT = 12
 _COMPARISONS: dict[str, Comparison] = {"": "is", "=": "equals", ">": "over", "<": "under", "within": "within"}
 _SIGNS = {name: sign for sign, name in _COMPARISONS.items()}
 _FIRST_DAY = date(1970, 1, 1)
@@ -33,7 +48,7 @@ def table_answer(plan: Plan, result: Result, table: WholeTable, document: Docume
     heads = tuple(table.columns[column].head for column in columns)
     return TableAnswer(
         kept, document.title, table.name, heads, rows, len(result.rows), formula(plan, result, table),
-        result.groups[:_MOST_GROUPS],
+        _groups(plan, result, table),
     )  # fmt: skip
 
 
@@ -57,6 +72,16 @@ def _shown(plan: Plan, count: int) -> list[int]:
     used = [one.column for one in plan.conditions]
     first = dict.fromkeys(place for place in (plan.target, plan.by, *used, *range(count)) if place >= 0)
     return sorted([*first][:_MOST_COLUMNS])
+
+
+def _groups(plan: Plan, result: Result, table: WholeTable) -> tuple[tuple[str, float], ...]:
+    """The groups that were found, or how often each of the most frequent cells stands there, where that was asked."""
+    if plan.operation != COMMONEST:
+        return result.groups[:_MOST_GROUPS]
+    column = table.columns[plan.target]
+    counts = np.bincount(column.codes[rows_left(table, plan.conditions)])
+    first = np.argsort(-counts, kind="stable")[:_MOST_FREQUENT].tolist()
+    return tuple((column.texts[code][:_MOST_CHARS], float(counts[code])) for code in first if counts[code])
 
 
 def _condition(link: Link, table: WholeTable) -> TableCondition:

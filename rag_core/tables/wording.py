@@ -26,7 +26,7 @@ _HEADS = {
 _DONE = {
     grammar.COUNT: "Counted", grammar.DIFFERENT: "Counted without repetitions", grammar.SUM: "Added up",
     grammar.MEAN: "Averaged", grammar.LARGEST: "The largest", grammar.SMALLEST: "The smallest",
-    grammar.COMMONEST: "The most frequent", grammar.FIRST: "The first", grammar.LAST: "The last",
+    grammar.FIRST: "The first", grammar.LAST: "The last",
     grammar.BEHIND: "The row behind", grammar.BEFORE: "The row before", grammar.DIFFERENCE: "Subtracted",
     grammar.COUNT_BY: "Counted", grammar.SUM_BY: "Added up", grammar.MEAN_BY: "Averaged",
     grammar.GROUP_LARGEST: "Added up", grammar.SHARE: "Counted",
@@ -84,6 +84,8 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
     done = _DONE.get(plan.operation, "Looked up")
     if plan.operation in grammar.GROUPED:
         done += f" for each {table.columns[plan.by].head}"
+    elif plan.operation == grammar.COMMONEST:
+        done = f"Counted for each {table.columns[plan.target].head}"
     elif plan.operation in (grammar.ROW_LARGEST, grammar.ROW_SMALLEST):
         end = "largest" if plan.operation == grammar.ROW_LARGEST else "smallest"
         done = f"By the {f'{plan.size} ' if plan.size > 1 else ''}{end} {table.columns[plan.by].head}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,9 @@ def parcels(open_page: Open, server: Server) -> None:
         address = f"{server.url}/api/v1/documents?name=parcels.csv"
         headers = {"Content-Type": "application/octet-stream"}
         urllib.request.urlopen(urllib.request.Request(address, text.encode(), headers)).close()
+        asked = json.dumps({"question": QUESTION, "keep": False}).encode()  # loads what the first answer needs
+        headers = {"Content-Type": "application/json"}
+        urllib.request.urlopen(urllib.request.Request(f"{server.url}/api/v1/ask", asked, headers)).close()
         server.filled = True
 
 

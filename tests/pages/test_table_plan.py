@@ -32,7 +32,7 @@ def test_what_is_drawn_of_a_table() -> None:
     drawn = table_plan.shown(table(RIGA))
     assert drawn == {
         "words": "1,200 rows", "heads": ["Parcel", "Port"], "rows": [["P-1", "Riga"]], "more": "and 1,199 more rows",
-        "formula": "12 = 5 + 7", "conditions": ["Port is “Riga”"],
+        "formula": "12 = 5 + 7", "groups": [], "conditions": ["Port is “Riga”"],
     }  # fmt: skip
     assert table_plan.shown(None) is None
 

@@ -66,6 +66,16 @@ def test_what_is_computed_has_its_formula(library: Library, question: str, formu
     assert table_of(library.ask(question)).formula == formula
 
 
+def test_what_is_most_frequent_has_how_often_each_stands_there(library: Library, counted: Answer) -> None:
+    light = TableCondition(2, "", "under", ("20",))
+    plan = replace(table_of(counted).plan, conditions=(light,), operation="commonest", target=1)
+    answer = library.table_plans.ask(plan, "Which port is the most frequent?")
+    table = table_of(answer)
+    assert "Counted for each Port: 10 of 90 rows" in answer.text
+    assert table.groups == (("Riga", 4), ("Turku", 3), ("Gdynia", 3))
+    assert table.formula == "Riga: 4 of 10 rows"
+
+
 def test_a_changed_plan_is_a_message_of_its_conversation(library: Library, counted: Answer) -> None:
     plan = table_of(counted).plan
     there = replace(plan.conditions[0], values=("Turku",))
