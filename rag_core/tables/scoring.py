@@ -61,6 +61,11 @@ class Scene:
                 found[one.column].update(range(one.first, one.last))
         return found
 
+    def before(self, place: int) -> str:
+        """The word before those that name a column, of "each city" and "different cities"; "" where none does."""
+        first = min(self.named[place], default=0)
+        return self.words.plain[first - 1] if first else ""
+
     def is_listed(self, place: int) -> bool:
         """Whether the question lists what a column may say: "paid, open or overdue"."""
         return len(self.alternatives[place]) > 1 and self.table.columns[place].variety == "choice"
@@ -101,11 +106,12 @@ def operation_features(scene: Scene, operation: str, vocabulary: frozenset[str])
     return found | {f"o {operation}": 1.0}
 
 
-def column_features(scene: Scene, place: int, role: str) -> Features:
+def column_features(scene: Scene, place: int, role: str, vocabulary: frozenset[str]) -> Features:
     """What speaks for a column in a role."""
     column, named = scene.table.columns[place], scene.named[place]
     telling = max(len(scene.words.telling), 1)
     length = max(len(column.head.split()), 1)
+    before = scene.before(place)
     found = {
         f"{role} named": len(named) / telling,
         f"{role} whole": float(bool(named) and len(set(named)) >= length),
@@ -120,6 +126,7 @@ def column_features(scene: Scene, place: int, role: str) -> Features:
         f"{role} {scene.asks} whole": float(column.is_whole),
         f"{role} listed": float(scene.is_listed(place)),
         f"{role} mentioned": float(bool(scene.alternatives[place])),
+        f"{role} behind {before}": float(before in vocabulary),
         f"{role} empty": float(not column.head),
     }
     return {name: value for name, value in found.items() if value}
@@ -226,7 +233,9 @@ class Scorer:
         }
         roles = {role(one) for one in grammar.OPERATIONS for role in (role_of, chooser_of)}
         self._columns = {
-            (role, place): known.score(column_features(scene, place, role)) for role in roles for place in places
+            (role, place): known.score(column_features(scene, place, role, known.vocabulary))
+            for role in roles
+            for place in places
         }
 
     def scores(self, conditions: tuple[Link, ...], some: Sequence[Plan], count: int) -> list[float]:
@@ -257,7 +266,7 @@ def features_of(scene: Scene, plan: Plan, count: int, vocabulary: frozenset[str]
     found |= condition_features(scene, plan.conditions, vocabulary)
     found |= row_features(plan.operation, count, len(scene.table)) | joint_features(plan)
     if plan.target >= 0:
-        found |= column_features(scene, plan.target, role_of(plan.operation))
+        found |= column_features(scene, plan.target, role_of(plan.operation), vocabulary)
     if plan.by >= 0:
-        found |= column_features(scene, plan.by, chooser_of(plan.operation))
+        found |= column_features(scene, plan.by, chooser_of(plan.operation), vocabulary)
     return found | size_features(scene, plan, vocabulary)

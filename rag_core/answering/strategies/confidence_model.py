@@ -64,6 +64,7 @@ def trust(evidence: Evidence, made: Composition, narrowed: bool = False) -> Trus
     """How far an answer can be trusted. narrowed: whether one document was chosen, which likely holds the answer, or
     anything that is said of a topic answers."""
     known = signs(evidence, made)
+    narrowed = narrowed and not made.quotes[0].hit.document.is_sheet  # whose other rows say the like of others
     right = _probability(known, reader().right, reader().narrowed if narrowed else 0.0)
     least = reader().narrowed_from if narrowed else reader().answer_from
     answerable = _probability(known, reader().answerable)

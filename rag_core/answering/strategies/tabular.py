@@ -18,11 +18,13 @@ from rag_core.answering.written import Written
 from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
 from rag_core.tables.asking import Ranked, best_plans, scene_of, trust, trust_signs, unexplained
+from rag_core.tables.links import Link
 from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
 
 _MOST_DOCUMENTS = 8
-_SURE = 0.5  # of being right, from which on a plan answers
+# Of being right, from which on a plan answers: of a sheet that is all there is, passages would say less.
+_SURE, _SURE_OF_ONE = 0.5, 0.4
 _MOST_DOUBTED = 2
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_COLUMNS = 200
@@ -52,12 +54,14 @@ class Found:
 
     @property
     def has_key(self) -> bool:
-        """Whether the row is chosen by a number or code that no other row has."""
-        return any(
-            link.exact and not link.comparison and self.table.columns[link.column].is_key
-            and any(map(str.isdigit, self.table.columns[link.column].texts[link.codes[0]]))
-            for link in self.ranked.plan.conditions
-        )  # fmt: skip
+        """Whether the row is chosen by a number, a code or a day that no other row has."""
+        return any(map(self._is_key, self.ranked.plan.conditions))
+
+    def _is_key(self, link: Link) -> bool:
+        column = self.table.columns[link.column]
+        if not column.is_key or link.comparison:
+            return column.is_key and link.comparison == "within" and link.value == link.until
+        return link.exact and any(map(str.isdigit, column.texts[link.codes[0]]))
 
 
 class Tabular(Strategy):
@@ -83,11 +87,13 @@ class Tabular(Strategy):
         first = next(iter(documents.values()), None)
         if first is not None and first.is_sheet and not question.contents.has_tables_made(first):
             return _not_yet(first, retrieval)
-        best = max(found, key=lambda one: (one.trust >= _SURE, one.has_key, one.trust), default=None)
+        is_one = first is not None and first.is_sheet and question.contents.documents(1)[1] == 1
+        sure = _SURE_OF_ONE if is_one else _SURE
+        best = max(found, key=lambda one: (one.trust >= sure, one.has_key, one.trust), default=None)
         progress.lap("tables")
-        if best is None or (best.trust < _SURE and not best.has_key):
+        if best is None or (best.trust < sure and not best.has_key):
             return None
-        doubt = "" if best.trust >= _SURE else _doubt(best)
+        doubt = "" if best.trust >= sure else _doubt(best)
         written = written_of(best.finding, question.contents, best.scene.words, best.trust, doubt)
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
 
