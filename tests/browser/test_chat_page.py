@@ -50,7 +50,8 @@ def remote(open_page: Open, gemini: Script) -> Iterator[Page]:
         page.get_by_text("may leave this machine").click()
         idle(page)
         page.get_by_role("button", name="Use Gemini").click()
-    page.get_by_role("radiogroup").get_by_text("Gemini").click()
+    # Its library is imported by then, beside all else that runs.
+    page.get_by_role("radiogroup").get_by_text("Gemini").click(timeout=60_000)
     expect(page.get_by_text("leave this machine.").last).to_be_visible()
     yield page
     gemini.release.set()
