@@ -2,7 +2,7 @@
 
 A plan's score is the sum of what speaks for its operation, its columns and its conditions, each for itself, so that
 all plans of a question are scored in a moment and only the best are run. The weights are data, `weights.json`, made by
-`python -m tests.benchmarks.fit_tables`.
+`python -m tests.benchmarks.fit_plans`: the mean of two fits.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -187,6 +187,18 @@ def filled(open_page: Callable[..., Page], server: Server) -> None:
         page.get_by_role("button", name="Add the sample library").click()
     page.locator(".shelf tbody tr").nth(2).wait_for(timeout=90_000)
     server.filled = True
+
+
+def add_sheet(server: Server, name: str, head: str, rows: Iterable[Sequence[str]]) -> None:
+    """Add a CSV file of rows to a server's library."""
+    text = "\n".join([head, *map(",".join, rows)])
+    send(server, f"/api/v1/documents?name={name}", text.encode(), "application/octet-stream")
+
+
+def send(server: Server, path: str, body: bytes, kind: str) -> None:
+    """Send a body of a media type to a server's REST."""
+    request = urllib.request.Request(f"{server.url}{path}", body, {"Content-Type": kind})
+    urllib.request.urlopen(request).close()
 
 
 def idle(page: Page) -> None:

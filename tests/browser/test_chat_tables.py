@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Server, ask
+from tests.browser.conftest import Server, add_sheet, ask, send
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -27,13 +26,9 @@ def parcels(open_page: Open, server: Server) -> None:
     """Every test here asks a sheet."""
     if not server.filled:
         open_page()  # once the library is open
-        text = "\n".join(["Parcel,Port,Weight,Sent", *map(",".join, ROWS)])
-        address = f"{server.url}/api/v1/documents?name=parcels.csv"
-        headers = {"Content-Type": "application/octet-stream"}
-        urllib.request.urlopen(urllib.request.Request(address, text.encode(), headers)).close()
+        add_sheet(server, "parcels.csv", "Parcel,Port,Weight,Sent", ROWS)
         asked = json.dumps({"question": QUESTION, "keep": False}).encode()  # loads what the first answer needs
-        headers = {"Content-Type": "application/json"}
-        urllib.request.urlopen(urllib.request.Request(f"{server.url}/api/v1/ask", asked, headers)).close()
+        send(server, "/api/v1/ask", asked, "application/json")
         server.filled = True
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server, idle
+from tests.browser.conftest import Server, add_sheet, idle
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -22,10 +22,7 @@ def parcels(open_page: Open, server: Server) -> str:
     """The address of a sheet's page."""
     if not server.filled:
         open_page()  # once the library is open
-        text = "\n".join(["Parcel,Port,Weight,Sent", *map(",".join, ROWS)])
-        address = f"{server.url}/api/v1/documents?name=parcels.csv"
-        headers = {"Content-Type": "application/octet-stream"}
-        urllib.request.urlopen(urllib.request.Request(address, text.encode(), headers)).close()
+        add_sheet(server, "parcels.csv", "Parcel,Port,Weight,Sent", ROWS)
         server.filled = True
     with urllib.request.urlopen(f"{server.url}/api/v1/documents") as found:
         (document,) = json.load(found)["documents"]
