@@ -307,9 +307,11 @@ class LexicalIndex(DerivedIndex):
                 fault = stamp_fault(self._folder) or files_fault(self._folder)
                 if fault:
                     raise IndexUnavailable(f"The lexical index cannot be used: {fault}.")
-                self._index = tantivy.Index(schema(), str(self._folder))
-                self._index.config_reader("manual")
-                self._index.reload()
+                # Given to others only when it is set up: setting up and being searched at once is refused.
+                index = tantivy.Index(schema(), str(self._folder))
+                index.config_reader("manual")
+                index.reload()
+                self._index = index
             return self._index
 
     def _fault_on_opening(self) -> str:
