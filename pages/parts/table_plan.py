@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -21,7 +22,7 @@ _BETWEEN = " · "
 _DAYS = (date(1500, 1, 1), date(2099, 12, 31))
 _MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
 GONE = "The document of this table is no longer in the library."
-_SIGNS: dict[Comparison, str] = {"is": "", "equals": "", "over": "over ", "under": "under ", "within": ""}
+_SIGNS: dict[Comparison, str] = {"is": "", "equals": "", "over": "over ", "under": "under ", "within": "", "month": ""}
 _OF_NUMBERS: dict[str, Comparison] = {"is": "equals", "is over": "over", "is under": "under"}
 _OF_DAYS: dict[str, Comparison] = {"is within": "within", "is after": "over", "is before": "under"}
 
@@ -131,6 +132,13 @@ def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition
             accept_new_options=len(choices) >= _MOST_CHOICES, key="chat_condition_value",
         )  # fmt: skip
         return replace(condition, values=(chosen,)) if chosen else None
+    if condition.comparison == "month":
+        months = list(month_name[1:])
+        ends = [
+            st.selectbox(label, months, months.index(value), key=f"chat_condition_{label}")
+            for label, value in zip(("From", "To"), (condition.values[0], condition.values[-1]), strict=True)
+        ]
+        return replace(condition, values=tuple(ends))
     is_of_days = _is_day(condition.values[0])
     named = _OF_DAYS if is_of_days else _OF_NUMBERS
     now = next((at for at, one in enumerate(named.values()) if one == condition.comparison), 0)

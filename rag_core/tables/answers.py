@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import month_name
 from collections.abc import Iterable
 from datetime import date, timedelta
 
@@ -24,11 +25,14 @@ from rag_core.tables.plans import (
     rows_left,
 )
 from rag_core.tables.table import Column, WholeTable, normalised
+from rag_core.tables.values import MONTHS
 from rag_core.tables.wording import condition, formula
 
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT, _MOST_GROUPS = 20, 30, 300, 1000, 50
 _MOST_FREQUENT = 12
-_COMPARISONS: dict[str, Comparison] = {"": "is", "=": "equals", ">": "over", "<": "under", "within": "within"}
+_COMPARISONS: dict[str, Comparison] = {
+    "": "is", "=": "equals", ">": "over", "<": "under", "within": "within", "month": "month",
+}  # fmt: skip
 _SIGNS = {name: sign for sign, name in _COMPARISONS.items()}
 _FIRST_DAY = date(1970, 1, 1)
 
@@ -87,7 +91,9 @@ def _groups(plan: Plan, result: Result, table: WholeTable) -> tuple[tuple[str, f
 def _condition(link: Link, table: WholeTable) -> TableCondition:
     column = table.columns[link.column]
     values = [column.texts[code] for code in link.codes]
-    if link.comparison:
+    if link.comparison == "month":
+        values = [month_name[int(number)] for number in (link.value, link.until)]
+    elif link.comparison:
         is_period = column.kind == "date" or link.comparison == "within"
         values = [_value(number, column) for number in ((link.value, link.until) if is_period else (link.value,))]
     return TableCondition(
@@ -107,7 +113,7 @@ def _link(kept: TableCondition, place: int, table: WholeTable) -> Link:
         return Link(place, place + 1, kept.column, _codes(kept.values, column))
     if not kept.values:
         raise ValueError("A comparison needs a value.")
-    value, *until = (_number(text, column) for text in kept.values)
+    value, *until = (_number(text, column, kept.comparison) for text in kept.values)
     return Link(
         place, place + 1, kept.column, comparison=_SIGNS[kept.comparison], value=value,
         until=until[0] if until else 0.0 if column.kind == "number" else value,
@@ -126,5 +132,9 @@ def _codes(texts: Iterable[str], column: Column) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _number(text: str, column: Column) -> float:
+def _number(text: str, column: Column, comparison: Comparison) -> float:
+    if comparison == "month":
+        if (month := MONTHS.get(text.casefold())) is None or column.kind != "date":
+            raise ValueError(f"{column.head} has no month {text}.")
+        return float(month)
     return float((date.fromisoformat(text) - _FIRST_DAY).days) if column.kind == "date" else float(text)

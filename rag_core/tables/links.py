@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from rag_core.tables.table import Column, Mask, WholeTable, normalised
-from rag_core.tables.values import MONTHS, date_in, number_in
+from rag_core.tables.values import MONTHS, Numbers, date_in, number_in
 from rag_core.text.stems import fold, stem
 from rag_core.text.tokens import tokens
 from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
@@ -30,6 +31,11 @@ _NEIGHBOURS = re.compile(
     re.IGNORECASE,
 )
 COMPARISONS = ("=", ">", "<")
+_UNTIL = frozenset(("to", "until", "till", "through", "bis", "à", "al", "tot"))
+_AND, _BETWEEN = frozenset(("and", "und", "et", "y", "en")), frozenset(("between", "zwischen", "entre", "tussen"))
+_IN = frozenset(("in", "im", "en", "of", "from", "during", *_UNTIL, *_BETWEEN))
+# "Since March" says no month, and which days it does say is open without a year.
+_OPEN = frozenset(("since", "after", "before", "seit", "ab", "nach", "vor", "depuis", "après", "avant"))
 _NOTHING = np.empty(0, np.int32)
 
 
@@ -38,7 +44,8 @@ class Link:
     """Words of a question, `first` to `last` (not included), that stand for cells of a column.
 
     codes: the distinct cells. exact: they are those words, and no more. comparison: how a cell's number compares with
-    the one asked, "" for cells that are listed; value: the latter.
+    the one asked, "" for cells that are listed; value: the latter. "month" compares the month of a date, of any year,
+    with those from `value` to `until`, 1..12, over the turn of the year where `until` is the smaller one.
     """
 
     first: int
@@ -56,9 +63,12 @@ class Link:
         if not self.comparison:
             return column.rows_of(self.codes)
         values = column.values
+        found: Mask
         with np.errstate(invalid="ignore"):
-            if self.comparison == "within":
-                found: Mask = (values >= self.value) & (values <= self.until)
+            if self.comparison == "month":
+                found = _months_between(values, self.value, self.until)
+            elif self.comparison == "within":
+                found = (values >= self.value) & (values <= self.until)
             elif self.comparison == ">":
                 found = values > (self.until or self.value)
             elif self.comparison == "<":
@@ -83,6 +93,11 @@ class Words:
     def plain(self) -> list[str]:
         """The words as cells are compared."""
         return [fold(match[0].casefold()) for match in self.matches]
+
+    @cached_property
+    def said(self) -> list[str]:
+        """The words in small letters, with their accents."""
+        return [match[0].casefold() for match in self.matches]
 
     @cached_property
     def stems(self) -> list[str]:
@@ -208,6 +223,39 @@ def _dates(words: Words, place: int) -> Iterator[Link]:
                     taken.update(range(first, last))
                     for sign in ("within", ">", "<"):
                         yield Link(first, last, place, comparison=sign, value=period[0], until=period[1])
+    yield from _months(words, place, taken)
+
+
+def _months(words: Words, place: int, taken: set[int]) -> Iterator[Link]:
+    """Months of any year: "in March", "between March and May"."""
+    named = [one for one in range(len(words.plain)) if one not in taken and _is_month(words, one)]
+    runs = [(one, other) for one, other in pairwise(named) if _is_run(words.said, one, other)]
+    inner = {one for run in runs for one in run}
+    for first, last in [*runs, *((one, one) for one in named if one not in inner)]:
+        months = (float(MONTHS[words.said[first]]), float(MONTHS[words.said[last]]))
+        yield Link(first, last + 1, place, comparison="month", value=months[0], until=months[1])
+
+
+def _is_month(words: Words, place: int) -> bool:
+    """Whether a word names a month; those that mean something else too ("may") where they can only be the month."""
+    word, before = words.said[place], words.said[place - 1] if place else ""
+    is_short = word in STOP_WORDS or len(word) <= _FEWEST_LETTERS
+    if word not in MONTHS or before in _OPEN:
+        return False
+    return not is_short or before in _IN or bool(place and words.matches[place][0][0].isupper())
+
+
+def _is_run(said: Sequence[str], one: int, other: int) -> bool:
+    between, before = said[one + 1 : other], said[one - 1] if one else ""
+    return len(between) == 1 and (between[0] in _UNTIL or (between[0] in _AND and before in _BETWEEN))
+
+
+def _months_between(days: Numbers, first: float, last: float) -> Mask:
+    known = ~np.isnan(days)
+    dates = np.where(known, days, 0).astype("datetime64[D]")
+    months = dates.astype("datetime64[M]").astype(int) % 12 + 1
+    inside: Mask = (months >= first) & (months <= last) if first <= last else (months >= first) | (months <= last)
+    return inside & known
 
 
 def _period(text: str) -> tuple[float, float] | None:

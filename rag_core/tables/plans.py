@@ -97,9 +97,9 @@ class Selection:
     def left(self, conditions: Sequence[Link]) -> Mask:
         """The rows that all conditions leave; those of one column are joined with "or", but for bounds."""
         left = self._every
-        for column in {one.column for one in conditions}:
+        for asked in {(one.column, one.comparison == "month") for one in conditions}:  # "March" and "2025"
             either: Mask | None = None
-            for one in (one for one in conditions if one.column == column):
+            for one in (one for one in conditions if (one.column, one.comparison == "month") == asked):
                 if one.comparison in ("<", ">"):  # between two figures
                     left = left & self._of(one)
                 else:

@@ -31,6 +31,7 @@ _CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: 
             grammar.SUM_BY: "sum", grammar.MEAN_BY: "sum", grammar.GROUP_LARGEST: "sum",
             grammar.SHARE: "count"}  # fmt: skip
 _CHOOSERS = {**dict.fromkeys(grammar.GROUPED, "group"), grammar.SHARE: "share"}
+_SIGNS = {"month": "within"}  # a month is a period
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 
@@ -152,7 +153,7 @@ def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: fro
     }
     for one in conditions:
         column = scene.table.columns[one.column]
-        sign = one.comparison or ("exact" if one.exact else "part")
+        sign = _SIGNS.get(one.comparison, one.comparison) or ("exact" if one.exact else "part")
         more = {
             f"c {sign} {column.kind}": 1.0,
             f"c {sign} {column.variety}": 1.0,

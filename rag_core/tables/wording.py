@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -92,7 +93,9 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
     name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
     kept = int(grammar.rows_left(table, plan.conditions).sum())
     rows = f"{kept} of {len(table)} rows" if plan.conditions else f"all {len(table) - int(table.totals.sum())} rows"
-    return f"{done}: {rows} of {name}{_where(plan, table)}."
+    empty = kept - len(result.rows) if plan.operation in (grammar.SUM, grammar.MEAN) else 0
+    without = f", {empty} of them without a figure" if empty else ""
+    return f"{done}: {rows} of {name}{_where(plan, table)}{without}."
 
 
 def _listed(texts: Sequence[str], count: int) -> list[str]:
@@ -207,6 +210,9 @@ def condition(link: Link, table: WholeTable) -> str:
         texts = [f"“{column.texts[code]}”" for code in link.codes[:3]]
         more = len(link.codes) - len(texts)
         return f"{column.head} is {' or '.join([*texts, *([f'{more} more'] if more else [])])}"
+    if link.comparison == "month":
+        first, last = (month_name[int(number)] for number in (link.value, link.until))
+        return f"{column.head} is in {first}" if first == last else f"{column.head} is in {first} to {last}"
     value, until = (_shown(number, column) for number in (link.value, link.until))
     if link.comparison == "within":
         return f"{column.head} is {value}" if value == until else f"{column.head} is from {value} to {until}"

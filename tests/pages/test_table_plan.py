@@ -61,6 +61,7 @@ def test_a_condition_is_left_out(conditions: tuple[TableCondition, ...], place: 
         (TableCondition(1, "Port", "within", ("2024-01-01", "2024-01-31")), "Port: 2024-01-01 to 2024-01-31"),
         (TableCondition(1, "Port", "over", ("2024-01-01", "2024-01-31")), "Port: over 2024-01-31"),
         (TableCondition(1, "Port", "equals", ("5",)), "Port: 5"),
+        (TableCondition(1, "Port", "month", ("March", "May")), "Port: March to May"),
     ],
 )
 def test_a_condition_is_another(condition: TableCondition, said: str) -> None:

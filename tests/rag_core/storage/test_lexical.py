@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tantivy
 
 from rag_core import Settings
 from rag_core.domain import Chunk, Finding, Page, ParsedDocument, Report
@@ -105,6 +106,30 @@ def places(found: list[lexical.Found]) -> list[tuple[str, int]]:
 
 def found(storage: Storage, question: str, **options: object) -> list[tuple[str, int]]:
     return places(storage.lexical.search(terms(question), 10, **options))  # type: ignore[arg-type]
+
+
+def test_a_reader_may_look_while_it_is_opened(
+    storage: Storage, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tantivy refuses to be searched while it is set up."""
+    described: list[str] = []
+    index = tantivy.Index
+
+    class Opened:
+        def __init__(self, *given: object) -> None:
+            self._index = index(*given)
+
+        def config_reader(self, policy: str) -> None:
+            described.append(storage.lexical.describe())
+            self._index.config_reader(policy)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._index, name)
+
+    storage.lexical.close()
+    monkeypatch.setattr(lexical.tantivy, "Index", Opened)
+    assert storage.lexical.count() == 6
+    assert described == ["tantivy, not opened yet"]
 
 
 def test_chunks_are_ranked_by_their_terms(storage: Storage, ids: list[str]) -> None:

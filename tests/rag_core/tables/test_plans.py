@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rag_core.domain import Page
+from rag_core.domain import Document, Page
 from rag_core.tables import plans as grammar
+from rag_core.tables.answers import plan_of, table_answer
 from rag_core.tables.links import Link, Words, links_of
 from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
 from rag_core.tables.scoring import Scene
@@ -83,6 +84,49 @@ def test_conditions_hold_numbers_and_dates_against_cells(berths: WholeTable) -> 
     assert rows_left(berths, [later]).tolist() == [False, True, False, True, False]
     month = link(berths, "Who came in June 2021?", 3, "within")
     assert rows_left(berths, [month]).tolist() == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("question", "berths_left"),
+    [
+        ("How much was paid in April?", {"B-101"}),
+        ("Wie viel im Juni?", {"B-102"}),
+        ("How many between April and September?", {"B-101", "B-102", "B-104"}),
+        ("How many from September to January?", {"B-103", "B-104"}),
+        ("How many in April and in June?", {"B-101", "B-102"}),
+        ("How many in April of 2019?", {"B-101"}),
+        ("How many in April of 2021?", set()),
+    ],
+)
+def test_a_month_without_a_year_is_that_of_any(berths: WholeTable, question: str, berths_left: set[str]) -> None:
+    conditions = [one for one in links_of(Words(question), berths) if one.comparison in ("month", "within")]
+    left = np.flatnonzero(rows_left(berths, conditions))
+    assert {berths.text(int(row), 0) for row in left} == berths_left
+
+
+@pytest.mark.parametrize("question", ["May I see all of them?", "What may it cost?", "What was paid since April?"])
+def test_other_words_are_no_months(berths: WholeTable, question: str) -> None:
+    assert not [one for one in links_of(Words(question), berths) if one.comparison == "month"]
+
+
+def test_a_month_is_kept_and_said(berths: WholeTable) -> None:
+    plan = Plan((link(berths, "How much in April?", 3, "month"),), grammar.SUM, 2)
+    result = run(plan, berths, rows_left(berths, plan.conditions))
+    assert result is not None
+    assert derivation(plan, result, berths, "Berths") == "Added up: 1 of 5 rows of “Berths” where Since is in April."
+    document = Document("d", "Berths", "text/csv", 1, "ready")
+    kept = table_answer(plan, result, berths, document, 0).plan
+    assert kept.conditions[0].values == ("April", "April")
+    again = plan_of(kept, berths)
+    assert rows_left(berths, again.conditions).tolist() == rows_left(berths, plan.conditions).tolist()
+
+
+def test_rows_without_a_figure_are_not_said_to_be_averaged() -> None:
+    table = table_of(("Town", "Size"), [("Oslo", "3"), ("Bern", ""), ("Graz", "5")], [(1, 0, 1)] * 3)
+    plan = Plan((), grammar.MEAN, 1)
+    result = run(plan, table, rows_left(table, ()))
+    assert result is not None
+    assert derivation(plan, result, table, "Towns") == "Averaged: all 3 rows of “Towns”, 1 of them without a figure."
 
 
 def test_plans_find_what_they_say_without_the_total(berths: WholeTable) -> None:
