@@ -22,7 +22,7 @@ _BETWEEN = " · "
 _DAYS = (date(1500, 1, 1), date(2099, 12, 31))
 _MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
 GONE = "The document of this table is no longer in the library."
-_SIGNS: dict[Comparison, str] = {"is": "", "equals": "", "over": "over ", "under": "under ", "within": "", "month": ""}
+_SIGNS: dict[Comparison, str] = {"over": "over ", "under": "under ", "not": "not "}
 _OF_NUMBERS: dict[str, Comparison] = {"is": "equals", "is over": "over", "is under": "under"}
 _OF_DAYS: dict[str, Comparison] = {"is within": "within", "is after": "over", "is before": "under"}
 
@@ -101,12 +101,13 @@ def _swapped(query: str, values: Sequence[str], value: str) -> str:
 
 def _value(condition: TableCondition) -> str:
     values = [formatting.shorten(value, _VALUE_CHARS) for value in condition.values]
-    if condition.comparison == "is":
+    if condition.comparison in ("is", "not"):
         more = len(values) - _MOST_SAID
-        return " or ".join([*values[:_MOST_SAID], *([f"{more} more"] if more > 0 else [])])
+        listed = [*values[:_MOST_SAID], *([f"{more} more"] if more > 0 else [])]
+        return _SIGNS.get(condition.comparison, "") + " or ".join(listed)
     if condition.comparison == "over":  # a period is over with its last day
         values = values[-1:]
-    return _SIGNS[condition.comparison] + " to ".join(dict.fromkeys(values))
+    return _SIGNS.get(condition.comparison, "") + " to ".join(dict.fromkeys(values))
 
 
 @st.dialog("Change a condition", icon=":material/filter_alt:")
@@ -126,7 +127,7 @@ def _change(library: Library, message: Message, table: TableAnswer, place: int, 
 
 def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition | None:
     """The condition as its fields say it, None where they are empty."""
-    if condition.comparison == "is":
+    if condition.comparison in ("is", "not"):
         chosen = st.selectbox(
             condition.head, [*dict.fromkeys([*condition.values[:1], *choices])],
             accept_new_options=len(choices) >= _MOST_CHOICES, key="chat_condition_value",

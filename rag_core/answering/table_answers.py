@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_core.answering.citations import Register
@@ -11,6 +12,7 @@ from rag_core.answering.written import Written
 from rag_core.domain import Document, Hit, Sentence
 from rag_core.retrieval.contents import Contents
 from rag_core.tables.answers import table_answer
+from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Words
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import WholeTable
@@ -37,9 +39,13 @@ def written_of(
     """The answer, perhaps in words that are `asked`; a `doubt` makes it none. None where no row can be cited."""
     plan, result, table, document = found.plan, found.result, found.table, found.document
     rows = result.rows[: _MOST_LISTED if len(result.texts) > 1 else _MOST_CITED].tolist()
-    cited = contents.rows_of(document, table, rows)
+    cited = [
+        (one, row, column, hit)
+        for one, some, column in _sources(table, rows, plan.target)
+        for row, hit in contents.rows_of(document, one, some)
+    ]
     register = Register()
-    numbers = tuple(dict.fromkeys(register.number(_quote(table, row, plan.target, hit)) for row, hit in cited))
+    numbers = tuple(dict.fromkeys(register.number(_quote(*one)) for one in cited))
     if not numbers and len(result.rows):
         return None
     said = finding(plan, result, table, asked)
@@ -50,11 +56,18 @@ def written_of(
     )
     marks = "".join(f"[{number}]" for number in numbers)
     return Written(
-        hits=tuple({hit.chunk_id: hit for _, hit in cited}.values()),
+        hits=tuple({hit.chunk_id: hit for *_, hit in cited}.values()),
         text="\n\n".join([f"{sentences[0].text} {marks}".rstrip(), *(one.text for one in sentences[1:])]),
         sentences=sentences, citations=tuple(register.citations), confidence=confidence, abstained=bool(doubt),
         table=table_answer(plan, result, table, document, found.number),
     )  # fmt: skip
+
+
+def _sources(table: WholeTable, rows: list[int], column: int) -> Iterator[tuple[WholeTable, list[int], int]]:
+    """The tables that say what rows have in a column, each with its own rows and column."""
+    yield table, rows, column
+    if isinstance(table, JoinedTable):
+        yield table.other, [int(row) for row in table.matches[rows] if row >= 0], column - table.own
 
 
 def _quote(table: WholeTable, row: int, column: int, hit: Hit) -> Quote:

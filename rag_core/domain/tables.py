@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Comparison = Literal["is", "equals", "over", "under", "within", "month"]
+Comparison = Literal["is", "not", "equals", "over", "under", "within", "month"]
 
 
 @dataclass(frozen=True, slots=True)
 class TableCondition:
     """What rows have in a column, in `words` too: one of the cells `values`, or a figure held against them.
 
-    "is" lists cells as they stand; the others compare a number ("60000"), or days ("2024-03-01"): those of a period are
-    its first and last. "month" compares the month of a date alone, with the names of the first and the last asked.
+    "is" lists cells as they stand, "not" those that rows have not; the others compare a number ("60000"), or days
+    ("2024-03-01"): those of a period are its first and last. "month" compares the month of a date alone, with the names
+    of the first and the last asked.
     """
 
     column: int

@@ -17,6 +17,7 @@ from rag_core.retrieval.tables import TableCache
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dense import Within
 from rag_core.storage.postgres.pieces import pieces_of
+from rag_core.tables.joins import JoinedTable
 from rag_core.tables.table import WholeTable
 
 _OF_PAGE = 6  # chunks before and behind a hit that are looked at as its page
@@ -124,9 +125,11 @@ class Contents:
 
     def tables(self, document: Document) -> Sequence[WholeTable]:
         """The tables of a document; none where the scope leaves out some of it. Raises StoreUnavailable."""
-        within = self._within()
-        is_whole = within is None or (document.id in within.rows and within.rows[document.id] is None)
-        return self._tables.tables(document).tables if is_whole else ()
+        return self._tables.tables(document).tables if self._has_whole(document) else ()
+
+    def joined_tables(self, document: Document) -> Sequence[JoinedTable]:
+        """Those of its tables that have keys of others, with what these say. Raises StoreUnavailable."""
+        return self._tables.tables(document).joined if self._has_whole(document) else ()
 
     def has_tables_made(self, document: Document) -> bool:
         """Whether the tables of a document can be asked by now; those of a long one are made in the background."""
@@ -161,6 +164,10 @@ class Contents:
             return content
         places = [place for place, row in enumerate(rows) if (row.document_id, row.index) in within]
         return content.taken(places) if places else None
+
+    def _has_whole(self, document: Document) -> bool:
+        within = self._within()
+        return within is None or (document.id in within.rows and within.rows[document.id] is None)
 
     def _within(self) -> Within | None:
         return self._indexes.within(self.scope)

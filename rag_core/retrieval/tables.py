@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from rag_core.domain import Document
 from rag_core.storage import Storage
 from rag_core.storage.indexes.table_index import LONG, TableIndex
+from rag_core.tables.joins import JoinedTable, joined_tables
 from rag_core.tables.table import WholeTable, whole_tables
 
 # Chunks up to which the tables of a document are made in a moment where there is no file of them yet.
@@ -21,12 +23,17 @@ _MADE_AT_ONCE = 3_000
 _MOST_CELLS, _MOST_DOCUMENTS = 50_000_000, 2_000  # those of long tables are mapped
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class DocumentTables:
     """A document's tables. chunks: page, begin and end of each of its chunks, int64 (chunks, 3)."""
 
     tables: Sequence[WholeTable]
     chunks: NDArray[np.int64]
+
+    @cached_property
+    def joined(self) -> list[JoinedTable]:
+        """Those of its tables that have keys of others, with what these say."""
+        return joined_tables(self.tables)
 
     @property
     def cells(self) -> int:

@@ -91,7 +91,9 @@ class TablePlans:
     def _table(self, plan: TablePlan) -> tuple[Document, WholeTable]:
         contents = self._questions.library.contents(Scope())
         for document in contents.some([plan.document_id]):
-            tables = contents.tables(document)
+            tables = list(contents.tables(document))
+            if plan.table >= len(tables):
+                tables += contents.joined_tables(document)
             if not 0 <= plan.table < len(tables):
                 raise InvalidQuestion(
                     "The document has no such table now.",

@@ -97,7 +97,11 @@ def _condition(link: Link, table: WholeTable) -> TableCondition:
         is_period = column.kind == "date" or link.comparison == "within"
         values = [_value(number, column) for number in ((link.value, link.until) if is_period else (link.value,))]
     return TableCondition(
-        link.column, column.head, _COMPARISONS[link.comparison], tuple(values), condition(link, table)
+        link.column,
+        column.head,
+        "not" if link.is_negated else _COMPARISONS[link.comparison],
+        tuple(values),
+        condition(link, table),
     )
 
 
@@ -109,8 +113,9 @@ def _value(number: float, column: Column) -> str:
 
 def _link(kept: TableCondition, place: int, table: WholeTable) -> Link:
     column = table.columns[kept.column]
-    if kept.comparison == "is":
-        return Link(place, place + 1, kept.column, _codes(kept.values, column))
+    if kept.comparison in ("is", "not"):
+        is_negated = kept.comparison == "not"
+        return Link(place, place + 1, kept.column, _codes(kept.values, column), is_negated=is_negated)
     if not kept.values:
         raise ValueError("A comparison needs a value.")
     value, *until = (_number(text, column, kept.comparison) for text in kept.values)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.tables.links import Words
+from rag_core.tables.links import Link, Words
 from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, run
 from rag_core.tables.scoring import Scene, Scorer, Weights
 from rag_core.tables.table import WholeTable
@@ -22,6 +22,7 @@ TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
     "no condition", "looks up", "counts", "named", "found", "nothing", "near", "key", "listed",
     "operation", "columns", "conditions", "unnamed look-up", "unnamed", "columns of look-up", "many found",
+    "cells left",
 )  # fmt: skip
 
 
@@ -51,6 +52,8 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     every = selection.count(())
     scored: list[tuple[float, int, Plan]] = []
     for conditions in condition_sets(scene.links, scene.table):
+        if not _covered(conditions).issuperset(scene.words.negations):  # it would say the opposite
+            continue
         count = selection.count(conditions)
         if count == every and any(link.comparison for link in conditions):  # what all are over says nothing
             continue
@@ -110,7 +113,17 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         float(bool(columns) and not heads and not listed),
         one.parts[1] / 5 * (one.plan.operation == LOOK_UP),
         float(one.plan.operation == LOOK_UP and len(one.result.texts) > 1),
+        float(len(_cells_named(scene) & left)),
     ]
+
+
+def _cells_named(scene: Scene) -> set[int]:
+    """The words that are whole cells, of whatever column."""
+    return _covered([link for link in scene.links if link.exact and not link.comparison])
+
+
+def _covered(links: Iterable[Link]) -> set[int]:
+    return {place for link in links for place in range(link.first, link.last)}
 
 
 def unexplained(scene: Scene, one: Ranked) -> list[str]:
@@ -124,8 +137,7 @@ def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
     columns = [column for column in (plan.target, plan.by) if column >= 0]
     constrained = [link.column for link in plan.conditions]
     return (
-        {place for link in plan.conditions for place in range(link.first, link.last)}
-        | {place for place, size in scene.words.sizes.items() if size == plan.size},
+        _covered(plan.conditions) | {place for place, size in scene.words.sizes.items() if size == plan.size},
         {place for column in (*columns, *constrained) for place in scene.named[column]},
         {place for column in columns for place in scene.alternatives[column]},
     )

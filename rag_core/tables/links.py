@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from itertools import pairwise
@@ -36,6 +36,12 @@ _AND, _BETWEEN = frozenset(("and", "und", "et", "y", "en")), frozenset(("between
 _IN = frozenset(("in", "im", "en", "of", "from", "during", *_UNTIL, *_BETWEEN))
 # "Since March" says no month, and which days it does say is open without a year.
 _OPEN = frozenset(("since", "after", "before", "seit", "ab", "nach", "vor", "depuis", "après", "avant"))
+_NEGATIONS = frozenset(
+    ("not", "except", "excluding", "without", "besides", "nicht", "kein", "keine", "keinen", "außer", "ohne", "pas",
+     "sauf", "sans")
+)  # fmt: skip
+_CONTRACTED = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would)n")
+_REACH = 4  # words behind a "not" of which one is negated
 _NOTHING = np.empty(0, np.int32)
 
 
@@ -45,7 +51,8 @@ class Link:
 
     codes: the distinct cells. exact: they are those words, and no more. comparison: how a cell's number compares with
     the one asked, "" for cells that are listed; value: the latter. "month" compares the month of a date, of any year,
-    with those from `value` to `until`, 1..12, over the turn of the year where `until` is the smaller one.
+    with those from `value` to `until`, 1..12, over the turn of the year where `until` is the smaller one. is_negated:
+    whether rows are left that have another cell.
     """
 
     first: int
@@ -56,10 +63,13 @@ class Link:
     comparison: str = ""
     value: float = 0.0
     until: float = 0.0
+    is_negated: bool = False
 
     def rows(self, table: WholeTable) -> Mask:
         """The rows that it leaves."""
         column = table.columns[self.column]
+        if self.is_negated:
+            return ~column.rows_of([*self.codes, *([column.blank] if column.blank >= 0 else [])])
         if not self.comparison:
             return column.rows_of(self.codes)
         values = column.values
@@ -118,6 +128,14 @@ class Words:
         return _NEIGHBOURS.search(self.text) is not None
 
     @cached_property
+    def negations(self) -> list[int]:
+        """The places of "not" and its like."""
+        return [
+            place for place, word in enumerate(self.said)
+            if word in _NEGATIONS or (_CONTRACTED.fullmatch(word) and self.said[place + 1 : place + 2] == ["t"])
+        ]  # fmt: skip
+
+    @cached_property
     def sizes(self) -> dict[int, int]:
         """The small numbers among them, which may say how many are asked for, by their places."""
         found = {
@@ -159,7 +177,21 @@ def links_of(words: Words, table: WholeTable) -> list[Link]:
             found += (one for one in _numbers(words, place) if not words.is_cut(one.first, one.last))
         elif column.kind == "date":
             found += _dates(words, place)
-    return found
+    return _negated(words, found) if words.negations else found
+
+
+def _negated(words: Words, links: Sequence[Link]) -> list[Link]:
+    """The links where those cells are negated that stand first behind a "not"."""
+    negated: dict[int, int] = {}
+    for place in words.negations:
+        cells = [one for one in links if one.exact and not one.comparison]
+        behind = [one.first for one in cells if place < one.first <= place + _REACH]
+        if behind and not any(one.first <= place < one.last for one in cells):
+            negated[min(behind)] = place
+    return [
+        replace(one, first=negated[one.first], is_negated=True) if one.first in negated and not one.comparison else one
+        for one in links
+    ]
 
 
 def _is_within(one: Link, other: Link) -> bool:

@@ -17,16 +17,16 @@ from rag_core.tables.links import Link
 from rag_core.tables.table import Column, Mask, WholeTable
 from rag_core.tables.values import Numbers
 
-LOOK_UP, COUNT, DIFFERENT, SUM, MEAN = "look up", "count", "count different", "sum", "mean"
+LOOK_UP, COUNT, DIFFERENT, SUM, MEAN, MEDIAN = "look up", "count", "count different", "sum", "mean", "median"
 LARGEST, SMALLEST, ROW_LARGEST, ROW_SMALLEST = "largest", "smallest", "row of largest", "row of smallest"
 COMMONEST, FIRST, LAST, BEHIND, BEFORE, DIFFERENCE = "commonest", "first", "last", "behind", "before", "difference"
 COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE = "count by", "sum by", "mean by", "group of largest sum", "share"
 Rows = NDArray[np.intp]
 OPERATIONS = (
-    LOOK_UP, COUNT, DIFFERENT, SUM, MEAN, LARGEST, SMALLEST, ROW_LARGEST, ROW_SMALLEST, COMMONEST, FIRST, LAST, BEHIND,
-    BEFORE, DIFFERENCE, COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE,
+    LOOK_UP, COUNT, DIFFERENT, SUM, MEAN, MEDIAN, LARGEST, SMALLEST, ROW_LARGEST, ROW_SMALLEST, COMMONEST, FIRST, LAST,
+    BEHIND, BEFORE, DIFFERENCE, COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE,
 )  # fmt: skip
-OF_FIGURES = (SUM, MEAN, LARGEST, SMALLEST, DIFFERENCE)
+OF_FIGURES = (SUM, MEAN, MEDIAN, LARGEST, SMALLEST, DIFFERENCE)
 """Those whose result is computed from the figures of a column."""
 GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST)
 """Those that are done for each cell of the column `by`."""
@@ -48,6 +48,12 @@ class Plan:
     target: int = -1
     by: int = -1
     size: int = 1
+
+    @property
+    def columns(self) -> list[int]:
+        """All the columns that it goes by."""
+        used = [*(one.column for one in self.conditions), self.target, self.by]
+        return [column for column in used if column >= 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class Selection:
         for asked in {(one.column, one.comparison == "month") for one in conditions}:  # "March" and "2025"
             either: Mask | None = None
             for one in (one for one in conditions if (one.column, one.comparison == "month") == asked):
-                if one.comparison in ("<", ">"):  # between two figures
+                if one.comparison in ("<", ">") or one.is_negated:  # between two figures, neither this nor that
                     left = left & self._of(one)
                 else:
                     either = self._of(one) if either is None else either | self._of(one)
@@ -162,7 +168,7 @@ def _of_many(
                 yield Plan(conditions, ROW_SMALLEST, target, by)
     for target in figures:
         if table.columns[target].kind == "number":
-            yield from (Plan(conditions, operation, target) for operation in (SUM, MEAN))
+            yield from (Plan(conditions, operation, target) for operation in (SUM, MEAN, MEDIAN))
             if count == 2:
                 yield Plan(conditions, DIFFERENCE, target)
         yield from (Plan(conditions, operation, target) for operation in (LARGEST, SMALLEST))
@@ -273,7 +279,8 @@ def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
         return Result((column.texts[int(column.codes[rows[0]])],), None, rows, 1)
     if plan.operation == DIFFERENCE:
         return Result((), float(abs(values[0] - values[-1])), rows) if len(values) == 2 else None
-    return Result((), float(values.sum() if plan.operation == SUM else values.mean()), rows)
+    middle = np.median(values) if plan.operation == MEDIAN else values.mean()
+    return Result((), float(values.sum() if plan.operation == SUM else middle), rows)
 
 
 def _furthest(numbers: Numbers, rows: Rows, size: int, *, largest: bool) -> Rows:

@@ -26,8 +26,9 @@ Features = dict[str, float]
 _WEIGHTS = Path(__file__).with_name("weights.json")
 _PLACES = (*((number, f"row{number}") for number in (0, 1)), (4, "few"), (20, "some"))
 _CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: "different", grammar.SUM: "sum",
-            grammar.MEAN: "sum", grammar.LARGEST: "end", grammar.SMALLEST: "end", grammar.DIFFERENCE: "sum",
-            grammar.COMMONEST: "common", grammar.BEHIND: "next", grammar.BEFORE: "next", grammar.COUNT_BY: "count",
+            grammar.MEAN: "sum", grammar.MEDIAN: "sum", grammar.LARGEST: "end", grammar.SMALLEST: "end",
+            grammar.DIFFERENCE: "sum", grammar.COMMONEST: "common",
+            grammar.BEHIND: "next", grammar.BEFORE: "next", grammar.COUNT_BY: "count",
             grammar.SUM_BY: "sum", grammar.MEAN_BY: "sum", grammar.GROUP_LARGEST: "sum",
             grammar.SHARE: "count"}  # fmt: skip
 _CHOOSERS = {**dict.fromkeys(grammar.GROUPED, "group"), grammar.SHARE: "share"}
@@ -164,11 +165,19 @@ def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: fro
             "c named head": float(set(range(one.first, one.last)) <= {p for some in scene.named for p in some}),
         }
         if one.comparison:
+            more["c compared near"] = float(scene.nearness[one.column])
+            more["c compared nearest"] = float(one.column in _nearest_figures(scene))
             around = [*words.plain[max(one.first - 2, 0) : one.first], *words.plain[one.last : one.last + 2]]
             more |= {f"c {sign} {word}": 1.0 for word in around if word in vocabulary}
         for name, value in more.items():
             found[name] = found.get(name, 0.0) + value
     return {name: value for name, value in found.items() if value}
+
+
+def _nearest_figures(scene: Scene) -> set[int]:
+    """The column of figures and that of dates whose heads are nearest to the question."""
+    kinds = [[p for p, column in enumerate(scene.table.columns) if column.kind == kind] for kind in ("number", "date")]
+    return {max(places, key=lambda place: float(scene.nearness[place])) for places in kinds if places}
 
 
 def row_features(operation: str, count: int, total: int) -> Features:

@@ -19,14 +19,16 @@ _GROUPED = re.compile(r"\d[,.'’\u00a0\u202f ]\d{3}(?!\d)")
 _DECIMALS = re.compile(r"[.,](\d{1,6})\D*$")
 _SAMPLE = 200
 _HEADS = {
-    grammar.SUM: "Sum of {}", grammar.MEAN: "Mean {}", grammar.LARGEST: "Largest {}", grammar.SMALLEST: "Smallest {}",
+    grammar.SUM: "Sum of {}", grammar.MEAN: "Mean {}", grammar.MEDIAN: "Median {}",
+    grammar.LARGEST: "Largest {}", grammar.SMALLEST: "Smallest {}",
     grammar.DIFFERENCE: "Difference in {}", grammar.DIFFERENT: "Different values of {}",
     grammar.COMMONEST: "Most frequent {}", grammar.FIRST: "First {}", grammar.LAST: "Last {}",
     grammar.COUNT_BY: "Rows", grammar.SUM_BY: "Sum of {}", grammar.MEAN_BY: "Mean {}",
 }  # fmt: skip
 _DONE = {
     grammar.COUNT: "Counted", grammar.DIFFERENT: "Counted without repetitions", grammar.SUM: "Added up",
-    grammar.MEAN: "Averaged", grammar.LARGEST: "The largest", grammar.SMALLEST: "The smallest",
+    grammar.MEAN: "Averaged", grammar.MEDIAN: "The middle",
+    grammar.LARGEST: "The largest", grammar.SMALLEST: "The smallest",
     grammar.FIRST: "The first", grammar.LAST: "The last",
     grammar.BEHIND: "The row behind", grammar.BEFORE: "The row before", grammar.DIFFERENCE: "Subtracted",
     grammar.COUNT_BY: "Counted", grammar.SUM_BY: "Added up", grammar.MEAN_BY: "Averaged",
@@ -36,6 +38,7 @@ _SINGLE = {
     grammar.COUNT_BY: grammar.COUNT, grammar.SUM_BY: grammar.SUM, grammar.MEAN_BY: grammar.MEAN,
     grammar.GROUP_LARGEST: grammar.SUM,
 }  # fmt: skip
+_BETWEEN_CELLS = (grammar.MEAN, grammar.MEDIAN)  # they may have more decimals
 _WHETHER = frozenset(("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat", "est", "es"))
 _HOW_MANY = re.compile(r"\s*how many (?P<what>[^?!.]+)[?!.\s]*", re.IGNORECASE)
 _ARE_THERE = re.compile(r"\b(are|were) there\b ?", re.IGNORECASE)
@@ -93,7 +96,7 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
     name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
     kept = int(grammar.rows_left(table, plan.conditions).sum())
     rows = f"{kept} of {len(table)} rows" if plan.conditions else f"all {len(table) - int(table.totals.sum())} rows"
-    empty = kept - len(result.rows) if plan.operation in (grammar.SUM, grammar.MEAN) else 0
+    empty = kept - len(result.rows) if plan.operation in (grammar.SUM, grammar.MEAN, grammar.MEDIAN) else 0
     without = f", {empty} of them without a figure" if empty else ""
     return f"{done}: {rows} of {name}{_where(plan, table)}{without}."
 
@@ -194,6 +197,8 @@ def formula(plan: Plan, result: Result, table: WholeTable) -> str:
     if plan.operation == grammar.MEAN:
         total = _figure(result.value * rows, grammar.SUM, column)
         return f"{figure} = {total} ÷ {rows}, the sum of {column.head} by its cells"
+    if plan.operation == grammar.MEDIAN:
+        return f"{figure} = the middle of {rows} cells of {column.head}, in order"
     if rows > _MOST_SUMMED:
         return f"{figure} = sum of {rows} cells of {column.head}"
     cells = [table.text(row, plan.target) for row in result.rows.tolist()]
@@ -209,7 +214,8 @@ def condition(link: Link, table: WholeTable) -> str:
     if not link.comparison:
         texts = [f"“{column.texts[code]}”" for code in link.codes[:3]]
         more = len(link.codes) - len(texts)
-        return f"{column.head} is {' or '.join([*texts, *([f'{more} more'] if more else [])])}"
+        sign = "is not" if link.is_negated else "is"
+        return f"{column.head} {sign} {' or '.join([*texts, *([f'{more} more'] if more else [])])}"
     if link.comparison == "month":
         first, last = (month_name[int(number)] for number in (link.value, link.until))
         return f"{column.head} is in {first}" if first == last else f"{column.head} is in {first} to {last}"
@@ -236,9 +242,9 @@ def _figure(value: float, operation: str, column: Column | None) -> str:
         return f"{value:.0f}"
     sample = [text for text in column.texts[:_SAMPLE] if text]
     found = [len(match[1]) for text in sample if (match := _DECIMALS.search(text)) and not _GROUPED.search(match[0])]
-    decimals = max(found, default=0) + 2 * (operation == grammar.MEAN)
+    decimals = max(found, default=0) + 2 * (operation in _BETWEEN_CELLS)
     text = f"{value:,.{decimals}f}"
-    if operation == grammar.MEAN and "." in text:
+    if operation in _BETWEEN_CELLS and "." in text:
         text = text.rstrip("0").rstrip(".")
     if not any(map(_GROUPED.search, sample)):
         text = text.replace(",", "")

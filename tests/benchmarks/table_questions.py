@@ -81,7 +81,7 @@ def _table(rows: Sequence[str], name: str) -> WholeTable | None:
     return table_of(heads, texts, [(1, number, number) for number in range(len(texts))], name)
 
 
-_SIGNS = {">": ">", "<": "<", "@": "within"}
+_SIGNS = {">": ">", "<": "<", "@": "within", "!": ""}
 _TEMPLATES = Path(__file__).with_name("questions") / "tables.txt"
 
 
@@ -134,7 +134,7 @@ def _offices() -> list[_Office]:
 
 def _template(line: str) -> _Template:
     operation, conditions, target, wordings = (part.strip() for part in line.split("|"))
-    signs = [(part.lstrip("><@"), part[:1] if part[:1] in _SIGNS else "") for part in conditions.split()]
+    signs = [(part.lstrip("><@!"), part[:1] if part[:1] in _SIGNS else "") for part in conditions.split()]
     asked, _, by = (part.strip("-") for part in target.partition(" "))
     return _Template(operation, signs, asked, by, wordings.split(" / "))
 
@@ -178,8 +178,8 @@ def _conditions(
         if len(template.conditions) > 1 and template.conditions[0] == template.conditions[-1] and links:
             row = (row + 1) % len(table)
         number = float(column.numbers[row])
-        if not sign:
-            links.append(Link(0, 0, place, (int(column.codes[row]),)))
+        if sign in ("", "!"):
+            links.append(Link(0, 0, place, (int(column.codes[row]),), is_negated=bool(sign)))
             told.append((key, table.text(row, place)))
         elif column.kind == "date":
             day = date(1970, 1, 1) + timedelta(days=number)
@@ -218,6 +218,13 @@ def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
         "state": lambda _: chance.choice(("open", "paid", "overdue", "cancelled")),
         "team": lambda _: chance.choice(_words()["teams"]),
         "pay": lambda _: f"{chance.randint(21, 78)},{chance.randint(100, 999)}",
+        "role": lambda _: chance.choice(_words()["roles"]),
+        "reason": lambda _: chance.choice(_words()["reasons"]),
+        "type": lambda _: chance.choice(_words()["types"]),
+        "maker": lambda _: chance.choice(_words()["shops"]),
+        "driver": names.__getitem__,
+        "hours": lambda _: f"{chance.randint(1, 20) / 2:g}",
+        "km": lambda _: str(chance.randint(20, 2400) * 100),
         "room": lambda row: str(101 + 3 * row),
         "yesno": lambda _: chance.choice(("yes", "no")),
         "rain": lambda _: f"{chance.random() * 30:.1f}",
@@ -239,5 +246,5 @@ def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
         one = start + timedelta(days=11 * row)
         return f"{one:%d.%m.%Y}" if european and "when" in keys else one.isoformat()
 
-    makes |= dict.fromkeys(("day", "date", "when"), day)
+    makes |= dict.fromkeys(("day", "date", "when", "from"), day)
     return [[makes[key](row) for key in keys] for row in range(count)]

@@ -6,7 +6,7 @@ is said of its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.encoding import Encode
@@ -48,6 +48,11 @@ class Found:
         return TableFinding(self.document, self.number, self.table, self.ranked.plan, self.ranked.result)
 
     @property
+    def unexplained(self) -> int:
+        """How many words of the question its plan has nothing of: another table may have them."""
+        return len(unexplained(self.scene, self.ranked))
+
+    @property
     def table(self) -> WholeTable:
         """The table that was asked."""
         return self.scene.table
@@ -61,7 +66,7 @@ class Found:
         column = self.table.columns[link.column]
         if not column.is_key or link.comparison:
             return column.is_key and link.comparison == "within" and link.value == link.until
-        return link.exact and any(map(str.isdigit, column.texts[link.codes[0]]))
+        return link.exact and not link.is_negated and any(map(str.isdigit, column.texts[link.codes[0]]))
 
 
 class Tabular(Strategy):
@@ -78,18 +83,21 @@ class Tabular(Strategy):
         retrieval = search(wording)
         progress.lap("search")
         documents = {hit.document.id: hit.document for hit in retrieval.hits}
-        found = [
-            one
-            for document in list(documents.values())[:_MOST_DOCUMENTS]
+        asked = [
+            document for document in [*documents.values()][:_MOST_DOCUMENTS]
             if not document.media_type.startswith(_PAGED) and not document.is_code
-            for one in self._asked(wording, document, question.contents, progress)
-        ]
+        ]  # fmt: skip
+        found = [one for document in asked for one in self._asked(wording, document, question.contents, progress)]
         first = next(iter(documents.values()), None)
         if first is not None and first.is_sheet and not question.contents.has_tables_made(first):
             return _not_yet(first, retrieval)
         is_one = first is not None and first.is_sheet and question.contents.documents(1)[1] == 1
         sure = _SURE_OF_ONE if is_one else _SURE
-        best = max(found, key=lambda one: (one.trust >= sure, one.has_key, one.trust), default=None)
+        best = _best(found, sure)
+        if best is None or best.unexplained:
+            joined = [one for document in asked for one in self._joined(wording, document, question.contents, progress)]
+            found += [one for one in joined if best is None or one.unexplained < best.unexplained]
+            best = _best(found, sure)
         progress.lap("tables")
         if best is None or (best.trust < sure and not best.has_key):
             return None
@@ -100,11 +108,26 @@ class Tabular(Strategy):
     def _asked(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
         for number, table in enumerate(contents.tables(document)):
             progress.check()
-            if (document.is_sheet or len(table) >= _FEWEST_ROWS) and len(table.columns) <= _MOST_COLUMNS:
-                scene = scene_of(text, table, self._encode)
-                ranked = best_plans(scene, weights())
-                if ranked:
-                    yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()))
+            if document.is_sheet or len(table) >= _FEWEST_ROWS:
+                yield from self._found(text, document, number, table)
+
+    def _joined(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
+        """What plans find that need two of a document's tables."""
+        for number, table in enumerate(contents.joined_tables(document), len(contents.tables(document))):
+            progress.check()
+            found = self._found(text, document, number, table)
+            yield from (one for one in found if table.is_needed_for(one.ranked.plan.columns))
+
+    def _found(self, text: str, document: Document, number: int, table: WholeTable) -> Iterator[Found]:
+        if len(table.columns) <= _MOST_COLUMNS:
+            scene = scene_of(text, table, self._encode)
+            ranked = best_plans(scene, weights())
+            if ranked:
+                yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()))
+
+
+def _best(found: Sequence[Found], sure: float) -> Found | None:
+    return max(found, key=lambda one: (one.trust >= sure, one.has_key, -one.unexplained, one.trust), default=None)
 
 
 def _not_yet(document: Document, retrieval: Retrieval) -> Written:

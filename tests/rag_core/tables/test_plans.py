@@ -10,9 +10,10 @@ import pytest
 from rag_core.domain import Document, Page
 from rag_core.tables import plans as grammar
 from rag_core.tables.answers import plan_of, table_answer
+from rag_core.tables.asking import best_plans, scene_of
 from rag_core.tables.links import Link, Words, links_of
 from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
-from rag_core.tables.scoring import Scene
+from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable, table_of, whole_tables
 from rag_core.tables.wording import derivation, finding, formula
 
@@ -102,6 +103,38 @@ def test_a_month_without_a_year_is_that_of_any(berths: WholeTable, question: str
     conditions = [one for one in links_of(Words(question), berths) if one.comparison in ("month", "within")]
     left = np.flatnonzero(rows_left(berths, conditions))
     assert {berths.text(int(row), 0) for row in left} == berths_left
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "berths_left"),
+    [
+        ("Which are not of Ida Lund?", 1, {"B-102", "B-104"}),
+        ("How many aren't Ida Lund's?", 1, {"B-102", "B-104"}),
+        ("All except Per Holm", 1, {"B-101", "B-103", "B-104"}),
+        ("Wie viele sind nicht von Ann Vik?", 1, {"B-101", "B-102", "B-103"}),
+        ("Which are of Ida Lund and not paid?", 1, {"B-101", "B-103"}),
+    ],
+)
+def test_what_stands_behind_a_not_is_left_out(
+    berths: WholeTable, question: str, column: int, berths_left: set[str]
+) -> None:
+    conditions = [one for one in links_of(Words(question), berths) if one.column == column and one.exact]
+    left = np.flatnonzero(rows_left(berths, conditions))
+    assert {berths.text(int(row), 0) for row in left} == berths_left
+
+
+def test_no_plan_passes_over_a_not(berths: WholeTable) -> None:
+    known = weights()
+    for question in ("How many have not paid anything?", "Who has not moved?"):
+        assert best_plans(scene_of(question, berths, lambda texts: np.zeros((len(texts), 2), np.float32)), known) == []
+
+
+def test_the_median_is_the_middle(berths: WholeTable) -> None:
+    plan = Plan((), grammar.MEDIAN, 2)
+    result = run(plan, berths, rows_left(berths, ()))
+    assert result is not None
+    assert finding(plan, result, berths) == "Median Fee: 109.25."
+    assert formula(plan, result, berths) == "109.25 = the middle of 4 cells of Fee, in order"
 
 
 @pytest.mark.parametrize("question", ["May I see all of them?", "What may it cost?", "What was paid since April?"])
