@@ -67,7 +67,7 @@ def _sources(table: WholeTable, rows: list[int], column: int) -> Iterator[tuple[
     """The tables that say what rows have in a column, each with its own rows and column."""
     yield table, rows, column
     if isinstance(table, JoinedTable):
-        yield table.other, [int(row) for row in table.matches[rows] if row >= 0], column - table.own
+        yield table.other, [int(row) for row in table.matches[rows] if row >= 0], table.column_of_other(column)
 
 
 def _quote(table: WholeTable, row: int, column: int, hit: Hit) -> Quote:

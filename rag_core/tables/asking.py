@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words
 from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, run
 from rag_core.tables.scoring import Scene, Scorer, Weights
@@ -136,6 +137,8 @@ def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
     """The words that stand for a plan's conditions, for the heads of its columns, and for cells of these."""
     columns = [column for column in (plan.target, plan.by) if column >= 0]
     constrained = [link.column for link in plan.conditions]
+    if isinstance(scene.table, JoinedTable):  # the cells by which they are joined are gone by as well
+        constrained.append(scene.table.by)
     return (
         _covered(plan.conditions) | {place for place, size in scene.words.sizes.items() if size == plan.size},
         {place for column in (*columns, *constrained) for place in scene.named[column]},

@@ -20,13 +20,20 @@ _FEWEST, _MOSTLY = 3, 0.8  # different cells that are keys of the other table, a
 class JoinedTable(WholeTable):
     """The rows of a table, each with what a row of another says of one of its cells.
 
-    own: how many columns are its own; the others are of `other`. matches: the row of that for each row, int32 (n,), -1
-    where it has none.
+    own: how many columns are its own; the others are of `other`, whose column `key` has the cells of `by`, and is left
+    out. matches: the row of `other` for each row, int32 (n,), -1 where it has none.
     """
 
     own: int
+    by: int
     other: WholeTable
+    key: int
     matches: Codes
+
+    def column_of_other(self, column: int) -> int:
+        """The column of the other table that one is, negative for one of its own."""
+        place = column - self.own
+        return place + (place >= self.key)
 
     def is_needed_for(self, columns: Sequence[int]) -> bool:
         """Whether some columns are of both tables."""
@@ -73,7 +80,7 @@ def _join(one: WholeTable, place: int, other: WholeTable, key: int) -> JoinedTab
     name = f"{one.name or 'a table'} with {other.name or 'another'} by {by.head}"
     return JoinedTable(
         (*one.columns, *more), one.pages, one.starts, one.ends, one.totals, name,
-        own=len(one.columns), other=other, matches=matches,
+        own=len(one.columns), by=place, other=other, key=key, matches=matches,
     )  # fmt: skip
 
 

@@ -94,8 +94,8 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
         end = "largest" if plan.operation == grammar.ROW_LARGEST else "smallest"
         done = f"By the {f'{plan.size} ' if plan.size > 1 else ''}{end} {table.columns[plan.by].head}"
     name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
-    kept = int(grammar.rows_left(table, plan.conditions).sum())
-    rows = f"{kept} of {len(table)} rows" if plan.conditions else f"all {len(table) - int(table.totals.sum())} rows"
+    kept, every = (int(grammar.rows_left(table, some).sum()) for some in (plan.conditions, ()))
+    rows = f"{kept} of {every} rows" if plan.conditions else f"all {every} rows"
     empty = kept - len(result.rows) if plan.operation in (grammar.SUM, grammar.MEAN, grammar.MEDIAN) else 0
     without = f", {empty} of them without a figure" if empty else ""
     return f"{done}: {rows} of {name}{_where(plan, table)}{without}."

@@ -6,7 +6,7 @@ is said of its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.encoding import Encode
@@ -115,13 +115,18 @@ class Tabular(Strategy):
         """What plans find that need two of a document's tables."""
         for number, table in enumerate(contents.joined_tables(document), len(contents.tables(document))):
             progress.check()
-            found = self._found(text, document, number, table)
-            yield from (one for one in found if table.is_needed_for(one.ranked.plan.columns))
+            yield from self._found(text, document, number, table, table.is_needed_for)
 
-    def _found(self, text: str, document: Document, number: int, table: WholeTable) -> Iterator[Found]:
+    def _found(
+        self, text: str, document: Document, number: int, table: WholeTable,
+        is_meant: Callable[[Sequence[int]], bool] = lambda _: True,
+    ) -> Iterator[Found]:  # fmt: skip
+        """The best plan of those whose columns are meant."""
         if len(table.columns) <= _MOST_COLUMNS:
             scene = scene_of(text, table, self._encode)
-            ranked = best_plans(scene, weights())
+            ranked = [one for one in best_plans(scene, weights()) if is_meant(one.plan.columns)]
+            total = sum(one.share for one in ranked)
+            ranked = [replace(one, share=one.share / total) for one in ranked]
             if ranked:
                 yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()))
 

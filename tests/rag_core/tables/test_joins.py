@@ -33,6 +33,7 @@ def test_each_row_has_what_the_other_table_says_of_its_cell(tables: list[WholeTa
     assert [joined.text(row, 3) for row in range(5)] == ["520", "410", "520", "380", ""]
     assert joined.matches.tolist() == [2, 0, 2, 1, -1]
     assert joined.columns[3].kind == "number"
+    assert [joined.column_of_other(column) for column in (1, 2, 3)] == [-1, 1, 2]
 
 
 def test_plans_go_over_both(tables: list[WholeTable]) -> None:

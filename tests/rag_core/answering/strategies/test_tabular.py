@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
+import openpyxl
 import pytest
 
-from rag_core import Library, Settings
+from rag_core import Library, Settings, Upload
 from rag_core.domain import Answer
 from tests.conftest import add_text
 
@@ -98,3 +100,39 @@ def test_a_number_that_is_nowhere_is_not_found_with_those_like_it(tools: Library
 def test_what_prose_answers_is_left_to_it(tools: Library) -> None:
     answer = tools.ask("When does the workshop in Voss open?")
     assert "nine" in answer.text
+
+
+def _workbook() -> bytes:
+    """A crew, and the boats that they sail."""
+    book = openpyxl.Workbook()
+    crew, boats = book.active, book.create_sheet("Boats")
+    assert crew is not None
+    crew.title = "Crew"
+    names = [f"{given} {name}" for given in ("Ida", "Per", "Ann", "Leo") for name in ("Lund", "Holm", "Vik", "Berg")]
+    for row in [("Name", "Role", "City", "Salary"), *((n, ("Skipper", "Cook")[i % 2], TOWNS[i % 4], 41000 + 730 * i)
+                                                       for i, n in enumerate(names))]:  # fmt: skip
+        crew.append(row)
+    for row in [("Boat", "Skipper", "Length"), *((f"B-{20 + i}", names[i], 8 + i) for i in range(12))]:
+        boats.append(row)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def test_sheets_with_a_shared_key_answer_together(library: Library) -> None:
+    for event in library.add([Upload("boats.xlsx", _workbook())]):
+        assert event.error is None
+    answer = library.ask("What is the salary of the skipper of B-23?")
+    assert first(answer) == "Salary: 43190."
+    assert {(citation.page, citation.text) for citation in answer.citations} == {
+        (2, "B-23\tIda Berg\t11"), (1, "43190"),
+    }  # fmt: skip
+    assert answer.table is not None
+    again = library.table_plans.ask(answer.table.plan, "The same again")
+    assert first(again) == "Salary: 43190."
+
+
+def test_what_is_not_meant_is_left_out(library: Library) -> None:
+    for event in library.add([Upload("boats.xlsx", _workbook())]):
+        assert event.error is None
+    assert first(library.ask("How many people are not in Voss?")) == "12 people are not in Voss."
