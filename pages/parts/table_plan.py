@@ -129,7 +129,7 @@ def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition
     """The condition as its fields say it, None where they are empty."""
     if condition.comparison in ("is", "not"):
         chosen = st.selectbox(
-            condition.head, [*dict.fromkeys([*condition.values[:1], *choices])],
+            formatting.plain(condition.head), [*dict.fromkeys([*condition.values[:1], *choices])],
             accept_new_options=len(choices) >= _MOST_CHOICES, key="chat_condition_value",
         )  # fmt: skip
         return replace(condition, values=(chosen,)) if chosen else None
@@ -143,7 +143,7 @@ def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition
     is_of_days = _is_day(condition.values[0])
     named = _OF_DAYS if is_of_days else _OF_NUMBERS
     now = next((at for at, one in enumerate(named.values()) if one == condition.comparison), 0)
-    how = st.selectbox(condition.head, list(named), index=now, key="chat_condition_how")
+    how = st.selectbox(formatting.plain(condition.head), list(named), index=now, key="chat_condition_how")
     comparison = named[how]
     if not is_of_days:
         number = st.text_input("Number", condition.values[0], key="chat_condition_value").strip()

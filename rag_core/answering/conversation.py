@@ -26,6 +26,7 @@ _BACK = re.compile(
 _THAT = re.compile(
     r"\b(?:about|of|is|was|does|did|do|to|for|from|with|in|on|like|after|before) that\b(?!\s+\w+\s+\w+s\b)", re.I
 )
+_MOST_CHARS = 4_000  # of an earlier question; one is no longer, but for those that other programs tell of
 _YEAR = re.compile(r"\b(1\d{3}|20\d\d)\b")
 _YEAR_BEFORE = re.compile(
     r"\b(?:the )?(?:year before|previous year|prior year|last year|year earlier|preceding year)\b", re.I
@@ -71,9 +72,9 @@ def _last_asked(history: Sequence[Message]) -> str:
     """The last question as it was searched for, so that a chain of follow-ups keeps its subject."""
     for message in reversed(history):
         if message.answer is not None and message.answer.trace.query:
-            return message.answer.trace.query
+            return message.answer.trace.query[:_MOST_CHARS]
         if message.question.strip():
-            return message.question
+            return message.question[:_MOST_CHARS]
     return ""
 
 

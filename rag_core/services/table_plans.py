@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -13,6 +14,7 @@ from rag_core.answering.table_answers import TableFinding, written_of
 from rag_core.answering.written import answer_of
 from rag_core.domain import Answer, Document, Scope, TablePlan
 from rag_core.errors import InvalidQuestion
+from rag_core.evaluation.files.cells import defused
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.services.preferences import Preferences
@@ -23,7 +25,7 @@ from rag_core.tables.plans import rows_left, run
 from rag_core.tables.table import WholeTable
 
 _AT_ONCE = 1000  # rows of CSV that are made together
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_FIGURES = re.compile(r"[+\-]?[\d\s.,:/()'’%€$£¥-]*")
 
 
 class TablePlans:
@@ -43,6 +45,7 @@ class TablePlans:
         query: the same in other words, which later questions of the conversation follow, "" for the question."""
         settings = self._preferences.settings
         question = check_question(question, settings.answering.max_question_chars)
+        query = check_question(query, settings.answering.max_question_chars) if query.strip() else ""
         asked = Question(question, (question,), EXTRACTIVE, settings)
         with PRECEDENCE.question():
             written = written_of(self._run(plan), self._questions.library.contents(Scope()))
@@ -104,6 +107,5 @@ class TablePlans:
 
 
 def _inert(cell: str) -> str:
-    """A cell that no program runs: numbers with a sign are left as they are."""
-    is_formula = cell.startswith(_FORMULAS) and any(map(str.isalpha, cell))
-    return f"'{cell}" if is_formula else cell
+    """A cell that no program runs: numbers, days and telephone numbers with a sign are left as they are."""
+    return cell if _FIGURES.fullmatch(cell) else defused(cell)

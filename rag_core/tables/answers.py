@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from calendar import month_name
 from collections.abc import Iterable
 from datetime import date, timedelta
@@ -30,6 +31,7 @@ from rag_core.tables.wording import condition, formula
 
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT, _MOST_GROUPS = 20, 30, 300, 1000, 50
 _MOST_FREQUENT = 12
+_MOST_CONDITIONS, _MOST_VALUES = 50, 2_000
 _COMPARISONS: dict[str, Comparison] = {
     "": "is", "=": "equals", ">": "over", "<": "under", "within": "within", "month": "month",
 }  # fmt: skip
@@ -61,8 +63,11 @@ def plan_of(kept: TablePlan, table: WholeTable) -> Plan:
     used = [*(one.column for one in kept.conditions)]
     used += [kept.target] if kept.operation not in (COUNT, COUNT_BY, SHARE) else []
     used += [kept.by] if kept.operation in (ROW_LARGEST, ROW_SMALLEST, SHARE, *GROUPED) else []
+    if len(kept.conditions) > _MOST_CONDITIONS or any(len(one.values) > _MOST_VALUES for one in kept.conditions):
+        raise ValueError(f"A plan has at most {_MOST_CONDITIONS} conditions of {_MOST_VALUES:,} values.")
     if (
         kept.size < 1
+        or not all(-1 <= place < len(table.columns) for place in (kept.target, kept.by))
         or kept.operation not in OPERATIONS
         or any(place not in range(len(table.columns)) for place in used)
     ):
@@ -142,4 +147,11 @@ def _number(text: str, column: Column, comparison: Comparison) -> float:
         if (month := MONTHS.get(text.casefold())) is None or column.kind != "date":
             raise ValueError(f"{column.head} has no month {text}.")
         return float(month)
-    return float((date.fromisoformat(text) - _FIRST_DAY).days) if column.kind == "date" else float(text)
+    try:
+        number = float((date.fromisoformat(text) - _FIRST_DAY).days) if column.kind == "date" else float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        what = "a day, as 2024-03-01" if column.kind == "date" else "a number"
+        raise ValueError(f"“{text[:40]}” is not {what}.")
+    return number

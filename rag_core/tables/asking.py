@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,6 @@ TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
     "no condition", "looks up", "counts", "named", "found", "nothing", "near", "key", "listed",
     "operation", "columns", "conditions", "unnamed look-up", "unnamed", "columns of look-up", "many found",
-    "cells left",
 )  # fmt: skip
 
 
@@ -114,13 +113,13 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         float(bool(columns) and not heads and not listed),
         one.parts[1] / 5 * (one.plan.operation == LOOK_UP),
         float(one.plan.operation == LOOK_UP and len(one.result.texts) > 1),
-        float(len(_cells_named(scene) & left)),
     ]
 
 
-def _cells_named(scene: Scene) -> set[int]:
-    """The words that are whole cells, of whatever column."""
-    return _covered([link for link in scene.links if link.exact and not link.comparison])
+def passes_over(scene: Scene, one: Ranked, places: Set[int]) -> bool:
+    """Whether a plan has nothing of one of some telling words."""
+    left = set(scene.words.telling).difference(*_explained(scene, one.plan))
+    return bool(left & places)
 
 
 def _covered(links: Iterable[Link]) -> set[int]:
@@ -149,4 +148,4 @@ def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
 def trust(signs: Sequence[float], known: Weights) -> float:
     """The probability, 0..1, that the best plan is right."""
     weighed = sum(known.trust[name] * sign for name, sign in zip(TRUST_SIGNS, signs, strict=True))
-    return 1 / (1 + math.exp(-(weighed + known.trust["bias"])))
+    return (1 + math.tanh((weighed + known.trust["bias"]) / 2)) / 2  # the logistic function, of any size

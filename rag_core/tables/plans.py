@@ -260,7 +260,7 @@ def _grouped(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
         figures = figures / np.maximum(counts, 1) if plan.operation == MEAN_BY else figures
     places = [int(code) for code in np.argsort(-figures, kind="stable") if counts[code] and code != by.blank]
     groups = tuple((by.texts[code], float(figures[code])) for code in places)
-    if len(groups) < 2:
+    if len(groups) < 2 or not np.isfinite(figures).all():  # no figure can be said
         return None
     if plan.operation == GROUP_LARGEST:
         return Result((groups[0][0],), None, rows[codes == places[0]], 1, groups)
@@ -279,8 +279,10 @@ def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
         return Result((column.texts[int(column.codes[rows[0]])],), None, rows, 1)
     if plan.operation == DIFFERENCE:
         return Result((), float(abs(values[0] - values[-1])), rows) if len(values) == 2 else None
-    middle = np.median(values) if plan.operation == MEDIAN else values.mean()
-    return Result((), float(values.sum() if plan.operation == SUM else middle), rows)
+    with np.errstate(over="ignore"):
+        middle = np.median(values) if plan.operation == MEDIAN else values.mean()
+        value = float(values.sum() if plan.operation == SUM else middle)
+    return Result((), value, rows) if np.isfinite(value) else None
 
 
 def _furthest(numbers: Numbers, rows: Rows, size: int, *, largest: bool) -> Rows:

@@ -148,14 +148,16 @@ def without_answers(tried: Sequence[Tried], chance: random.Random) -> Iterator[A
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--questions", type=int, default=4_000, help="of the encyclopaedia that are learned from")
-    parser.add_argument("--tables", type=int, default=160, help="invented tables that are learned from")
+    parser.add_argument("--tables", type=int, default=220, help="invented tables that are learned from")
     parser.add_argument("--trust", action="store_true", help="fit anew how far plans are trusted, and no more")
+    parser.add_argument("--seed", type=int, default=0, help="which questions are learned from")
     options = parser.parse_args()
     settings = Settings()
     encode = open_embedder(settings.embedding, settings.models_dir).encode_queries
-    chance = random.Random(0)
+    chance = random.Random(options.seed)
     known = scoring.weights() if options.trust else fit_weights(options.questions, options.tables, encode, chance)
-    kept, ours = chance.sample(encyclopaedia("dev"), 400), invented(25, seed=1)
+    chance = random.Random(0)
+    kept, ours = chance.sample(encyclopaedia("dev"), 400), invented(50, seed=1)
     tried = report("encyclopaedia, kept out", kept, encode, known) + report("invented, kept out", ours, encode, known)
     strangers = [Asked(one.text, chance.choice(kept).table, ()) for one in (*kept, *ours)]
     tried += report("of other tables", strangers, encode, known)
@@ -167,7 +169,7 @@ def main() -> None:
 def fit_weights(questions: int, tables: int, encode: Encode, chance: random.Random) -> Weights:
     """The weights of plans, which are not trusted yet."""
     people = encyclopaedia("train")
-    asked = [*chance.sample(people, min(questions, len(people))), *invented(tables)]
+    asked = [*chance.sample(people, min(questions, len(people))), *invented(tables, seed=chance.randrange(2, 1000))]
     known = vocabulary(asked)
     emit(benchmark="fit_plans", vocabulary=len(known), asked=len(asked))
     scenes = ((one, scene_of(one.text, one.table, encode)) for one in asked)

@@ -17,7 +17,7 @@ from rag_core.answering.table_answers import TableFinding, written_of
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
-from rag_core.tables.asking import Ranked, best_plans, scene_of, trust, trust_signs, unexplained
+from rag_core.tables.asking import Ranked, best_plans, passes_over, scene_of, trust, trust_signs, unexplained
 from rag_core.tables.links import Link
 from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
@@ -28,19 +28,24 @@ _SURE, _SURE_OF_ONE = 0.5, 0.4
 _MOST_DOUBTED = 2
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_COLUMNS = 200
+_MOST_CHARS = 1_000  # of a question; whatever asks a table is shorter
 # A short table amid prose is read whole, with what is said around it.
 _FEWEST_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a plan over a document's table, by its number, found, and the probability that it answers."""
+    """What a plan over a document's table, by its number, found, and the probability that it answers.
+
+    choices: the words of the question that are some of the few cells of a column, in any of the document's tables.
+    """
 
     document: Document
     number: int
     scene: Scene
     ranked: Ranked
     trust: float
+    choices: frozenset[int]
 
     @property
     def finding(self) -> TableFinding:
@@ -62,6 +67,10 @@ class Found:
         """Whether the row is chosen by a number, a code or a day that no other row has."""
         return any(map(self._is_key, self.ranked.plan.conditions))
 
+    def answers(self, sure: float) -> bool:
+        """Whether it is trusted so far, and passes over no word that stands for some rows."""
+        return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
+
     def _is_key(self, link: Link) -> bool:
         column = self.table.columns[link.column]
         if not column.is_key or link.comparison:
@@ -77,9 +86,9 @@ class Tabular(Strategy):
 
     def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
         """What a plan finds; None where none is trusted. Raises StoreUnavailable."""
-        if question.contents is None:
-            return None
         wording = question.wordings[0]
+        if question.contents is None or len(wording) > _MOST_CHARS:
+            return None
         retrieval = search(wording)
         progress.lap("search")
         documents = {hit.document.id: hit.document for hit in retrieval.hits}
@@ -99,40 +108,46 @@ class Tabular(Strategy):
             found += [one for one in joined if best is None or one.unexplained < best.unexplained]
             best = _best(found, sure)
         progress.lap("tables")
-        if best is None or (best.trust < sure and not best.has_key):
+        if best is None or not (best.answers(sure) or best.has_key):
             return None
-        doubt = "" if best.trust >= sure else _doubt(best)
+        doubt = "" if best.answers(sure) else _doubt(best)
         written = written_of(best.finding, question.contents, best.scene.words, best.trust, doubt)
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
 
     def _asked(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
-        for number, table in enumerate(contents.tables(document)):
+        scenes = {
+            number: scene_of(text, table, self._encode)
+            for number, table in enumerate(contents.tables(document))
+            if (document.is_sheet or len(table) >= _FEWEST_ROWS) and len(table.columns) <= _MOST_COLUMNS
+        }
+        choices = frozenset[int]().union(*(scene.choices for scene in scenes.values()))
+        for number, scene in scenes.items():
             progress.check()
-            if document.is_sheet or len(table) >= _FEWEST_ROWS:
-                yield from self._found(text, document, number, table)
+            yield from _found(document, number, scene, choices)
 
     def _joined(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
         """What plans find that need two of a document's tables."""
         for number, table in enumerate(contents.joined_tables(document), len(contents.tables(document))):
             progress.check()
-            yield from self._found(text, document, number, table, table.is_needed_for)
+            if len(table.columns) <= _MOST_COLUMNS:
+                scene = scene_of(text, table, self._encode)
+                yield from _found(document, number, scene, frozenset(scene.choices), table.is_needed_for)
 
-    def _found(
-        self, text: str, document: Document, number: int, table: WholeTable,
-        is_meant: Callable[[Sequence[int]], bool] = lambda _: True,
-    ) -> Iterator[Found]:  # fmt: skip
-        """The best plan of those whose columns are meant."""
-        if len(table.columns) <= _MOST_COLUMNS:
-            scene = scene_of(text, table, self._encode)
-            ranked = [one for one in best_plans(scene, weights()) if is_meant(one.plan.columns)]
-            total = sum(one.share for one in ranked)
-            ranked = [replace(one, share=one.share / total) for one in ranked]
-            if ranked:
-                yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()))
+
+def _found(
+    document: Document, number: int, scene: Scene, choices: frozenset[int],
+    is_meant: Callable[[Sequence[int]], bool] = lambda _: True,
+) -> Iterator[Found]:  # fmt: skip
+    """The best plan of those whose columns are meant."""
+    ranked = [one for one in best_plans(scene, weights()) if is_meant(one.plan.columns)]
+    total = sum(one.share for one in ranked)
+    ranked = [replace(one, share=one.share / total) for one in ranked]
+    if ranked:
+        yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()), choices)
 
 
 def _best(found: Sequence[Found], sure: float) -> Found | None:
-    return max(found, key=lambda one: (one.trust >= sure, one.has_key, -one.unexplained, one.trust), default=None)
+    return max(found, key=lambda one: (one.answers(sure), one.has_key, -one.unexplained, one.trust), default=None)
 
 
 def _not_yet(document: Document, retrieval: Retrieval) -> Written:

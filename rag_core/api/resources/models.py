@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fastapi import APIRouter, Depends, Request
@@ -16,6 +16,7 @@ from rag_core.api.scoping import Closed
 from rag_core.cancellation import Cancellation
 from rag_core.domain import ModelFile, ModelStatus
 from rag_core.domain.serialiser import to_json
+from rag_core.library import Library
 
 router = APIRouter(prefix="/models", tags=["models"])
 ADMIN = Depends(needs("admin"))
@@ -31,12 +32,15 @@ class Download(Closed):
 @router.get("", dependencies=[READ], **answers(object_of("Models", models=list[ModelStatus])))
 def models(request: Request, library: Opened) -> Response:
     """Every model that can be chosen, with what is missing where one is not ready."""
-    models = library.language_models
-    statuses = models.statuses()
-    if caller_of(request).tags:  # where the folder is on the machine is not theirs to know
-        folder = str(models.folder)
-        statuses = tuple(replace(one, reason=one.reason.replace(folder, "the models folder")) for one in statuses)
-    return told(request, {"models": to_json(statuses)})
+    return told(request, {"models": to_json(told_to(request, library, library.language_models.statuses()))})
+
+
+def told_to(request: Request, library: Library, statuses: Sequence[ModelStatus]) -> tuple[ModelStatus, ...]:
+    """What models are like, without where their folder is on the machine for whoever does not run the library."""
+    if caller_of(request).may("admin"):
+        return tuple(statuses)
+    folder = str(library.language_models.folder)
+    return tuple(replace(one, reason=one.reason.replace(folder, "the models folder")) for one in statuses)
 
 
 @router.get("/files", dependencies=[READ], **answers(object_of("ModelFiles", files=list[ModelFile])))

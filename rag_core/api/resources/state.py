@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -15,6 +16,7 @@ from rag_core.api.callers import caller_of, needs
 from rag_core.api.problems import Refused, there
 from rag_core.api.resources.documents import READ as READ_SCOPED
 from rag_core.api.resources.documents import Opened
+from rag_core.api.resources.models import told_to
 from rag_core.api.responses import doors_of, told
 from rag_core.api.schema import answers, object_of, sends, shown
 from rag_core.api.scoping import Closed
@@ -50,8 +52,11 @@ async def health(request: Request) -> Response:
 
 @router.get("/status", dependencies=[READ], **answers(shown(LibraryStatus)))
 def status(request: Request, library: Opened) -> Response:
-    """Counts, profile, engine, stores, models, and whatever is worth saying."""
-    return told(request, to_json(library.maintenance.status()))
+    """Counts, profile, engine, stores, models, and whatever is worth saying; where the library is to admins alone."""
+    found = library.maintenance.status()
+    if not caller_of(request).may("admin"):
+        found = replace(found, data_dir="", models=told_to(request, library, found.models))
+    return told(request, to_json(found))
 
 
 @router.get("/tags", dependencies=[READ], **answers(object_of("Tags", tags=list[_Tag])))  # type: ignore[valid-type]

@@ -253,6 +253,18 @@ def test_a_key_of_a_tag_sees_nothing_else(abroad: AbstractContextManager[Served]
         filled.access.create("intern", "write", ["work"])
 
 
+def test_where_the_library_is_on_the_machine_is_told_to_admins_alone(
+    abroad: AbstractContextManager[Served], filled: Library
+) -> None:
+    _, reads = filled.access.create("reader")
+    with abroad as served, served.client(reads, Host="192.0.2.7") as reader:
+        for path in ("/api/v1/models", "/api/v1/status"):
+            said = reader.get(path)
+            assert said.status_code == 200
+            assert str(filled.language_models.folder) not in said.text
+            assert str(filled.settings.data_dir) not in said.text
+
+
 def test_what_changes_data_is_noted(rest: httpx.Client, filled: Library) -> None:
     rest.post("/api/v1/question-sets", json={"name": "noted"})
     rest.get("/api/v1/status")

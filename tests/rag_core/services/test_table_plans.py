@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,8 +15,15 @@ from rag_core.domain import Answer, TableAnswer, TableCondition, TablePlan
 from rag_core.errors import InvalidQuestion
 from tests.conftest import add_text
 
+REMARKS = ("=1+A1", "=1+1", "＝A1", "+47 55 12", "-3", "@x")
 ROWS = [
-    (f"P-{100 + row}", ("Riga", "Turku", "Gdynia")[row % 3], f"{10 + row}.50", f"2023-0{1 + row % 9}-12", "=1+A1")
+    (
+        f"P-{100 + row}",
+        ("Riga", "Turku", "Gdynia")[row % 3],
+        f"{10 + row}.50",
+        f"2023-0{1 + row % 9}-12",
+        REMARKS[row % 6],
+    )
     for row in range(90)
 ]
 SHEET = "\n".join(["Parcel,Port,Weight,Sent,Remark", *(",".join(row) for row in ROWS)])
@@ -123,7 +131,11 @@ def test_all_rows_are_csv_in_which_nothing_is_a_formula(library: Library, counte
     data = b"".join(library.table_plans.csv(table_of(counted).plan))
     head, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig")))
     assert head == ["Parcel", "Port", "Weight", "Sent", "Remark"]
-    assert rows == [[*row[:4], "'=1+A1"] for row in ROWS if row[1] == "Riga"]
+    told = {"=1+A1": "'=1+A1", "+47 55 12": "+47 55 12"}
+    assert rows == [[*row[:4], told[row[4]]] for row in ROWS if row[1] == "Riga"]
+    every = b"".join(library.table_plans.csv(replace(table_of(counted).plan, conditions=())))
+    remarks = [row[4] for row in csv.reader(io.StringIO(every.decode("utf-8-sig")))][1:7]
+    assert remarks == ["'=1+A1", "'=1+1", "'＝A1", "+47 55 12", "-3", "'@x"]
 
 
 def test_the_values_of_a_column_can_be_chosen_from(library: Library, counted: Answer) -> None:
@@ -141,11 +153,51 @@ def test_what_does_not_fit_the_table_is_said(library: Library, counted: Answer) 
         replace(plan, operation="sum"),
         replace(plan, conditions=(replace(nowhere, column=2, comparison="over"),)),
         replace(plan, conditions=(replace(nowhere, column=2, comparison="over", values=("x",)),)),
+        replace(plan, conditions=(replace(nowhere, column=2, comparison="over", values=("nan",)),)),
+        replace(plan, conditions=(replace(nowhere, column=2, comparison="over", values=("1e999",)),)),
+        replace(plan, conditions=(replace(nowhere, column=2, comparison="month", values=("March", "March")),)),
+        replace(plan, conditions=(replace(nowhere, column=3, comparison="month", values=("Never", "Never")),)),
+        replace(plan, conditions=(plan.conditions[0],) * 51),
+        replace(plan, conditions=(replace(nowhere, values=("Riga",) * 2_001),)),
+        replace(plan, target=999),
+        replace(plan, by=-2),
     ):
         with pytest.raises(InvalidQuestion):
             library.table_plans.ask(wrong, "How many?")
     with pytest.raises(KeyError):
         library.table_plans.ask(TablePlan("none", 0, (), "count"), "How many?")
+
+
+@pytest.mark.parametrize(
+    ("column", "comparison", "values", "count"),
+    [(3, "month", ("February", "March"), 20), (3, "month", ("September", "January"), 20), (1, "not", ("Riga",), 60)],
+)
+def test_months_and_what_is_not_meant_are_conditions(
+    library: Library, counted: Answer, column: int, comparison: str, values: tuple[str, ...], count: int
+) -> None:
+    condition = TableCondition(column, "", comparison, values)  # type: ignore[arg-type]
+    answer = library.table_plans.ask(replace(table_of(counted).plan, conditions=(condition,)), "How many?")
+    assert table_of(answer).count == count
+    assert table_of(answer).plan.conditions[0].values == values
+
+
+def test_what_is_searched_for_later_is_no_longer_than_a_question(library: Library, counted: Answer) -> None:
+    with pytest.raises(InvalidQuestion):
+        library.table_plans.ask(table_of(counted).plan, "How many?", query="port " * 2_000)
+
+
+def test_a_long_text_before_a_question_is_answered_in_time(library: Library) -> None:
+    begun = time.monotonic()
+    answers = [event.answer for event in library.reply("And in Turku?", history=[("parcels " * 100_000, "30")])]
+    assert answers[-1] is not None
+    assert time.monotonic() - begun < 20
+
+
+def test_figures_too_large_to_be_added_are_not_said(library: Library) -> None:
+    rows = "\n".join(f"S-{row},{('north', 'south')[row % 2]},{(2, '1.7e308')[row % 3 == 0]}" for row in range(40))
+    add_text(library, "sales.csv", f"Sale,Region,Revenue\n{rows}")
+    for question in ("What is the total revenue by region?", "What is the total revenue?", "What is the mean revenue?"):
+        assert "inf" not in library.ask(question).text.split()
 
 
 def test_answers_that_were_kept_without_a_table_open_as_before(library: Library) -> None:
