@@ -28,7 +28,7 @@ _SURE, _SURE_OF_ONE = 0.5, 0.4
 _MOST_DOUBTED = 2
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_COLUMNS = 200
-_MOST_CHARS = 1_000  # of a question; whatever asks a table is shorter
+_MOST_CHARS = 400  # of a question; whatever asks a table is shorter
 # A short table amid prose is read whole, with what is said around it.
 _FEWEST_ROWS = 20
 
