@@ -51,11 +51,12 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     selection = Selection(scene.table)
     every = selection.count(())
     scored: list[tuple[float, int, Plan]] = []
+    must = _key_words(scene).union(scene.words.negations)
     for conditions in condition_sets(scene.links, scene.table):
-        if not _covered(conditions).issuperset(scene.words.negations):  # it would say the opposite
+        if not _covered(conditions).issuperset(must):  # it would say the opposite, or speak of other rows
             continue
         count = selection.count(conditions)
-        if count == every and any(link.comparison for link in conditions):  # what all are over says nothing
+        if count == every and _is_no_choice(conditions):
             continue
         some = list(scene.plans(conditions, count))
         scored += zip(scorer.scores(conditions, some, count), range(len(scored), len(scored) + len(some)), some)  # noqa: B905
@@ -120,6 +121,20 @@ def passes_over(scene: Scene, one: Ranked, places: Set[int]) -> bool:
     """Whether a plan has nothing of one of some telling words."""
     left = set(scene.words.telling).difference(*_explained(scene, one.plan))
     return bool(left & places)
+
+
+def _key_words(scene: Scene) -> set[int]:
+    """The words of codes that choose one row."""
+    columns = scene.table.columns
+    keys = [link for link in scene.links if link.exact and not link.comparison and columns[link.column].is_key]
+    codes = scene.words.codes
+    return _covered([link for link in keys if (link.first, link.last) in codes])
+
+
+def _is_no_choice(conditions: Sequence[Link]) -> bool:
+    """Whether conditions that leave every row say nothing: all are over a figure, or all of a column's cells listed."""
+    columns = [link.column for link in conditions]
+    return any(link.comparison for link in conditions) or len(set(columns)) < len(columns)
 
 
 def _covered(links: Iterable[Link]) -> set[int]:
