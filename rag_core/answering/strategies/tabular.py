@@ -23,7 +23,8 @@ from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
 
 _MOST_DOCUMENTS = 8
-# Of being right, from which on a plan answers: of a sheet that is all there is, passages would say less.
+# Of being right, from which on a plan answers: passages would say less of a sheet that is all there is, and nothing of a
+# row that a key chooses.
 _SURE, _SURE_OF_ONE = 0.5, 0.4
 _MOST_DOUBTED = 2
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
@@ -68,7 +69,9 @@ class Found:
         return any(map(self._is_key, self.ranked.plan.conditions))
 
     def answers(self, sure: float) -> bool:
-        """Whether it is trusted so far, and passes over no word that stands for some rows."""
+        """Whether it is trusted so far, and passes over no word that stands for some rows; less will do where a key
+        chooses the row and no word is left."""
+        sure = _SURE_OF_ONE if self.has_key and not self.unexplained else sure
         return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
 
     def _is_key(self, link: Link) -> bool:
