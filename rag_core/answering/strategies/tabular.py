@@ -23,8 +23,8 @@ from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
 
 _MOST_DOCUMENTS = 8
-# Of being right, from which on a plan answers: passages would say less of a sheet that is all there is, and nothing of a
-# row that a key chooses.
+# Of being right, from which on a plan answers: passages would say less of a sheet that is all there is, and nothing of
+# a row that a key chooses.
 _SURE, _SURE_OF_ONE = 0.5, 0.4
 _MOST_DOUBTED = 2
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
