@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from io import TextIOWrapper
@@ -30,6 +31,7 @@ _OURS = ("rag_core", "accelerator", "pages")
 # The server's own logger, which Streamlit sets apart from all others.
 _APART = ("uvicorn.error",)
 _log = logging.getLogger(__name__)
+_QUOTES = re.compile(r"(?:DETAIL|CONTEXT|LINE \d+):")
 
 
 @contextmanager
@@ -98,7 +100,15 @@ def _handler(folder: Path, settings: LogSettings) -> logging.Handler:
         errors="backslashreplace",
     )  # fmt: skip
     names = {"asctime": "at", "levelname": "level", "name": "logger"}
-    line = JsonFormatter(
+
+    class Line(JsonFormatter):
+        def formatException(self, ei: Any) -> str:
+            """The trace without what a database quotes of its rows and of what it was given."""
+            trace = "".join(super().formatException(ei)).splitlines()
+            kept = [line for line in trace if not _QUOTES.match(line)]
+            return "\n".join(kept)
+
+    line = Line(
         "%(asctime)s %(levelname)s %(name)s %(message)s", rename_fields=names, static_fields={"process": os.getpid()},
         json_ensure_ascii=False,
     )  # fmt: skip

@@ -108,3 +108,15 @@ def test_what_ends_a_thread_is_in_the_log(tmp_path: Path) -> None:
     assert threading.excepthook is before
     (line,) = [line for line in lines(tmp_path / "logs" / "lectern.log") if "lectern-somewhere" in line["message"]]
     assert "nobody foresaw this" in line["exc_info"]
+
+
+def test_what_a_database_quotes_is_not_in_the_log(tmp_path: Path) -> None:
+    told = 'invalid input syntax for type json\nDETAIL:  Token "Infinity".\nCONTEXT:  JSON data: ["red", Infinity'
+    with logs.kept(tmp_path, LogSettings()):
+        try:
+            raise ValueError(told)
+        except ValueError:
+            logging.getLogger("rag_core").exception("A request could not be answered")
+    line = lines(tmp_path / "logs" / "lectern.log")[-1]
+    assert "invalid input syntax" in line["exc_info"]
+    assert "red" not in line["exc_info"]
