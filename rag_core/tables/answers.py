@@ -145,7 +145,7 @@ def _codes(texts: Iterable[str], column: Column) -> tuple[int, ...]:
 def _number(text: str, column: Column, comparison: Comparison) -> float:
     if comparison == "month":
         if (month := MONTHS.get(text.casefold())) is None or column.kind != "date":
-            raise ValueError(f"{column.head} has no month {text}.")
+            raise ValueError(f"“{text[:40]}” is not a month of {column.head}.")
         return float(month)
     try:
         number = float((date.fromisoformat(text) - _FIRST_DAY).days) if column.kind == "date" else float(text)

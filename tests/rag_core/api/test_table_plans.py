@@ -49,6 +49,7 @@ def under(value: str) -> dict[str, Any]:
         {"target": 999}, {"target": -999}, {"target": 10**30}, {"operation": "count by", "by": 1, "target": 999},
         {"operation": "look up", "target": 1, "by": 999}, {"operation": "share", "by": 1, "target": 999},
         {"conditions": [under(str(number)) for number in range(2_000)]}, {"conditions": [under("z" * 1_000_000)]},
+        {"conditions": [{**under("z" * 1_000_000), "comparison": "month"}]},
         {"conditions": [under("nan")]}, {"conditions": [under("1e999")]},
         {"conditions": [{**under("5"), "comparison": "is", "values": ["Oslo"] * 100_000}]},
         {"operation": "sum", "target": 2}, {"operation": "sum by", "target": 2, "by": 1},
