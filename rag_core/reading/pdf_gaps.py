@@ -23,6 +23,8 @@ CELL_GAP = 1.1
 LINE_GAP = 0.5
 # What stands further apart than this share of its size is on two lines although no more than a blank is between.
 _SAME_LINE = 0.1
+# Letters of one word stand no further apart than this share of their size, and reach no further into each other.
+_WORD_GAP = 0.15
 # Takes the place of a blank that is none; what puts a page together takes it out.
 CLOSED = "\uffff"
 _SAMPLED = 24
@@ -84,10 +86,12 @@ class Place:
 
 def apart(textpage: Any, text: str, place: Place) -> str:
     """The text with a tab for the first of the blanks between cells, and a line break for that between lines."""
-    text = _closed(_on_one_line(textpage, text, place), place)
+    broken, text = text, _closed(_on_one_line(textpage, text, place), place)
     characters, box, begun = list(text), place.box, 0
     for blanks in _BLANKS.finditer(text):
         first, last = blanks.span()
+        if broken[last - 1] == "\n":
+            characters[last - 1] = CLOSED
         # Most blanks are narrow: nothing else is asked of those.
         left, _, bottom, top = box(last)
         _, end, low, high = box(first - 1)
@@ -110,13 +114,18 @@ def apart(textpage: Any, text: str, place: Place) -> str:
 def _on_one_line(textpage: Any, text: str, place: Place) -> str:
     """The text with blanks for breaks between what stands beside each other on one line.
 
-    PDFium begins a line anew for a single figure behind a longer one.
+    PDFium begins a line anew for a single figure behind a longer one, and for every letter of words that are written
+    narrower than their type.
     """
 
     def joined(found: re.Match[str]) -> str:
         before, after = found.start() - 1, found.end()
-        is_beside = place.box(after)[0] >= place.box(before)[1] and not _turns(textpage, before, after, _SAME_LINE)
-        return "  " if is_beside else found[0]
+        gap = place.box(after)[0] - place.box(before)[1]
+        is_beside = gap >= 0 or place.along(after) > place.along(before)
+        near = _WORD_GAP * font_size(textpage, after) if is_beside else 0.0
+        if not is_beside or gap < -near or _turns(textpage, before, after, _SAME_LINE):
+            return found[0]
+        return CLOSED * 2 if gap <= near else "  "
 
     return _BREAK.sub(joined, text)
 

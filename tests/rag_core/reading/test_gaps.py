@@ -77,6 +77,26 @@ def test_letters_at_one_pitch_are_words(reader: Reader, make_pdf: Callable[..., 
     assert (round(box.left * 400), 1 - box.bottom > 0.74) == (65, True)
 
 
+def test_letters_written_one_by_one_are_words(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    """Each is followed by room that the next one is moved back into, as converters of web pages write them."""
+    rows = (("Kraft Foods Brasil Ltda.", "Brazil"), ("O.R.A. LLC", "California"))
+
+    def draw(canvas: Canvas) -> None:
+        for row, cells in enumerate(rows):
+            for left, text in zip((40, 250), cells, strict=True):
+                for place, letter in enumerate(text):
+                    if letter != " ":
+                        at = left + canvas.stringWidth(text[:place], "Helvetica", 12)
+                        canvas.drawString(at, 500 - 20 * row, letter, charSpace=5)
+
+    path = make_pdf(draw)
+    page = reader.read(path, "subsidiaries.pdf").pages[0]
+    assert [tuple(page.text[cell.start : cell.end] for cell in line.cells) for line in page.lines] == list(rows)
+    start = page.text.index("Ltda.")
+    (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 5), text=page.text).boxes
+    assert 0.33 < box.left < box.right < 0.47
+
+
 @pytest.mark.parametrize(
     ("divided", "joined"),
     [
