@@ -94,10 +94,45 @@ def gemini(library: Library, prefix: str = "models") -> None:
     status = next((status for status in library.language_models.statuses() if status.id == "gemini"), None)
     if status is not None and status.ready:
         st.caption("Gemini has a key, and you confirmed that passages leave this machine.")
+        if prefix == "models":
+            _gemini_choice(library)
         st.button("Forget the key", key=f"{prefix}_gemini_forget", on_click=_forget)
     elif status is not None:
         st.caption(formatting.plain(status.reason))
         _gemini_form(prefix)
+
+
+def _gemini_choice(library: Library) -> None:
+    """Which of Gemini's models answers; its list is asked for on a click alone."""
+    name = formatting.plain(library.language_models.gemini_model)
+    if library.settings.generation.gemini_model:
+        st.caption(f"The settings name its model: {name}.")
+        return
+    st.caption(f"{name} answers." if name else "The newest small model that Gemini has answers.")
+    st.button("See its models", key="models_gemini_list", icon=":material/list:", on_click=_list_gemini)
+    if names := st.session_state.get("models_gemini_names"):
+        st.session_state["models_gemini_name"] = name if name in names else ""
+        st.selectbox(
+            "Gemini's model", ["", *names], key="models_gemini_name", on_change=_choose_gemini,
+            format_func=lambda name: name or f"The newest small one, now {names[0]}",
+        )  # fmt: skip
+        if name and name not in names:
+            st.caption(f":orange[Gemini has {name} no longer. Choose another.]")
+    if problem := st.session_state.get("models_gemini_problem"):
+        st.caption(f":red[{formatting.plain(problem)}]")
+
+
+def _list_gemini() -> None:
+    state = st.session_state
+    state["models_gemini_names"], state["models_gemini_problem"] = (), ""
+    try:
+        state["models_gemini_names"] = resources.library().language_models.gemini_models()
+    except LecternError as error:
+        state["models_gemini_problem"] = f"{error} {error.help}"
+
+
+def _choose_gemini() -> None:
+    resources.library().language_models.choose_gemini_model(st.session_state["models_gemini_name"])
 
 
 def _keep(key: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -94,12 +94,20 @@ class ServerModel(ChatModel):
             odd = response.status_code in (400, 422) or "response_format" in response.text  # some say 500 to it
             plainer = _plainer(body, response.text) if odd else body
             if plainer == body:
-                raise refused(response, self._settings.server, self._name)
+                raise self._refused(response)
         with self._client.stream("POST", "chat/completions", json=plainer) as response:
             if response.status_code != 200:
                 response.read()
-                raise refused(response, self._settings.server, self._name)
+                raise self._refused(response)
             yield response
+
+    def _refused(self, response: httpx.Response) -> ModelUnavailable:
+        """Why a request was refused; where the model is gone, with those that the server has."""
+        names: tuple[str, ...] = ()
+        if response.status_code == 404:
+            with suppress(ModelUnavailable):
+                names = _names(_listed(self._client, self._settings.server))
+        return refused(response, self._settings.server, self._name, there=names)
 
     def _explain(self, error: Exception) -> LecternError:
         return explained(error, self._address.name, self._settings.generation.timeout_s)
@@ -119,6 +127,10 @@ def list_models(settings: Settings) -> tuple[str, ...]:
             found = _listed(client, settings.server)
         except failures() as error:
             raise explained(error, address.name, _LIST_S) from error
+    return _names(found)
+
+
+def _names(found: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(sorted(str(entry["id"]) for entry in found if entry.get("id")))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rag_core.errors import LecternError, ModelUnavailable
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import httpx
 
 _TOLD_CHARS = 200
+_TOLD_NAMES = 8
 
 
 def failures() -> tuple[type[Exception], ...]:
@@ -42,15 +43,25 @@ def explained(error: Exception, server: str, timeout_s: float) -> LecternError:
 
 
 def refused(
-    response: httpx.Response, server: ServerSettings, model: str, told: Mapping[str, Any] | None = None
+    response: httpx.Response,
+    server: ServerSettings,
+    model: str,
+    told: Mapping[str, Any] | None = None,
+    there: Sequence[str] = (),
 ) -> ModelUnavailable:
-    """A request that the server refused or gave up; `told` is what it said, where not the response's body."""
+    """A request that the server refused or gave up.
+
+    told: what it said, where not the response's body. there: the names of the models that it has.
+    """
     name, status = response.request.url.host, response.status_code
     says = _said(response, server, told)
     if status in (401, 403):
         return _unavailable(f"{name} refused the key.", "Check the key and enter it again.", retryable=False)
     if status == 404 and model:
-        return _unavailable(f"{name} has no model called {model}.{says}", "Choose another model.", retryable=False)
+        others = f" It has: {', '.join(there[:_TOLD_NAMES])}." if there else ""
+        return _unavailable(
+            f"{name} has no model called {model}.{others}{says}", "Choose another on the Models page.", retryable=False
+        )
     if status == 404:
         return _unavailable(f"{name} has no models there.", "Check the address; most end in /v1.", retryable=False)
     if status == 429:

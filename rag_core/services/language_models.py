@@ -52,6 +52,21 @@ class LanguageModels:
         """Forget the key and take back the word that passages may leave the machine."""
         self._preferences.forget_gemini()
 
+    def gemini_models(self) -> tuple[str, ...]:
+        """The models that Gemini has now, the newest small one first. Raises ModelUnavailable."""
+        from rag_core.models.gemini import list_models
+
+        return list_models(self._preferences.effective)
+
+    @property
+    def gemini_model(self) -> str:
+        """The model of Gemini that settings name or the user chose; "" where its list decides."""
+        return self._preferences.effective.generation.gemini_model
+
+    def choose_gemini_model(self, name: str) -> None:
+        """Let a model of Gemini answer; "" for the newest small one that it has then."""
+        self._preferences.choose_gemini_model(name)
+
     def machine(self) -> Machine:
         """What models have to run on."""
         memory = psutil.virtual_memory()

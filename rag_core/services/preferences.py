@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 _OWN = "settings"
 _REMOTE = "allow_remote"
 _MODEL = "model"
+_GEMINI_MODEL = "gemini_model"
 _MODEL_SETTING = "generation.model"
 
 
@@ -34,6 +35,7 @@ class Preferences:
         self.settings = self._with_own(settings)
         rechunking.look(storage, self.settings.chunking.key)
         self._consent = self._kept.preference(_REMOTE) == "yes"
+        self._gemini_model = self._kept.preference(_GEMINI_MODEL) or ""
 
     def get(self, name: str) -> str | None:
         """A value that the user chose, or None."""
@@ -50,8 +52,11 @@ class Preferences:
 
     @property
     def effective(self) -> Settings:
-        """The settings with the user's word about remote models."""
-        return self.settings.model_copy(update={"allow_remote": self.settings.allow_remote or self._consent})
+        """The settings with the user's word about remote models, and the model of Gemini where settings name none."""
+        settings = self.settings
+        if self._gemini_model and not settings.generation.gemini_model:
+            settings = settings.changed("generation", gemini_model=self._gemini_model)
+        return settings.model_copy(update={"allow_remote": settings.allow_remote or self._consent})
 
     @property
     def chosen(self) -> Settings:
@@ -95,6 +100,11 @@ class Preferences:
         if keep:
             keep_key(key)
             self._kept.set_preference(_REMOTE, "yes")
+
+    def choose_gemini_model(self, name: str) -> None:
+        """Keep which model of Gemini answers where settings name none; "" for the one that its list proposes."""
+        self._gemini_model = name.strip()
+        self._kept.set_preference(_GEMINI_MODEL, self._gemini_model or None)
 
     def forget_gemini(self) -> None:
         """Forget the key and take the word back."""

@@ -105,7 +105,9 @@ class GenerationSettings(Group):
         ge=0,
         description="how long a local model stays in memory unused, seconds; 0 always",
     )
-    gemini_model: str = Field(default="gemini-2.0-flash", description="name of the Gemini model")
+    gemini_model: str = Field(
+        default="", description="name of the Gemini model; empty for the one chosen, or the newest small one it lists"
+    )
     gemini_endpoint: str = Field(default="", description="another address that speaks Gemini's protocol")
     timeout_s: float = Field(
         default=60.0,

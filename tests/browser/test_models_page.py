@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from rag_core import Settings
 from tests.browser.conftest import Server, serve
 from tests.browser.test_looks import faint
+from tests.rag_core.models.gemini_server import Script as GeminiScript
 from tests.rag_core.models.hub_server import Hub, hub_server
 from tests.rag_core.models.openai_server import Script, openai_server
 from tests.rag_core.models.tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf
@@ -35,13 +36,13 @@ def models() -> Iterator[Script]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory, hub: Hub, environment: dict[str, str]) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("m")
     (folder / "models").mkdir()
     for made in Settings().models_dir.iterdir():  # the exported embedding model: making it again takes half a minute
         if made.is_dir():
             (folder / "models" / made.name).symlink_to(made)
-    environment = {"LECTERN_MODELS_DIR": str(folder / "models"), "LECTERN_HUB_URL": hub.url}
+    environment = {**environment, "LECTERN_MODELS_DIR": str(folder / "models"), "LECTERN_HUB_URL": hub.url}
     with serve(folder / "library", folder / "log", **environment) as running:
         yield running
         assert "Traceback" not in running.log.read_text()
@@ -97,6 +98,28 @@ def test_a_model_server_is_tested_used_and_forgotten(open_page: Open, models: Sc
     expect(page.get_by_role("radio", name="big (127.0.0.1")).to_be_checked()
     page.get_by_role("button", name="Forget the server").click()
     expect(page.get_by_role("radio", name="Quotes from your documents")).to_be_checked()
+
+
+def test_a_model_of_gemini_is_chosen_of_its_list_and_one_that_is_gone_is_said(
+    open_page: Open, gemini: GeminiScript
+) -> None:
+    gemini.models = ("gemini-8-flash-lite", "gemini-8-pro")
+    page = open_page("models")
+    form = page.locator(".st-key-models_gemini_form, [data-testid=stForm]").filter(has_text="Gemini key").last
+    form.get_by_label("Gemini key").fill("AIza-a-key-for-tests")
+    form.get_by_text("Passages of my documents may leave this machine").click()
+    form.get_by_role("button", name="Use Gemini").click()
+    expect(page.get_by_text("The newest small model that Gemini has answers")).to_be_visible()
+    page.get_by_role("button", name="See its models").click()
+    page.get_by_role("combobox", name="Gemini's model").click()
+    expect(page.get_by_role("option", name="The newest small one, now gemini-8-flash-lite")).to_be_visible()
+    page.get_by_role("option", name="gemini-8-pro").click()
+    expect(page.get_by_text("gemini-8-pro answers.")).to_be_visible()
+    gemini.models = ("gemini-8-flash-lite",)
+    page.get_by_role("button", name="See its models").click()
+    expect(page.get_by_text("Gemini has gemini-8-pro no longer")).to_be_visible()
+    page.get_by_role("button", name="Forget the key").click()
+    expect(page.get_by_text("It needs a key")).to_be_visible()
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

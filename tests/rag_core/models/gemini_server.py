@@ -13,8 +13,13 @@ from typing import Any
 
 @dataclass
 class Script:
-    """What the server does next, and what it was asked. `status` other than 200 is an error with `message`."""
+    """What the server does next, and what it was asked. `status` other than 200 is an error with `message`.
 
+    `models` is its list, and `gone` are models that it has no longer.
+    """
+
+    models: Sequence[str] = ("gemini-test", "embedding-9", "gemini-9.9-flash-image")
+    gone: Sequence[str] = ()
     texts: Sequence[str] = ("Sales rose ", "by 12 percent [1].")
     status: int = 200
     message: str = "went wrong"
@@ -38,10 +43,29 @@ def gemini_server() -> Iterator[Script]:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             script.requests.append({"path": self.path, **json.loads(body)})
             script.keys.append(self.headers.get("x-goog-api-key", ""))
-            if script.status != 200:
-                self._fail()
+            gone = [name for name in script.gone if f"/{name}:" in self.path]
+            if gone:
+                self._fail(404, f"models/{gone[0]} is no longer available.")
+            elif script.status != 200:
+                self._fail(script.status, script.message)
             else:
                 self._stream()
+
+        def do_GET(self) -> None:
+            script.keys.append(self.headers.get("x-goog-api-key", ""))
+            if script.status != 200:
+                self._fail(script.status, script.message)
+                return
+            self._head(200)
+            methods = {"embedding": ["embedContent"]}
+            listed = [
+                {
+                    "name": f"models/{name}",
+                    "supportedGenerationMethods": methods.get(name.partition("-")[0], ["generateContent"]),
+                }
+                for name in script.models
+            ]
+            self.wfile.write(json.dumps({"models": listed}).encode())
 
         def _head(self, status: int) -> None:
             self.send_response(status)
@@ -49,9 +73,9 @@ def gemini_server() -> Iterator[Script]:
             self.send_header("Connection", "close")
             self.end_headers()
 
-        def _fail(self) -> None:
-            self._head(script.status)
-            error = {"code": script.status, "message": script.message, "status": "ERROR"}
+        def _fail(self, status: int, message: str) -> None:
+            self._head(status)
+            error = {"code": status, "message": message, "status": "ERROR"}
             self.wfile.write(json.dumps({"error": error}).encode())
 
         def _stream(self) -> None:

@@ -17,6 +17,7 @@ class Script:
 
     texts: Sequence[str] = ("Sales rose ", "by 12 percent [1].")
     models: Sequence[dict[str, Any]] = ({"id": "small"}, {"id": "big", "max_model_len": 9000})
+    gone: Sequence[str] = ()  # models that it has no longer
     status: int = 200
     message: str = "went wrong"
     refuses: Sequence[str] = ()
@@ -50,7 +51,9 @@ def openai_server() -> Iterator[Script]:
                 return
             script.requests.append(body)
             refused = next((word for word in script.refuses if word in body), "")
-            if refused or script.status != 200:
+            if body["model"] in script.gone:
+                self._say(404, {"error": {"message": f"The model {body['model']} does not exist"}})
+            elif refused or script.status != 200:
                 message = f"Unsupported parameter: {refused}. {script.message}"
                 self._say(400 if refused else script.status, {"error": {"message": message}})
             else:

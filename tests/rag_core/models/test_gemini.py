@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from rag_core import Library
 from rag_core.errors import Cancelled, ModelUnavailable
 from rag_core.models import ChatMessage, ChatModel, Usage, open_model, prompted
+from rag_core.models.gemini import list_models
 from rag_core.settings import GenerationSettings, Settings
 from tests.rag_core.models.gemini_server import Script, gemini_server
 
@@ -27,7 +29,8 @@ def script() -> Iterator[Script]:
 
 
 def settings_for(url: str, **values: Any) -> Settings:
-    generation = GenerationSettings(gemini_endpoint=url, gemini_model="gemini-test", timeout_s=values.pop("timeout", 5))
+    name, timeout_s = values.pop("name", "gemini-test"), values.pop("timeout", 5)
+    generation = GenerationSettings(gemini_endpoint=url, gemini_model=name, timeout_s=timeout_s)
     return Settings(generation=generation, **{"google_api_key": KEY, "allow_remote": True, **values})
 
 
@@ -180,3 +183,79 @@ def test_counts_on_the_safe_side(model: ChatModel) -> None:
     began = time.perf_counter()
     model.count_tokens("x" * 1_000_000)
     assert time.perf_counter() - began < 0.5
+
+
+TODAY = (
+    "gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-3.5-flash-lite-001", "gemini-3.5-flash-lite",
+    "gemini-3.5-flash",
+    "gemini-3.5-pro", "gemini-3.8-flash-preview", "gemini-3.8-flash-image", "gemini-3.8-flash-preview-tts",
+    "gemini-embedding-2", "gemini-flash-latest", "gemini-live-3.8-flash", "gemma-4-27b-it", "imagen-5",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "first"),
+    [
+        ((), "gemini-3.5-flash-lite"),
+        (("gemini-3.8-flash",), "gemini-3.8-flash"),
+        (("gemini-4-pro", "gemini-4-flash-001"), "gemini-4-flash-001"),
+        (("gemini-10-flash-lite", "gemini-10-flash", "gemini-9-flash"), "gemini-10-flash-lite"),
+    ],
+)
+def test_the_newest_small_one_is_proposed(script: Script, more: tuple[str, ...], first: str) -> None:
+    script.models = (*TODAY, *more)
+    names = list_models(settings_for(script.url))
+    assert names[0] == first
+    assert {"gemini-3.5-pro", "gemini-2.5-flash-lite", "gemini-flash-latest"} <= {*names}
+    assert not [name for name in names if any(word in name for word in ("preview", "image", "tts", "embed", "gemma"))]
+
+
+def test_where_none_is_named_the_list_decides(script: Script) -> None:
+    script.models = TODAY
+    model = open_model("gemini", settings_for(script.url, name=""))
+    assert model.label == "Gemini (gemini-3.5-flash-lite)"
+    assert ask(model) == "Sales rose by 12 percent [1]."
+    assert "models/gemini-3.5-flash-lite:streamGenerateContent" in script.requests[0]["path"]
+
+
+def test_a_model_that_is_gone_is_said_with_those_there_are(script: Script) -> None:
+    script.models, script.gone = TODAY, ("gemini-test",)
+    with pytest.raises(
+        ModelUnavailable, match=r"no model called gemini-test\. It has: gemini-3\.5-flash-lite"
+    ) as caught:
+        ask(open_model("gemini", settings_for(script.url)))
+    assert "Models page" in caught.value.help
+    assert not caught.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "words"),
+    [(400, "API key not valid", "refused the key"), (404, "no", "no list"), (500, "", "failed")],
+)
+def test_a_list_that_is_not_had(script: Script, status: int, message: str, words: str) -> None:
+    script.status, script.message = status, f"{message} {KEY}"
+    with pytest.raises(ModelUnavailable, match=words) as caught:
+        open_model("gemini", settings_for(script.url, name=""))
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+    script.status, script.models = 200, ("embedding-9",)
+    with pytest.raises(ModelUnavailable, match="no model for this key"):
+        open_model("gemini", settings_for(script.url, name=""))
+
+
+def test_a_choice_is_kept_and_gives_way_to_the_settings(script: Script, settings: Settings) -> None:
+    script.models, script.gone = TODAY, ("gemini-2.5-flash",)
+    plain = settings_for(script.url, name="", data_dir=settings.data_dir, database_url=settings.database_url)
+    with Library.open(plain) as library:
+        assert library.language_models.gemini_model == ""
+        assert library.language_models.gemini_models()[0] == "gemini-3.5-flash-lite"
+        library.language_models.choose_gemini_model("gemini-2.5-flash")
+    with Library.open(plain) as library:
+        status = library.language_models.statuses()[-1]
+        assert status.label == "Gemini (gemini-2.5-flash)"
+        with pytest.raises(ModelUnavailable, match=r"no model called gemini-2\.5-flash"):
+            ask(open_model("gemini", library.preferences.chosen))
+        library.language_models.choose_gemini_model("")
+        assert ask(open_model("gemini", library.preferences.chosen))
+        library.language_models.choose_gemini_model("gemini-3.5-pro")
+    with Library.open(plain.changed("generation", gemini_model="gemini-3.5-flash")) as library:
+        assert library.language_models.gemini_model == "gemini-3.5-flash"

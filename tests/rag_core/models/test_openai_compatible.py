@@ -162,6 +162,12 @@ def test_errors_in_plain_words_without_the_key(
     assert KEY not in repr(model) + str(settings_for(script.url))
 
 
+def test_a_model_that_is_gone_is_said_with_those_there_are(script: Script, model: ChatModel) -> None:
+    script.gone, script.models = ("small",), ({"id": "large"}, {"id": "big"})
+    with pytest.raises(ModelUnavailable, match=r"no model called small\. It has: big, large\."):
+        said(model)
+
+
 def test_what_a_server_does_not_know_is_left_out(script: Script, model: ChatModel) -> None:
     script.refuses = ("stream_options", "response_format")
     assert said(model)
