@@ -31,6 +31,11 @@ EPUB = "application/epub+zip"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
+DOC = "application/msword"
+XLS = "application/vnd.ms-excel"
+PPT = "application/vnd.ms-powerpoint"
+MSG = "application/vnd.ms-outlook"
 ODT = "application/vnd.oasis.opendocument.text"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 ODP = "application/vnd.oasis.opendocument.presentation"
@@ -40,6 +45,7 @@ TIFF = "image/tiff"
 WEBP = "image/webp"
 BMP = "image/bmp"
 GIF = "image/gif"
+SHEETS = (XLSX, XLSB, XLS, ODS)
 IMAGES = (PNG, JPEG, TIFF, WEBP, BMP, GIF)
 
 

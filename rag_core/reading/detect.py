@@ -11,6 +11,7 @@ from rag_core.reading.base import (
     BMP,
     CODE,
     CSV,
+    DOC,
     DOCX,
     EPUB,
     GIF,
@@ -19,18 +20,22 @@ from rag_core.reading.base import (
     LATEX,
     MAIL,
     MARKDOWN,
+    MSG,
     NOTEBOOK,
     ODP,
     ODS,
     ODT,
     PDF,
     PNG,
+    PPT,
     PPTX,
     RTF,
     SUBTITLES,
     TEXT,
     TIFF,
     WEBP,
+    XLS,
+    XLSB,
     XLSX,
 )
 
@@ -56,11 +61,14 @@ _TEXT_SUFFIXES = {
     ".tex": LATEX,
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}
-_ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm": PPTX, ".ppsx": PPTX}
+_ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm": PPTX, ".ppsx": PPTX, ".xlsb": XLSB}
+# Of compound files, whose list of streams may be anywhere in them.
+_COMPOUND_SUFFIXES = {".doc": DOC, ".dot": DOC, ".xls": XLS, ".xlt": XLS, ".ppt": PPT, ".pps": PPT, ".msg": MSG}
 # Texts that are read as they stand.
 _PLAIN_SUFFIXES = (".txt", ".text", ".rst", ".org", ".adoc", ".log", ".bib")
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif")
-SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_ZIP_SUFFIXES, *_PLAIN_SUFFIXES, *_IMAGE_SUFFIXES})
+SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_PLAIN_SUFFIXES, *_IMAGE_SUFFIXES})
+SUFFIXES |= {*_ZIP_SUFFIXES, *_COMPOUND_SUFFIXES}
 """Of files that are taken from a folder; a file named by itself is judged by its content."""
 
 _HTML = re.compile(
@@ -69,9 +77,10 @@ _HTML = re.compile(
 _ZIP, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
 # Books and OpenDocument files say what they are in the first entry.
 _TYPE_WITHIN = 200
+_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (_ZIP, "a ZIP archive"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Microsoft Office file"),
+    (_COMPOUND, "an old Microsoft Office file"),
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"GIF8", "a GIF picture"),
@@ -104,11 +113,19 @@ _ZIP_KINDS = (
     (b"mimetypeapplication/vnd.oasis.opendocument.presentation", ODP),
     (b"word/document", DOCX),
     (b"xl/workbook.xml", XLSX),
+    (b"xl/workbook.bin", XLSB),
     (b"ppt/presentation.xml", PPTX),
     (b"META-INF/container.xml", EPUB),
 )
-# The name of what an Office file with a password holds, as old Office files write names.
+# Streams of compound files, as they write names: of an Office file with a password, and of each kind its own.
 _OFFICE_LOCKED = "EncryptedPackage".encode("utf-16-le")
+_STREAMS_WITHIN = 4096  # of the beginning of their list
+_COMPOUND_KINDS = tuple(
+    (name.encode("utf-16-le"), kind)
+    for name, kind in (
+        ("PowerPoint Document", PPT), ("WordDocument", DOC), ("Workbook", XLS), ("Book\0", XLS), ("__substg1.0_", MSG),
+    )
+)  # fmt: skip
 _UNICODE_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\x1b\b")) + b"\x7f"
 
@@ -157,12 +174,23 @@ def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
     if head.startswith(_ZIP):
         names = head[:_TYPE_WITHIN] + (_listed(tail) or head + tail)
         return next((kind for mark, kind in _ZIP_KINDS if mark in names), _ZIP_SUFFIXES.get(suffix))
+    if head.startswith(_COMPOUND) and _OFFICE_LOCKED not in head + tail:
+        return _compound_kind(head, tail, suffix)
     if head.startswith(b"{\\rtf"):
         return RTF
     if suffix != ".pdf" and (image := next((kind for mark, kind in _IMAGES if mark.match(head)), None)):
         return image
     # What a server said instead of the PDF is not what was meant to be read.
     return HTML if suffix != ".pdf" and _HTML.match(head.removeprefix(codecs.BOM_UTF8)) else None
+
+
+def _compound_kind(head: bytes, tail: bytes, suffix: str) -> str | None:
+    """What a compound file is by its streams; they may hold other files, so that its name decides between two."""
+    start = (int.from_bytes(head[0x30:0x34], "little") + 1) << (int.from_bytes(head[0x1E:0x20], "little") & 15)
+    names = head[start : start + _STREAMS_WITHIN] or head + tail
+    kinds = [kind for mark, kind in _COMPOUND_KINDS if mark in names]
+    named = _COMPOUND_SUFFIXES.get(suffix)
+    return named if named in kinds or not kinds else kinds[0]
 
 
 def _listed(tail: bytes) -> bytes:

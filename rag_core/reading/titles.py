@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from rag_core.domain import ParsedDocument
 from rag_core.reading.assemble import title_from
-from rag_core.reading.base import CODE, CSV, EPUB, ODS, PDF, XLSX
+from rag_core.reading.base import CODE, CSV, EPUB, PDF, SHEETS
 from rag_core.reading.front import Front, FrontLine, bare, ink_share
 from rag_core.reading.organisations import is_legal_name
 from rag_core.reading.periods import DATE, MONTH
@@ -137,7 +137,7 @@ def _candidates(
     if any(line.bottom for line in front.first):
         yield from _large(sorted((line for line in front.first if not line.is_sideways), key=lambda line: line.top))
     # A workbook is not called as its first sheet is.
-    sheets = {bare(section.title) for section in parsed.sections} if parsed.media_type in (XLSX, ODS) else set()
+    sheets = {bare(section.title) for section in parsed.sections} if parsed.media_type in SHEETS else set()
     first = [line for line in _above_rows(parsed, front) if not line.row and line.text not in sheets]
     for number, (line, below) in enumerate(zip(first[:6], (*first[1:], FrontLine("", 0)), strict=False)):
         is_running = _is_running(below.text)
@@ -160,7 +160,7 @@ def _is_running(below: str) -> bool:
 
 
 def _headings(parsed: ParsedDocument, front: Front) -> Iterator[tuple[str, float]]:
-    if parsed.media_type in (XLSX, ODS):
+    if parsed.media_type in SHEETS:
         return
     first = front.lines[0].page if front.lines else 1
     for number, section in enumerate([item for item in parsed.sections if item.page <= first][:4]):

@@ -29,7 +29,8 @@ FLOWING = {
     base.DOCX: "word", base.XLSX: "workbook", base.PPTX: "slides", base.HTML: "web", base.CSV: "separated",
     base.EPUB: "book", base.MAIL: "mail", base.NOTEBOOK: "notebook", base.RTF: "rich_text",
     base.ODT: "opendocument", base.ODS: "opendocument", base.ODP: "opendocument", base.SUBTITLES: "subtitles",
-    base.LATEX: "latex",
+    base.LATEX: "latex", base.DOC: "word97", base.XLS: "workbook97", base.PPT: "slides97", base.MSG: "outlook",
+    base.XLSB: "workbook_binary",
 }  # fmt: skip
 FORMATS: dict[str, Opener] = {
     base.PDF: PdfDocument,

@@ -35,11 +35,16 @@ def read(path: Path, max_chars: int) -> Flow:
     if _BROWSER.match(str(message.get("From", ""))):
         del message["From"]
     notes: list[str] = []
-    return Flow(_blocks(message, notes), Details(_subject(message), _author(message)), notes=notes)
+    return Flow(blocks(message, notes), details(message), notes=notes)
 
 
-def _blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
-    """notes: filled with what was not read."""
+def details(message: Any) -> Details:
+    """What a message is about, and who wrote it."""
+    return Details(_subject(message), _author(message))
+
+
+def blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
+    """What a message says. notes: filled with what was not read."""
     yield Block("heading", _subject(message), level)
     found = list(parts(message))
     attached = ", ".join(dict.fromkeys(part.name for part in found if part.kind == "attachment"))[:_MOST_ATTACHED]
@@ -56,7 +61,7 @@ def _blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
         notes.append(f"The message “{_subject(message)[:100]}” has no text of its own.")
     for part in forwarded:
         if level < _DEEPEST:
-            yield from spared(_blocks(part.element, notes, level + 1), "A message that is forwarded", notes)
+            yield from spared(blocks(part.element, notes, level + 1), "A message that is forwarded", notes)
         else:
             notes.append(f"A message that is forwarded within {_DEEPEST} others is not read.")
 

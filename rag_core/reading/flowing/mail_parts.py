@@ -51,7 +51,7 @@ class _Lenient(EmailPolicy):
             return " ".join(value.split())
 
 
-_POLICY: Any = _Lenient()
+POLICY: Any = _Lenient()
 
 
 def message_of(data: bytes) -> Any:
@@ -62,7 +62,7 @@ def message_of(data: bytes) -> Any:
     head = data[: end.start()] if end else data
     if not head.isascii():  # as mail without MIME has it: in UTF-8, or what the writer's machine used
         data = decode(head)[0].encode() + data[len(head) :]
-    return message_from_bytes(data, EmailMessage, policy=_POLICY)  # type: ignore[arg-type]
+    return message_from_bytes(data, EmailMessage, policy=POLICY)  # type: ignore[arg-type]
 
 
 def parts(message: Any) -> Iterator[Part]:
@@ -140,7 +140,7 @@ def _children(element: Any) -> list[Any]:
         return []
     quoted = mark.replace("\\", r"\\").replace('"', r"\"")
     head = f'Content-Type: {element.get_content_type()}; boundary="{quoted}"\n\n'
-    again: Any = message_from_bytes(head.encode(errors="surrogateescape") + _raw(element), EmailMessage, policy=_POLICY)  # type: ignore[arg-type]
+    again: Any = message_from_bytes(head.encode(errors="surrogateescape") + _raw(element), EmailMessage, policy=POLICY)  # type: ignore[arg-type]
     payload = again.get_payload()
     return payload if isinstance(payload, list) else []
 

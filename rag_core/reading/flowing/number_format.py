@@ -9,6 +9,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from openpyxl.styles.numbers import is_date_format, is_timedelta_format
+from openpyxl.utils.datetime import from_excel
 
 _FORMAT_CHARS = 255  # as many as Excel takes
 # Sections are set apart by semicolons outside of quotes.
@@ -23,8 +28,30 @@ _CONDITION = re.compile(r"\[([<>=]{1,2})\s*(-?\d+(?:\.\d+)?)\]")
 _COMPARED: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt, ">": operator.gt, "=": operator.eq, "<=": operator.le, ">=": operator.ge, "<>": operator.ne,
 }  # fmt: skip
+_ESCAPED = re.compile(r"\\.|_.|\*.")  # signs of a format that are no letters of a date
 _NOT_READ = re.compile(r"[eE][+-]|/")
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
+
+
+def cell(value: float, form: str, epoch: datetime) -> str:
+    """What a cell shows for a number: a day or a span of time where its format is one, else an amount."""
+    bare = _ESCAPED.sub("", form)
+    if is_date_format(bare):
+        return moment(from_excel(value, epoch, timedelta=is_timedelta_format(bare)), has_seconds="s" in bare.lower())
+    return shown(value, form)
+
+
+def moment(value: Any, has_seconds: bool = False) -> str:
+    """A day, a time of day, both, or a span of time."""
+    if isinstance(value, datetime):
+        precision = "seconds" if has_seconds else "minutes"
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", precision)
+    if isinstance(value, timedelta):
+        unit = 1 if has_seconds else 60
+        seconds = round(abs(value.total_seconds()) / unit) * unit
+        ending = f":{seconds % 60:02}" if has_seconds else ""
+        return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}{ending}"
+    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 def shown(value: float, form: str) -> str:

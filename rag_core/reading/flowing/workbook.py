@@ -10,32 +10,29 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from lxml import etree
 from openpyxl.reader.excel import ExcelReader
-from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format, is_timedelta_format
+from openpyxl.styles.numbers import BUILTIN_FORMATS
 from openpyxl.utils.cell import coordinate_to_tuple, range_boundaries
-from openpyxl.utils.datetime import from_excel, from_ISO8601
+from openpyxl.utils.datetime import from_ISO8601
 from openpyxl.xml.constants import ARC_STYLE, SHARED_STRINGS
 
 from rag_core.reading.base import Details
 from rag_core.reading.flowing import archive, number_format
 from rag_core.reading.flowing.blocks import Block, Flow, Row, comment
 from rag_core.reading.flowing.damage import spared
-from rag_core.reading.flowing.layout import is_figure
+from rag_core.reading.flowing.merged_cells import MOST_MERGED, Merged, MergedCells
 from rag_core.reading.flowing.sheet_tables import tables
 from rag_core.reading.flowing.workbook_beside import boxes_of, comments_of
 
-_ESCAPED = re.compile(r"\\.|_.|\*.")  # signs of a format that are no letters of a date
 # What programs call a sheet that nobody named.
-_DEFAULT_NAME = re.compile(
+DEFAULT_NAME = re.compile(
     r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark|arkusz|лист|工作表)\s?\d*", re.IGNORECASE
 )
 _NAMES = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -45,7 +42,7 @@ _SPOKEN = _NAMES + "rPh"  # how a text is pronounced
 _MOST_COLUMNS = 16_384  # as many as Excel takes
 _NO_VALUE = "#REF!"  # what Excel shows for what is not there
 _MERGED = re.compile(rb"mergeCell\s+ref=[\"'](\w{2,10}:\w{2,10})[\"']")
-_PIECE_BYTES, _MERGED_BYTES, _MOST_MERGED, _MOST_WIDE, _NAME_CHARS = 2**20, 64, 10_000, 256, 100
+_PIECE_BYTES, _MERGED_BYTES = 2**20, 64
 _MOST_PLACES = 20  # of formulas that are told of one by one
 _DAMAGED = (etree.XMLSyntaxError, zipfile.BadZipFile, zlib.error, EOFError)
 
@@ -82,7 +79,7 @@ def _blocks(book: ExcelReader, file: BinaryIO, notes: list[str]) -> Iterator[Blo
         for number, (sheet, part) in enumerate(sheets):
             if number:
                 yield Block("page")
-            if not _DEFAULT_NAME.fullmatch(sheet.name):
+            if not DEFAULT_NAME.fullmatch(sheet.name):
                 yield Block("heading", sheet.name, level=2)
             cells.sheet = sheet.name
             yield from spared(_sheet(book.archive, part, cells, notes), f"The sheet “{sheet.name}”", notes)
@@ -139,34 +136,18 @@ def _formats(book: zipfile.ZipFile, notes: list[str]) -> list[str]:
     return [own.get(name) or BUILTIN_FORMATS.get(archive.number(name), "General") for name in names]
 
 
-@dataclass(frozen=True, slots=True)
-class _Merged:
-    """Cells that are shown as one: columns and last row, from 1, and the text that it shows."""
-
-    left: int
-    right: int
-    bottom: int
-    text: str = ""
-
-    @property
-    def names_rows(self) -> bool:
-        """Whether the text is a name: an amount of several rows would be counted with each, a remark read again."""
-        return len(self.text) <= _NAME_CHARS and not is_figure(self.text)
-
-
-def _merged(stream: Any) -> dict[int, list[_Merged]]:
-    """The merged cells of a sheet, which lists them behind its rows, by their first row."""
-    found: dict[int, list[_Merged]] = defaultdict(list)
-    before, count = b"", 0
+def _merged(stream: Any) -> MergedCells:
+    """The merged cells of a sheet, which lists them behind its rows."""
+    found = list[Merged]()
+    before = b""
     with suppress(*_DAMAGED):
-        while (piece := stream.read(_PIECE_BYTES)) and count < _MOST_MERGED:
+        while (piece := stream.read(_PIECE_BYTES)) and len(found) < MOST_MERGED:
             for one in _MERGED.finditer(before + piece):
                 with suppress(ValueError, TypeError):
                     left, top, right, bottom = range_boundaries(one[1].decode())
-                    found[top].append(_Merged(left, min(right, left + _MOST_WIDE), bottom))
-                    count += 1
+                    found.append(Merged(left, top, right, bottom))
             before = piece[-_MERGED_BYTES:]
-    return found
+    return MergedCells(found)
 
 
 class _Cells:
@@ -180,26 +161,16 @@ class _Cells:
         self.unsaid, self.unsaid_at = 0, list[str]()  # formulas without a value, and the places of the first
         self.commented: dict[str, str] = {}  # places of cells, for which what they show is put, behind its row's name
 
-    def rows(self, stream: Any, merged: dict[int, list[_Merged]]) -> Iterator[Row]:
+    def rows(self, stream: Any, merged: MergedCells) -> Iterator[Row]:
         """The rows of a sheet, one empty row for all that are missing between two."""
         last = 0
-        going_on: list[_Merged] = []
         for row in _elements(stream, _ROW):
             number = archive.number(row.get("r"), last + 1)
             if number > last + 1:
                 yield []
             last = number
             cells = self._row(row)
-            if going_on:
-                going_on = [one for one in going_on if one.bottom >= number]
-                for one in going_on if any(cells) else ():
-                    _fill(cells, one.left, one.left, one.text)
-            if number in merged:
-                begun = [replace(one, text=cells[one.left - 1] or "") for one in merged[number] if _says(cells, one)]
-                # What alone stands in its row is a title, not a head.
-                for one in begun if sum(map(bool, cells)) > 1 else ():
-                    _fill(cells, one.left + 1, one.right, None)
-                going_on += [one for one in begun if one.bottom > number and one.names_rows]
+            merged.fill(number, cells)
             yield cells
 
     def _row(self, row: Any) -> list[str | None]:
@@ -238,25 +209,11 @@ class _Cells:
         if kind == "b":
             return "TRUE" if int(written) else "FALSE"
         if kind == "d":
-            return _moment(from_ISO8601(written))
+            return number_format.moment(from_ISO8601(written))
         if kind != "n":
             return written
         value = int(written) if written.lstrip("-").isdecimal() else float(written)
-        bare = _ESCAPED.sub("", form)
-        if is_date_format(bare):
-            moment = from_excel(value, self._epoch, timedelta=is_timedelta_format(bare))
-            return _moment(moment, has_seconds="s" in bare.lower())
-        return number_format.shown(value, form)
-
-
-def _says(cells: Sequence[str | None], merged: _Merged) -> bool:
-    return merged.left <= len(cells) and bool(cells[merged.left - 1])
-
-
-def _fill(cells: list[str | None], left: int, right: int, text: str | None) -> None:
-    """Put a text, or None, into those cells from column `left` to `right` that say nothing."""
-    cells += [""] * (right - len(cells))
-    cells[left - 1 : right] = [cell or text for cell in cells[left - 1 : right]]
+        return number_format.cell(value, form, self._epoch)
 
 
 def _elements(stream: Any, name: str) -> Iterator[Any]:
@@ -280,15 +237,3 @@ def _column(place: str | None, default: int) -> int:
     except (ValueError, KeyError, IndexError):
         return default
     return column if default <= column <= _MOST_COLUMNS else default
-
-
-def _moment(value: Any, has_seconds: bool = False) -> str:
-    if isinstance(value, datetime):
-        precision = "seconds" if has_seconds else "minutes"
-        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", precision)
-    if isinstance(value, timedelta):
-        unit = 1 if has_seconds else 60
-        seconds = round(abs(value.total_seconds()) / unit) * unit
-        ending = f":{seconds % 60:02}" if has_seconds else ""
-        return f"{'-' if value < timedelta() else ''}{seconds // 3600}:{seconds // 60 % 60:02}{ending}"
-    return value.isoformat() if isinstance(value, date | time) else str(value)

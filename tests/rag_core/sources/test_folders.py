@@ -81,22 +81,22 @@ def test_a_newer_version_waits_for_its_place(settings: Settings, folder: Path) -
 
 
 def test_files_of_other_kinds_are_named_at_the_end(library: Library, folder: Path) -> None:
-    for name in ("map.xml", "old.doc", ".hidden", "~$open.docx"):
+    for name in ("map.dwg", "old.wpd", ".hidden", "~$open.docx"):
         write(folder / name, "<map/>")
     told = ends(library.add([folder]))
     stage, note = told.pop(str(folder))
     assert (stage, list(told)) == ("cancelled", sorted(TEXTS))
-    assert "map.xml, old.doc." in note and "hidden" not in note and "open" not in note
+    assert "map.dwg, old.wpd." in note and "hidden" not in note and "open" not in note
     watched = library.sources.watch(folder)
-    assert "map.xml, old.doc." in ends(library.sources.update([watched.location]))[watched.location][1]
-    assert "map.xml, old.doc." in library.sources.followed()[0].problem
+    assert "map.dwg, old.wpd." in ends(library.sources.update([watched.location]))[watched.location][1]
+    assert "map.dwg, old.wpd." in library.sources.followed()[0].problem
     job = library.jobs.submit("visit", watched.location)
     assert soon(lambda: library.jobs.get(job.id).finished)
-    assert "map.xml, old.doc." in " ".join(library.jobs.get(job.id).result.notes)
+    assert "map.dwg, old.wpd." in " ".join(library.jobs.get(job.id).result.notes)
     for name in TEXTS:
         (folder / name).unlink()
     (event,) = (event for event in library.add([folder]) if event.stage == "failed")
-    assert "map.xml, old.doc." in str(event.error)
+    assert "map.dwg, old.wpd." in str(event.error)
     for number in range(30):
         write(folder / f"{number}.xyz", "x")
     write(folder / "one.txt", "One text of many files.")
