@@ -60,8 +60,8 @@ class Library:
 
     What is done less often stands with its service: `sources` that are followed, the `catalogue` of titles and tags,
     `chunk_edits`, `clusters`, `recognition` of text, the `history` of conversations, `table_plans` over whole tables,
-    `table_views` of their rows, `language_models`, `preferences`, `maintenance`, `evaluation`, `insights`, `access` of
-    other programs, and `jobs` for work that takes long.
+    `table_views` of their rows and of how they are read, `language_models`, `preferences`, `maintenance`, `evaluation`,
+    `insights`, `access` of other programs, and `jobs` for work that takes long.
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
@@ -102,7 +102,7 @@ class Library:
         self.clusters = Clustering(storage, lambda: self.settings, asking.language_model, kept_up("cluster"))
         self.history = History(storage)
         self.table_plans = TablePlans(storage, self.preferences, asking)
-        self.table_views = TableViews(asking)
+        self.table_views = TableViews(storage, asking)
         self.language_models = LanguageModels(self.preferences, asking.loaded, asking.unload)
         self.evaluation = Evaluation(storage, Host(
             settings=lambda: self.preferences.chosen, models=self.language_models.statuses, encode=asking.embed,

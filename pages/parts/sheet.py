@@ -1,4 +1,5 @@
-"""The tables of a sheet: sorted by a column, narrowed by a text, some rows at a time; a row opens where it stands."""
+"""The tables of a sheet: sorted by a column, narrowed by a text, some rows and columns at a time; a row opens where it
+stands, and how a table is read is set right."""
 
 from __future__ import annotations
 
@@ -6,24 +7,25 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import formatting
+from pages.parts import formatting, table_reading
 from pages.parts.components import component
 from pages.parts.refreshing import REFRESH_S, fragment
 from pages.parts.state import LibraryState
 from rag_core.domain import Document, TableColumn, TableRows, TableView
 from rag_core.library import Library
+from rag_core.services.table_views import MOST_COLUMNS
 
 AT_ONCE = 50
 _CELL_CHARS, _NAME_CHARS = 300, 60
 _KEY, _CHOSEN, _FILTER = "upload_grid", "upload_grid_table", "upload_grid_filter"
 _OF = "upload_grid_of"  # the document that all of these are of
-_ORDER, _FIRST = "upload_grid_order", "upload_grid_first"  # of the table that is chosen
+_ORDER, _FIRST, _COLUMNS = "upload_grid_order", "upload_grid_first", "upload_grid_columns"  # of the chosen table
 
 
 def draw(library: Library, document: Document) -> None:
     """The tables of a document, one at a time. While those of a long one are being made it looks again."""
     if st.session_state.get(_OF) != document.id:
-        for key in (_CHOSEN, _FILTER, _ORDER, _FIRST):
+        for key in (_CHOSEN, _FILTER, _ORDER, _FIRST, _COLUMNS):
             st.session_state.pop(key, None)
         st.session_state[_OF] = document.id
     coming = library.table_views.are_coming(document)
@@ -37,27 +39,34 @@ def _draw(library: Library, document: Document) -> None:
         st.caption("Its tables are being made ready." if coming else "No tables were found.")
         return
     place = _chosen(names)
-    view = library.table_views.view(document.id, place)
-    text = st.text_input(
-        "Filter rows", key=_FILTER, placeholder="Rows that contain …", label_visibility="collapsed",
-        on_change=lambda: st.session_state.pop(_FIRST, None),
-    )  # fmt: skip
+    column = st.session_state.get(_COLUMNS) or 0
+    view = library.table_views.view(document.id, place, first_column=column)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = st.text_input(
+            "Filter rows", key=_FILTER, placeholder="Rows that contain …", label_visibility="collapsed",
+            on_change=lambda: st.session_state.pop(_FIRST, None),
+        )  # fmt: skip
+        _columns(view)
+        table_reading.draw(library, document, place, view)
     by, descending = st.session_state.get(_ORDER) or (-1, False)
     rows = library.table_views.rows(
         document.id, place, first=st.session_state.get(_FIRST, 0), limit=AT_ONCE, containing=text, by=by,
-        descending=descending,
+        descending=descending, first_column=view.first_column,
     )  # fmt: skip
     data = {
         "label": formatting.shorten(view.name or document.title, _NAME_CHARS), "words": _words(view, rows, text),
-        "columns": [{**_column(one), "sorted": _arrow(by == at, descending)} for at, one in enumerate(view.columns)],
+        "columns": [
+            {**_column(one), "sorted": _arrow(by == at, descending)}
+            for at, one in enumerate(view.columns, view.first_column)
+        ],
         "rows": [[formatting.shorten(cell, _CELL_CHARS) for cell in row.cells] for row in rows.rows],
         "back": rows.first > 0, "on": rows.first + len(rows.rows) < rows.count,
     }  # fmt: skip
     component("grid")(
-        key=_KEY, data=data, on_sort_change=_sort, on_step_change=lambda: _step(rows),
+        key=_KEY, data=data, on_sort_change=lambda: _sort(view.first_column), on_step_change=lambda: _step(rows),
         on_open_change=lambda: _open(rows),
     )  # fmt: skip
-    if st.session_state.pop("upload_grid_opened", None):
+    if st.session_state.pop("upload_grid_opened", None) or st.session_state.pop(table_reading.CHANGED, None):
         st.rerun()
 
 
@@ -71,19 +80,28 @@ def _chosen(names: list[str]) -> int:
     return chosen if chosen is not None and chosen < len(names) else 0
 
 
+def _columns(view: TableView) -> None:
+    """Which columns of a very wide table are shown."""
+    if view.width > MOST_COLUMNS:
+        st.selectbox(
+            "Columns", range(0, view.width, MOST_COLUMNS), key=_COLUMNS, label_visibility="collapsed", width=260,
+            format_func=lambda at: f"Columns {at + 1:,}–{min(at + MOST_COLUMNS, view.width):,}",
+        )  # fmt: skip
+
+
 def _words(view: TableView, rows: TableRows, text: str) -> str:
     """Which rows are shown, and what is not."""
     if not rows.count:
         return f"No row of {view.rows:,} contains that."
     shown = f"{rows.first + 1:,}–{rows.first + len(rows.rows):,} of {formatting.count(rows.count, 'row')}"
     found = f", of {view.rows:,} in all" if text.strip() else ""
-    wide = f", {len(view.columns)} of {view.width:,} columns" if view.width > len(view.columns) else ""
+    wide = f", {len(view.columns):,} of {view.width:,} columns" if view.width > len(view.columns) else ""
     return f"{shown}{found}{wide}"
 
 
 def _column(column: TableColumn) -> dict[str, Any]:
     """A head, what kind of column it stands over, and what that holds."""
-    kind = {"number": "Number", "date": "Date", "text": "Text"}[column.kind]
+    kind = column.kind.capitalize()
     ends = [formatting.shorten(end, _NAME_CHARS) for end in (column.least, column.most)]
     facts = [
         f"{column.distinct:,} different",
@@ -102,13 +120,13 @@ def _arrow(is_sorted: bool, descending: bool) -> str:
 
 
 def _begin() -> None:
-    for key in (_FILTER, _ORDER, _FIRST):
+    for key in (_FILTER, _ORDER, _FIRST, _COLUMNS):
         st.session_state.pop(key, None)
 
 
-def _sort() -> None:
+def _sort(first_column: int) -> None:
     """Up at first, then down, then as the rows stand."""
-    place = st.session_state[_KEY]["sort"]
+    place = first_column + st.session_state[_KEY]["sort"]
     by, descending = st.session_state.get(_ORDER) or (-1, False)
     st.session_state[_ORDER] = (place, False) if by != place else None if descending else (place, True)
     st.session_state.pop(_FIRST, None)

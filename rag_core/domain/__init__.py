@@ -98,10 +98,13 @@ from rag_core.domain.state import (
     UnfinishedDownload,
 )
 from rag_core.domain.tables import (
+    ColumnReading,
+    ColumnType,
     TableAnswer,
     TableColumn,
     TableCondition,
     TablePlan,
+    TableReading,
     TableRow,
     TableRows,
     TableView,

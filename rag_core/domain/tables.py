@@ -6,6 +6,32 @@ from dataclasses import dataclass
 from typing import Literal
 
 Comparison = Literal["is", "not", "equals", "over", "under", "within", "month"]
+ColumnType = Literal["text", "number", "date", "yes/no", "choice"]
+"""What a column can be said to hold: "choice" are words of which each is one of a few."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReading:
+    """What a person says that a column holds, and what stood above it by then."""
+
+    column: int
+    head: str
+    kind: ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class TableReading:
+    """What a person set right of how a table was read, by its number and name.
+
+    head: the row that is its head, counted from 1 on from the table's first row; 0: as read. heads: that row's cells,
+    by which a new version of the document is known to have the same table.
+    """
+
+    table: int
+    name: str
+    head: int = 0
+    heads: tuple[str, ...] = ()
+    columns: tuple[ColumnReading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +85,7 @@ class TableColumn:
     """
 
     head: str
-    kind: Literal["number", "date", "text"]
+    kind: ColumnType
     unit: str
     distinct: int
     empty: int
@@ -70,24 +96,33 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """A whole table in short: its columns, the first of `width`, and how many rows it has."""
+    """A whole table in short: some of its `width` columns, from `first_column` on, and how many rows it has.
+
+    head: the row of `top`, its first ones as they stand, that is the last of its head, from 1 on; 0: it has none.
+    reading: what a person set right of it.
+    """
 
     name: str
     rows: int
     width: int
+    first_column: int
     columns: tuple[TableColumn, ...]
+    head: int = 0
+    top: tuple[tuple[str, ...], ...] = ()
+    reading: TableReading | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
     """Some rows of a table in the order that was asked for, from `first` on, of `count` that hold what was looked for.
 
-    A very wide table is given in part: the cells of its first columns.
+    Each has the cells of some columns, from `first_column` on.
     """
 
     rows: tuple[TableRow, ...]
     first: int
     count: int
+    first_column: int = 0
 
 
 @dataclass(frozen=True, slots=True)

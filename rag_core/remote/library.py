@@ -44,6 +44,7 @@ from rag_core.remote.services import (
     RemoteMaintenance,
     RemoteSources,
     RemoteTablePlans,
+    RemoteTableViews,
 )
 from rag_core.remote.wire import Wire
 
@@ -77,6 +78,7 @@ class RemoteLibrary(Remote):
         self.maintenance = RemoteMaintenance(self._wire)
         self.sources = RemoteSources(self._wire, self._event)
         self.table_plans = RemoteTablePlans(self._wire)
+        self.table_views = RemoteTableViews(self._wire)
 
     def __enter__(self) -> RemoteLibrary:
         return self

@@ -40,6 +40,9 @@ from rag_core.domain import (
     RowProblem,
     Run,
     TablePlan,
+    TableReading,
+    TableRows,
+    TableView,
 )
 from rag_core.domain.serialiser import to_json
 from rag_core.remote.calls import ROOT, Call, Remote, answer_told, received
@@ -287,3 +290,17 @@ class RemoteTablePlans(Remote):
     def csv(self, plan: TablePlan) -> Iterator[bytes]:
         """All the rows that a plan finds, with every column, as CSV."""
         yield self._wire.bytes(f"{ROOT}/table-plans/rows", {"plan": to_json(plan)})
+
+
+class RemoteTableViews(Remote):
+    """See `TableViews`."""
+
+    names = Call("GET /documents/{document_id}/whole-tables", list[str])
+    view = Call("GET /documents/{document_id}/whole-tables/{table}", TableView, "first_column columns")
+    rows = Call(
+        "GET /documents/{document_id}/whole-tables/{table}/rows", TableRows,
+        "first limit containing by descending first_column columns",
+    )  # fmt: skip
+    correct = Call("PUT /documents/{document_id}/whole-tables/{table}/reading", NoneType, "head columns")
+    undo = Call("DELETE /documents/{document_id}/whole-tables/{table}/reading", NoneType)
+    readings = Call("GET /documents/{document_id}/whole-tables/readings", list[TableReading])

@@ -63,14 +63,15 @@ class TableCache:
         """The tables of a document; none while those of a long one are being made. Raises StoreUnavailable."""
         is_long = document.chunk_count >= LONG
         stamp = self._index.stamp(document.id) if is_long else 0
-        key = (document.id, document.added_at, document.chunk_count, document.to_recognise, stamp)
+        readings = self._storage.documents.table_readings.of(document.id)
+        key = (document.id, document.added_at, document.chunk_count, document.to_recognise, stamp, readings)
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-            tables = self._index.tables(document.id) if is_long else None
+            tables = self._index.tables(document.id, readings) if is_long else None
             if tables is None and document.chunk_count <= _MADE_AT_ONCE:
-                tables = whole_tables(self._storage.documents.pages(document.id))
+                tables = whole_tables(self._storage.documents.pages(document.id), readings)
             if tables is None:
                 return _NONE_YET
             chunks = self._storage.documents.spans([document.id]).get(document.id, np.empty((0, 3), np.int64))

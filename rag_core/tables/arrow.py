@@ -6,6 +6,7 @@ lists, so that opening a table of a million rows builds nothing.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,10 +15,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rag_core.domain import TableReading
+from rag_core.domain.serialiser import from_json, to_json
 from rag_core.tables.postings import Postings, Texts
 from rag_core.tables.table import Column, WholeTable
 
-VERSION = b"1"
+VERSION = b"2"
 _CODES, _TEXTS = pa.list_(pa.int32()), pa.list_(pa.large_string())
 _POSTINGS = pa.list_(_CODES)
 _SCHEMA = pa.schema(
@@ -25,7 +28,7 @@ _SCHEMA = pa.schema(
         "table": pa.int32(), "name": pa.string(), "head": pa.string(), "kind": pa.string(), "unit": pa.string(),
         "blank": pa.int32(), "texts": _TEXTS, "codes": _CODES, "values": pa.list_(pa.float64()), "same": _TEXTS,
         "same_codes": _POSTINGS, "words": _TEXTS, "word_codes": _POSTINGS, "pages": _CODES, "starts": _CODES,
-        "ends": _CODES, "totals": _CODES,
+        "ends": _CODES, "totals": _CODES, "by_hand": pa.string(), "told": pa.string(),
     },
     metadata={"version": VERSION},
 )  # fmt: skip
@@ -35,30 +38,42 @@ class UnreadableTables(ValueError):
     """Bytes that hold no tables, or those of another version."""
 
 
-def pack(tables: Iterable[WholeTable]) -> pa.Buffer:
-    """Tables as an Arrow file."""
+def pack(tables: Iterable[WholeTable], readings: Sequence[TableReading] = ()) -> pa.Buffer:
+    """Tables as an Arrow file, made with what a person set right of them."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, _SCHEMA) as writer:
+    schema = _SCHEMA.with_metadata({"version": VERSION, "readings": _stamp(readings)})
+    with pa.ipc.new_file(sink, schema) as writer:
         for number, table in enumerate(tables):
             for place, column in enumerate(table.columns):
                 writer.write_batch(_batch(number, table, column, is_first=place == 0))
     return sink.getvalue()
 
 
-def unpack(packed: pa.Buffer) -> list[WholeTable]:
-    """The tables of an Arrow file, whose columns stay where they are. Raises UnreadableTables."""
+def unpack(packed: pa.Buffer, readings: Sequence[TableReading] = ()) -> list[WholeTable]:
+    """The tables of an Arrow file, whose columns stay where they are.
+
+    Raises UnreadableTables, also where they were made with other readings."""
     try:
         with pa.ipc.open_file(packed) as reader:
-            if (reader.schema.metadata or {}).get(b"version") != VERSION:
+            known = reader.schema.metadata or {}
+            if known.get(b"version") != VERSION:
                 raise UnreadableTables("The tables are of another version.")
+            if known.get(b"readings") != _stamp(readings):
+                raise UnreadableTables("They were set right since.")
             batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
         tables: dict[int, list[pa.RecordBatch]] = {}
         for batch in batches:
             batch.validate(full=True)
             tables.setdefault(batch["table"][0].as_py(), []).append(batch)
         return [_table(columns) for columns in tables.values()]
-    except (pa.ArrowException, OSError, KeyError, IndexError) as error:
+    except UnreadableTables:
+        raise
+    except (pa.ArrowException, OSError, KeyError, IndexError, ValueError) as error:
         raise UnreadableTables(f"The tables cannot be read: {error}") from error
+
+
+def _stamp(readings: Sequence[TableReading]) -> bytes:
+    return json.dumps(to_json(list(readings))).encode()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +101,15 @@ def _batch(number: int, table: WholeTable, column: Column, *, is_first: bool) ->
         _listed(pa.array(column.values)), _listed(same.keys_array), _listed(same.codes), _listed(words.keys_array),
         _listed(words.codes),
         *([None] if some is None else _listed(pa.array(some, pa.int32())) for some in places),
+        [column.by_hand], [_told(table) if is_first else None],
     ]  # fmt: skip
     return pa.record_batch([pa.array(one, field.type) if isinstance(one, list) else one
                             for one, field in zip(arrays, _SCHEMA, strict=True)], schema=_SCHEMA)  # fmt: skip
+
+
+def _told(table: WholeTable) -> str:
+    """What is known of a table as a whole."""
+    return json.dumps({"head": table.head, "top": table.top, "reading": to_json(table.reading)})
 
 
 def _listed(values: pa.Array) -> pa.Array:
@@ -102,7 +123,12 @@ def _table(batches: Sequence[pa.RecordBatch]) -> WholeTable:
     pages, starts, ends, totals = (_numbers(first, name) for name in ("pages", "starts", "ends", "totals"))
     if len({len(pages), len(starts), len(ends), len(totals), *(len(column.codes) for column in columns)}) != 1:
         raise UnreadableTables("The columns of a table differ in length.")
-    return WholeTable(columns, pages, starts, ends, totals.astype(bool), first["name"][0].as_py())
+    told = json.loads(first["told"][0].as_py())
+    top = tuple(map(tuple, told["top"]))
+    reading = from_json(TableReading, told["reading"]) if told["reading"] else None
+    return WholeTable(
+        columns, pages, starts, ends, totals.astype(bool), first["name"][0].as_py(), told["head"], top, reading
+    )  # fmt: skip
 
 
 def _column(batch: pa.RecordBatch) -> Column:
@@ -110,7 +136,7 @@ def _column(batch: pa.RecordBatch) -> Column:
     if len(texts) != len(values) or (len(codes) and not (int(codes.min()) >= 0 and int(codes.max()) < len(texts))):
         raise UnreadableTables("A column has cells that are not there.")
     return _MappedColumn(
-        **{name: batch[name][0].as_py() for name in ("head", "kind", "unit", "blank")},
+        **{name: batch[name][0].as_py() for name in ("head", "kind", "unit", "blank", "by_hand")},
         texts=Texts(texts), codes=codes, values=values,
         same=Postings(batch["same"][0].values, batch["same_codes"][0].values),
         words=Postings(batch["words"][0].values, batch["word_codes"][0].values),

@@ -24,7 +24,7 @@ def in_short(column: Column) -> TableColumn:
     empty = int(np.count_nonzero(column.codes == column.blank)) if column.blank >= 0 else 0
     distinct = len(column.texts) - (column.blank >= 0)
     least, most, mean = _ends(column) if column.kind != "text" else ("", "", "")
-    return TableColumn(column.head, column.kind, column.unit, distinct, empty, least, most, mean)
+    return TableColumn(column.head, column.by_hand or column.kind, column.unit, distinct, empty, least, most, mean)
 
 
 def _ends(column: Column) -> tuple[str, str, str]:

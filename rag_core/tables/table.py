@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_core.domain import Page
+from rag_core.domain import ColumnType, Page, TableReading
 from rag_core.tables.postings import Codes, Postings
-from rag_core.tables.values import Numbers, dates_in, numbers_in, says_nothing
+from rag_core.tables.readings import GROUP, MOST_TOP, Fitted, at_top, fitted, heads_of
+from rag_core.tables.values import Numbers, dates_in, numbers_in, says_nothing, yes_or_no
 from rag_core.text.stems import fold, stem
 from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, runs_of_rows
 
@@ -28,6 +29,7 @@ _CHOICE = 0.34  # of a column's rows, as many different cells as there are at mo
 _TOTAL = frozenset(("total", "totals", "sum", "subtotal", "grand total", "gesamt", "summe", "total général", "somme"))
 _LONGEST, _MOST_LETTERS = 12, 200  # words and letters of a cell that is a value, and no text
 """Longer cells are looked for nowhere."""
+_MOST_ABOVE = 30  # lines above a table that are looked at
 
 
 def normalised(text: str) -> str:
@@ -40,7 +42,7 @@ class Column:
     """A column of n rows. texts: the distinct cells; codes: which of these each row has, int32 (n,).
 
     values: what each distinct cell is worth, in days since 1970 where it is a date, NaN where it is nothing. blank: the
-    code of the empty cell, -1 where none is empty.
+    code of the empty cell, -1 where none is empty. by_hand: what a person says that it holds, "" as read.
     """
 
     head: str
@@ -50,11 +52,13 @@ class Column:
     values: Numbers
     unit: str = ""
     blank: int = -1
+    by_hand: ColumnType | Literal[""] = ""
 
     @cached_property
     def by_text(self) -> Postings:
         """The distinct cells that are values, and no texts, by their words."""
-        return Postings.of(self._said())
+        said = self._said()
+        return Postings.of({*said, *self._answers()} if self.by_hand == "yes/no" else said)
 
     @cached_property
     def by_word(self) -> Postings:
@@ -66,6 +70,17 @@ class Column:
         for code, text in enumerate(self.texts):
             if text and len(text) <= _MOST_LETTERS and (words := normalised(text)).count(" ") < _LONGEST:
                 yield words, code
+
+    def _answers(self) -> Iterator[tuple[str, int]]:
+        """Cells of yes and no by these words, and those of yes by the head: "paid"."""
+        known = [yes_or_no(text) for text in self.texts]
+        if False not in known and self.blank >= 0:  # a mark, or nothing
+            known[self.blank] = False
+        for code, is_yes in enumerate(known):
+            if is_yes is not None:
+                yield ("yes" if is_yes else "no"), code
+            if is_yes and (head := normalised(self.head)):
+                yield head, code
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -81,6 +96,8 @@ class Column:
     @cached_property
     def variety(self) -> Literal["key", "choice", "many"]:
         """Whether each row has a cell of its own, or many share one of a few."""
+        if self.by_hand in ("choice", "yes/no"):
+            return "choice"
         if self.is_key:
             return "key"
         return "choice" if len(self.texts) <= _CHOICE * len(self.codes) else "many"
@@ -103,7 +120,8 @@ class Column:
 class WholeTable:
     """Rows under one head. pages, starts, ends: where each row stands, int32 (n,). totals: rows that sum up others.
 
-    name: what stands above it; "" where nothing does.
+    name: what stands above it; "" where nothing does. top: its first rows as they stand, head: which of them is the
+    last of its head, from 1 on. reading: what a person set right of it, as far as it still fits.
     """
 
     columns: tuple[Column, ...]
@@ -112,6 +130,9 @@ class WholeTable:
     ends: Codes
     totals: Mask
     name: str = ""
+    head: int = 0
+    top: tuple[tuple[str, ...], ...] = ()
+    reading: TableReading | None = None
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -135,45 +156,130 @@ class _Cells:
 
 
 class _Rows:
-    """A table being read. places: page, begin and end of each row, one behind the other."""
+    """A table being read. again: the rows that are its head as read, said again every few rows; above: the lines over
+    it; number: which of the document's tables it is."""
 
-    def __init__(self, heads: Sequence[tuple[str, ...]], name: str) -> None:
-        self.heads, self.name = heads, name
-        self.columns = [_Cells() for _ in range(max(map(len, heads), default=0))]
-        self.places, self.totals = array("i"), array("b")
+    def __init__(
+        self, again: Sequence[tuple[str, ...]], above: Sequence[str], number: int, readings: Sequence[TableReading]
+    ) -> None:
+        self.again, self.above = tuple(again), tuple(above)
+        self._number, self._readings = number, readings
+        self._top: list[tuple[tuple[str, ...], tuple[int, int, int]]] = []
+        self._fitted: Fitted | None = None
+        self._columns: list[_Cells] = []
+        self._groups, self._group, self._is_grouped = _Cells(), "", False
+        self._places, self._totals = array("i"), array("b")
 
-    def add(self, row: Sequence[str], place: tuple[int, int, int]) -> None:
-        """One more row; cells at its end may be missing."""
-        self.columns += [_Cells(len(self.totals)) for _ in range(len(row) - len(self.columns))]
-        for number, cells in enumerate(self.columns):
-            cells.add(row[number] if number < len(row) else "")
-        self.places.extend(place)
-        self.totals.append(normalised(next(filter(None, row), "")) in _TOTAL)
+    @property
+    def name(self) -> str:
+        """What stands right above it."""
+        return self.above[-1] if self.above else ""
+
+    def add(self, row: tuple[str, ...], place: tuple[int, int, int]) -> None:
+        """One more row, those of its head too; cells at its end may be missing."""
+        if self._fitted is not None:
+            self._add(row, place)
+            return
+        self._top.append((row, place))
+        if len(self._top) == MOST_TOP:
+            self._begin()
 
     def whole(self) -> WholeTable | None:
         """All of it; None where it has no rows or one column."""
-        if len(self.columns) < 2 or not self.totals:
+        known = self._fitted or self._begin()
+        if len(self._columns) < 2 or not self._totals:
             return None
-        heads = _heads(self.heads, len(self.columns))
-        columns = tuple(_column(head, cells) for head, cells in zip(heads, self.columns, strict=True))
-        where = np.array(self.places, np.int32).reshape(-1, 3)
-        return WholeTable(columns, where[:, 0], where[:, 1], where[:, 2], np.array(self.totals, bool), self.name)
+        kinds = {one.column: one.kind for one in known.reading.columns} if known.reading else {}
+        heads = heads_of(known.heads, len(self._columns))
+        columns = [_column(head, cells, kinds.get(place, ""))
+                   for place, (head, cells) in enumerate(zip(heads, self._columns, strict=True))]  # fmt: skip
+        if self._is_grouped:
+            columns.append(_column(GROUP, self._groups, kinds.get(len(columns), "")))
+        where = np.array(self._places, np.int32).reshape(-1, 3)
+        top = tuple(at_top(row) for row, _ in self._top)
+        return WholeTable(
+            tuple(columns), where[:, 0], where[:, 1], where[:, 2], np.array(self._totals, bool), self.name,
+            known.head, top, known.reading,
+        )  # fmt: skip
+
+    def _begin(self) -> Fitted:
+        """Its head is known now."""
+        rows = [row for row, _ in self._top]
+        self._fitted = known = fitted(self._readings, self._number, self.name, rows, len(self.again))
+        self._columns = [_Cells() for _ in range(max(map(len, known.heads), default=0))]
+        body = self._top[known.head :]
+        self._is_grouped = bool(body) and len(body[0][0]) == 1
+        for row, place in body:
+            self._add(row, place)
+        return known
+
+    def _add(self, row: tuple[str, ...], place: tuple[int, int, int]) -> None:
+        if len(row) == 1:  # it names those below it, where it is not said of a row that is empty
+            self._is_grouped = self._is_grouped or row[0].endswith(":")
+            self._group = row[0].rstrip(": ") if self._is_grouped else ""
+            return
+        self._columns += [_Cells(len(self._totals)) for _ in range(len(row) - len(self._columns))]
+        for number, cells in enumerate(self._columns):
+            cells.add(row[number] if number < len(row) else "")
+        self._groups.add(self._group)
+        self._places.extend(place)
+        self._totals.append(normalised(next(filter(None, row), "")) in _TOTAL)
 
 
-def whole_tables(pages: Sequence[Page]) -> list[WholeTable]:
-    """The tables in the texts of a document's pages, which say a long one's head again every few rows.
+class _Tables:
+    """The tables of a document being read, one behind the other."""
+
+    def __init__(self, readings: Sequence[TableReading]) -> None:
+        self._found: list[WholeTable] = []
+        self._last: _Rows | None = None
+        self._readings = readings
+
+    def take(self, page: int, lines: Sequence[tuple[int, str]], above: tuple[str, ...]) -> None:
+        """Add the rows of a run of lines to the table whose head they repeat, or as a new one."""
+        cells = [tuple(line[start:end] for start, end in cell_spans(line)) for _, line in lines]
+        last, first = self._last, 0
+        # Another title between parts what looks alike; that of a head is said again with it.
+        if last and _ends_with(last.above, above) and cells[: len(last.again)] == [*last.again]:
+            first = len(last.again)
+        else:
+            count = count_heads(cells)
+            while count > 1 and len(cells[count - 1]) == 1:  # the name of the first group
+                count -= 1
+            last = self._next(cells[:count], above)
+        for (start, line), row in zip(lines[first:], cells[first:], strict=True):
+            last.add(row, (page, start, start + len(line)))
+
+    def all(self) -> list[WholeTable]:
+        """Those that were found."""
+        self._close()
+        return self._found
+
+    def _next(self, heads: Sequence[tuple[str, ...]], above: Sequence[str]) -> _Rows:
+        self._close()
+        self._last = _Rows(heads, above, len(self._found), self._readings)
+        return self._last
+
+    def _close(self) -> None:
+        if self._last and (table := self._last.whole()) is not None:
+            self._found.append(table)
+        self._last = None
+
+
+def whole_tables(pages: Sequence[Page], readings: Sequence[TableReading] = ()) -> list[WholeTable]:
+    """The tables in the texts of a document's pages, which say a long one's head again every few rows, with what a
+    person set right.
 
     One with fewer than two columns is none.
     """
-    found: list[_Rows] = []
+    found = _Tables(readings)
     for page in pages:
         lines = list(lines_of(page.text)) if _CELLS.search(page.text) else []
         behind = 0
         for first, last in runs_of_rows(lines):
             rows = [(start, line) for start, line in lines[first:last] if not is_rule(line)]
-            _take(found, page.number, rows, _name(lines[behind:first]))
+            found.take(page.number, rows, _above(lines[behind:first]))
             behind = last
-    return [table for one in found if (table := one.whole()) is not None]
+    return found.all()
 
 
 def table_of(
@@ -183,41 +289,40 @@ def table_of(
 
     Raises ValueError where it has no rows, or one column.
     """
-    read = _Rows([tuple(heads)], name)
+    read = _Rows([tuple(heads)], (name,), 0, ())
+    read.add(tuple(heads), (0, 0, 0))
     for row, place in zip(rows, places, strict=True):
-        read.add(row[: len(heads)], place)
+        read.add(tuple(row[: len(heads)]), place)
     if (table := read.whole()) is None:
         raise ValueError("A table has rows and columns.")
     return table
 
 
-def _take(found: list[_Rows], page: int, lines: Sequence[tuple[int, str]], name: str) -> None:
-    """Add the rows of a run of lines to the table whose head they repeat, or as a new one."""
-    cells = [tuple(line[start:end] for start, end in cell_spans(line)) for _, line in lines]
-    goes_on = bool(found) and not name and cells[: len(found[-1].heads)] == found[-1].heads
-    if not goes_on:  # a title between parts what looks alike
-        found.append(_Rows(cells[: count_heads(cells)], name))
-    count = len(found[-1].heads)
-    for (start, line), row in zip(lines[count:], cells[count:], strict=True):
-        if len(row) > 1:  # one cell names a group of rows
-            found[-1].add(row, (page, start, start + len(line)))
+def _above(lines: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """The last of the lines that stand above a table."""
+    return tuple(line for _, text in lines[-_MOST_ABOVE:] if (line := text.strip()) and "\t" not in text)
 
 
-def _heads(rows: Sequence[Sequence[str]], width: int) -> tuple[str, ...]:
-    """One head for each column, of all the rows above it; one that has none is called by its number."""
-    parts = [[row[place] for row in rows if place < len(row) and row[place]] for place in range(width)]
-    return tuple(" ".join(dict.fromkeys(part)) for part in parts)
+def _ends_with(lines: tuple[str, ...], last: tuple[str, ...]) -> bool:
+    return not last or lines[-len(last) :] == last
 
 
-def _name(lines: Sequence[tuple[int, str]]) -> str:
-    """What stands right above a table."""
-    return next((text.strip() for _, text in reversed(lines) if text.strip() and "\t" not in text), "")
-
-
-def _column(head: str, cells: _Cells) -> Column:
+def _column(head: str, cells: _Cells, by_hand: ColumnType | Literal[""] = "") -> Column:
     codes, texts = np.array(cells.codes, np.int32), tuple(cells.known)
-    kind, values, unit = _typed(texts, np.bincount(codes, minlength=len(texts)).tolist())
-    return Column(head, texts, codes, kind, values, unit, cells.known.get("", -1))
+    if by_hand:
+        kind, values, unit = _as_said(texts, by_hand)
+    else:
+        kind, values, unit = _typed(texts, np.bincount(codes, minlength=len(texts)).tolist())
+    return Column(head, texts, codes, kind, values, unit, cells.known.get("", -1), by_hand)
+
+
+def _as_said(texts: Sequence[str], by_hand: ColumnType) -> tuple[Kind, Numbers, str]:
+    """What each distinct cell of a column is worth, of which a person says what it holds."""
+    if by_hand == "number":
+        return "number", *numbers_in(texts)
+    if by_hand == "date":
+        return "date", dates_in(texts), ""
+    return "text", np.full(len(texts), np.nan), ""
 
 
 def _typed(texts: Sequence[str], counts: Sequence[int]) -> tuple[Kind, Numbers, str]:

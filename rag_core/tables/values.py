@@ -19,6 +19,8 @@ _NUMBER = re.compile(
 _GAPS = re.compile(r"[\s'’]")
 _POWER = re.compile(r"[+-]?\d+(?:\.\d+)?[eE][+-]?\d{1,3}")
 _NOTHING = frozenset(("", "nan", "na", "n/a", "n.a.", "n.a", "#n/a", "null", "none", "nil", "unknown", "?"))
+_YES = frozenset(("yes", "y", "true", "1", "x", "✓", "✔", "☑", "on", "ja", "wahr", "oui", "vrai", "si", "sí", "sim"))
+_NO = frozenset(("no", "n", "false", "0", "✗", "✘", "☐", "off", "nein", "falsch", "non", "faux", "não", "nee", "nej"))
 _DECIMAL_COMMA = re.compile(r"(?:^|\D)\d{1,3}(?:\.\d{3})*,\d{1,2}(?!\d)|,\d{4,}")
 _ISO = re.compile(r"((?:1[5-9]|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][\d:.]+Z?)?")
 _NUMERIC = re.compile(r"(\d{1,2})[-/. ]{1,2}(\d{1,2})[-/. ]{1,2}((?:1[5-9]|20)\d\d|\d\d)(?:[T ][\d:.]+)?")
@@ -64,6 +66,12 @@ def _finite(value: float, unit: str) -> tuple[float, str] | None:
 def says_nothing(text: str) -> bool:
     """Whether a cell stands for a value that is missing: it is empty, a stroke, "NaN", "n/a"."""
     return text.strip(" -–—").casefold() in _NOTHING
+
+
+def yes_or_no(text: str) -> bool | None:
+    """Whether a cell says yes or no; None where it says neither."""
+    word = text.strip(" .").casefold()
+    return True if word in _YES else False if word in _NO else None
 
 
 def writes_decimal_comma(texts: Sequence[str]) -> bool:

@@ -66,3 +66,28 @@ def test_rows_are_sorted_narrowed_and_turned_over_and_one_opens(
     page.get_by_placeholder("Rows that contain").fill("nowhere")
     page.keyboard.press("Enter")
     expect(words).to_have_text("No row of 120 contains that.")
+
+
+def test_how_a_table_is_read_is_set_right_and_taken_back(open_page: Open, server: Server) -> None:
+    open_page()
+    add_sheet(server, "ledger.csv", "Harbour,Ledger,Draft", [["Parcel", "Port", "Weight"], *(row[:3] for row in ROWS)])
+    with urllib.request.urlopen(f"{server.url}/api/v1/documents") as found:
+        ledger = next(one for one in json.load(found)["documents"] if "ledger.csv" in one["sources"])
+    page = open_page(f"?d={ledger['id']}")
+    heads = page.locator(".grid th")
+    expect(heads.nth(0)).to_contain_text("Harbour")
+    page.get_by_role("button", name="Correct").click()
+    page.get_by_label("Head row").click()
+    page.get_by_role("option", name="2: Parcel").click()
+    expect(heads.nth(0)).to_contain_text("Parcel")
+    idle(page)
+    if not page.get_by_label("It holds").is_visible():
+        page.get_by_role("button", name="Correct").click()
+    page.get_by_label("It holds").click()
+    page.get_by_role("option", name="One of a few").click()
+    expect(heads.nth(0)).to_contain_text("Choice")
+    idle(page)
+    if not page.get_by_role("button", name="As read").is_visible():
+        page.get_by_role("button", name="Correct").click()
+    page.get_by_role("button", name="As read").click()
+    expect(heads.nth(0)).to_contain_text("Harbour")

@@ -15,13 +15,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from accelerator.atomic import write_atomically
-from rag_core.domain import Finding, Page
+from rag_core.domain import Document, Finding, Page, TableReading
 from rag_core.errors import StoreUnavailable
 from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
 from rag_core.storage.indexes.base import DerivedIndex, IndexContext
 from rag_core.storage.indexes.comparison import Comparison
 from rag_core.storage.postgres.contents import IndexedDocument
 from rag_core.tables.arrow import UnreadableTables, pack, unpack
+from rag_core.tables.doubts import table_notes
 from rag_core.tables.table import WholeTable, whole_tables
 
 _log = logging.getLogger(__name__)
@@ -41,12 +42,13 @@ class TableIndex(DerivedIndex):
         super().__init__(surroundings)
         self._folder = surroundings.folder / "tables"
         self._process = LowPriorityProcess()
+        self._wake = surroundings.wake
         self._judged = threading.Event()
 
-    def tables(self, document_id: str) -> list[WholeTable] | None:
-        """The tables of a long document; None while they are being made. Raises StoreUnavailable."""
+    def tables(self, document_id: str, readings: Sequence[TableReading] = ()) -> list[WholeTable] | None:
+        """The tables of a long document, read so; None while they are being made. Raises StoreUnavailable."""
         try:
-            return _opened(self._path(document_id))
+            return _opened(self._path(document_id), readings)
         except FileNotFoundError:
             return None
         except (OSError, UnreadableTables) as error:
@@ -61,6 +63,17 @@ class TableIndex(DerivedIndex):
         except OSError:
             return 0
 
+    def read_anew(self, document: Document) -> None:
+        """Make the tables of a document anew, of which something was set right; those of a long one in the background.
+
+        Raises StoreUnavailable."""
+        if document.chunk_count < LONG:
+            self._note(document)
+            return
+        self._path(document.id).unlink(missing_ok=True)
+        self._log.queue([self.name], [document.id])
+        self._wake()
+
     def prepare(self) -> None:
         """Begin anew where its folder is gone."""
         if not self._judged.is_set():
@@ -70,15 +83,22 @@ class TableIndex(DerivedIndex):
             self._judged.set()
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
-        """Write the tables of those that are long, in a process of low priority. Raises StoreUnavailable."""
+        """Write the tables of those that are long, in a process of low priority, and note what is doubtful about any.
+        Raises StoreUnavailable."""
+        known = self._documents.some([document.id for document in documents])
         for document in documents:
             if len(document.chunks) < LONG:
                 self._path(document.id).unlink(missing_ok=True)
+                self._note(known.get(document.id))
                 continue
+            readings = self._documents.table_readings.of(document.id)
             try:
-                self._process(write_tables, self._path(document.id), self._documents.pages(document.id))
+                notes = self._process(
+                    write_tables, self._path(document.id), self._documents.pages(document.id), readings
+                )  # fmt: skip
             except (OSError, ProcessEnded) as error:
                 raise StoreUnavailable(f"The tables of {document.title} cannot be kept: {error}") from error
+            self._documents.table_readings.note(document.id, notes if _is_noted(known.get(document.id)) else [])
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove the files of documents."""
@@ -101,7 +121,7 @@ class TableIndex(DerivedIndex):
         for item in comparison.ready():
             if item.chunk_count >= LONG and item.id not in waiting:
                 try:
-                    _opened(self._path(item.id))
+                    _opened(self._path(item.id), self._documents.table_readings.of(item.id))
                 except (OSError, UnreadableTables) as error:
                     yield comparison.finding(self.label, item.id, f"The file of its tables cannot be used: {error}")
 
@@ -127,6 +147,13 @@ class TableIndex(DerivedIndex):
         """End a file's making."""
         self._process.close()
 
+    def _note(self, document: Document | None) -> None:
+        """Say what is doubtful about the tables of a document that is short."""
+        if document is not None and _is_noted(document):
+            readings = self._documents.table_readings.of(document.id)
+            tables = whole_tables(self._documents.pages(document.id), readings)
+            self._documents.table_readings.note(document.id, table_notes(tables, readings))
+
     def _path(self, document_id: str) -> Path:
         return self._folder / f"{document_id}.arrow"
 
@@ -136,17 +163,26 @@ class TableIndex(DerivedIndex):
         return {}
 
 
-def write_tables(path: Path, pages: Sequence[Page]) -> None:
-    """Write the tables of a document's pages, with their checksum behind them. Raises OSError."""
-    packed = pack(whole_tables(pages))
+def write_tables(path: Path, pages: Sequence[Page], readings: Sequence[TableReading] = ()) -> list[str]:
+    """Write the tables of a document's pages, with their checksum behind them. Returns what is doubtful about them.
+
+    Raises OSError."""
+    tables = whole_tables(pages, readings)
+    packed = pack(tables, readings)
     write_atomically(path, [packed, zlib.crc32(packed).to_bytes(_SUM_BYTES, "little")])
+    return table_notes(tables, readings)
 
 
-def _opened(path: Path) -> list[WholeTable]:
+def _is_noted(document: Document | None) -> bool:
+    """Whether its tables are what it is: of prose, what a table lacks is no matter."""
+    return document is not None and document.is_sheet
+
+
+def _opened(path: Path, readings: Sequence[TableReading]) -> list[WholeTable]:
     """The tables of a file, mapped. Raises OSError, UnreadableTables."""
     with pa.memory_map(str(path)) as mapped:
         whole = mapped.read_buffer()
     packed = whole.slice(0, max(whole.size - _SUM_BYTES, 0))
     if zlib.crc32(packed) != int.from_bytes(whole.slice(packed.size), "little"):
         raise UnreadableTables("Its checksum is another.")
-    return unpack(packed)
+    return unpack(packed, readings)

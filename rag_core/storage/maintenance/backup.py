@@ -42,7 +42,7 @@ TABLES = (
     "left_out_sources", "pages", "chunks", "conversations", "messages",
     "citations", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
     "document_summaries", "chunk_clusters", "document_clusters", "document_memberships", "recognised_pages",
-    "chunk_edits",
+    "chunk_edits", "table_readings",
 )  # fmt: skip
 # What is on its way, or rebuilt, or of this machine alone, as keys are: not in an archive.
 PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs", "job_owners", "access_keys",

@@ -36,10 +36,11 @@ from rag_core.storage.postgres.rows import (
     mark_stored,
     withdraw,
 )
+from rag_core.storage.postgres.table_readings import TableReadingStore, inherit_readings
 
 _DOCUMENT = f"""
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, {AUTHORS} AS authors, {YEAR} AS year,
-           language, sections, notes, error, help, added_at, card,
+           language, sections, notes || table_notes AS notes, error, help, added_at, card,
            (SELECT count(*) FROM recognised_pages WHERE document_id = documents.id AND NOT in_place) AS to_recognise,
            ARRAY(SELECT tag FROM document_tags WHERE document_id = documents.id ORDER BY lower(tag)) AS tags,
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id GROUP BY name
@@ -66,6 +67,7 @@ class DocumentStore:
         self.recognition = RecognitionStore(database, self._forget)
         self.edits = EditStore(database, self._forget)
         self.removals = RemovalStore(database, self._forget)
+        self.table_readings = TableReadingStore(database, self._forget)
 
     @retried
     def accept(self, window: Sequence[Accepted]) -> None:
@@ -116,6 +118,7 @@ class DocumentStore:
             )
             replaced = withdraw(connection, [item.document_id for item in batch if item.replaces])
             batch = mark_stored(connection, keep_edits(connection, batch, profile), profile)
+            inherit_readings(connection, [item.document_id for item in batch])
             copy_pages(connection, batch)
             copy_chunks(connection, batch)
             note_recognition(connection, batch)

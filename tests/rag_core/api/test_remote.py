@@ -408,3 +408,26 @@ def test_a_question_is_asked_of_the_server_at_once(note: list[str]) -> None:
     )
     assert shown.stdout.startswith("  Planned: ")
     assert "[1] handbook, page 1:" in shown.stdout
+
+
+def test_a_table_is_looked_at_and_how_it_is_read_set_right(any_library: Library, served: Served) -> None:
+    rows = [f"{100 + row},{('Riga', 'Turku')[row % 2]},{row}" for row in range(40)]
+    text = "\n".join(["Harbour,Ledger,Draft", "Parcel,Port,Weight", *rows])
+    document, views = add_text(served.library, "parcels.csv", text).id, any_library.table_views
+    assert views.names(document) == [""]
+    assert [column.head for column in views.view(document, 0, first_column=1, columns=1).columns] == ["Ledger"]
+    views.correct(document, 0, head=2, columns={0: "text"})
+    assert [(column.head, column.kind) for column in views.view(document, 0).columns][:2] == [
+        ("Parcel", "text"), ("Port", "text"),
+    ]  # fmt: skip
+    found = views.rows(document, 0, limit=2, by=2, descending=True, first_column=1)
+    assert ([row.cells for row in found.rows], found.first_column) == ([("Turku", "39"), ("Riga", "38")], 1)
+    assert [reading.head for reading in views.readings(document)] == [2]
+    with pytest.raises((ValueError, LecternError)):
+        views.correct(document, 0, head=99)
+    views.undo(document, 0)
+    assert views.view(document, 0).columns[0].head == "Harbour"
+    any_library.remove(document)
+    for asked in (lambda: views.view(document, 0), lambda: views.rows(document, 0), lambda: views.undo(document, 0)):
+        with pytest.raises(KeyError):
+            asked()
