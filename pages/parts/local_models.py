@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.parts import formatting, models, resources
 from pages.parts.refreshing import failure, watched
-from rag_core.domain import Machine, ModelFile
+from rag_core.domain import Machine, ModelFile, RuntimeTrial
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
@@ -24,7 +26,8 @@ def told(found: Machine) -> str:
     """A machine in words."""
     memory = f"{formatting.size(found.memory_bytes)} of memory, {formatting.size(found.free_bytes)} free."
     if not found.device:
-        return f"{memory} {found.missing}"
+        usual = "OpenVINO is ready for models of the kinds Llama and Qwen; others need llama.cpp. "
+        return f"{memory} {usual if found.openvino else ''}{found.missing}"
     where = "the graphics card" if found.device == "GPU" else "the processor"
     return f"{memory} llama.cpp is ready: local models run on {where}."
 
@@ -62,6 +65,8 @@ def _row(library: Library, file: ModelFile, number: int, *, chosen: bool) -> Non
             mark += " :blue-badge[In memory]" if file.loaded else ""
             st.markdown(f"**{formatting.plain(file.name)}**{mark}")
             st.caption(described(file))
+            if file.trials:
+                st.caption(formatting.plain(pace(file.trials)))
         if not file.problem and not chosen:
             told = f"Let {formatting.plain(file.name)} answer"
             st.button("Use", key=f"models_use_{number}", help=told, on_click=_use, args=(file.id,))
@@ -87,6 +92,19 @@ def described(file: ModelFile) -> str:
     needs = f"needs about {formatting.size(file.memory_bytes)}"
     fits = "fits into memory" if file.fits else ":orange[more than is free now]"
     return " · ".join(part for part in (*parts, f"{needs}: {fits}") if part)
+
+
+def pace(trials: Sequence[RuntimeTrial]) -> str:
+    """How fast each runtime was, the one that opens the file first."""
+    return "; ".join(_pace(trial, first=not place) for place, trial in enumerate(trials)) + "."
+
+
+def _pace(trial: RuntimeTrial, *, first: bool) -> str:
+    if trial.problem:
+        return trial.problem.rstrip(".")
+    threads = f" on {formatting.count(trial.threads, 'thread')}" if trial.threads else ""
+    speed = f"read {trial.read_per_s:,.0f} tokens/s, wrote {trial.written_per_s:,.1f}"
+    return f"{'Opened' if first else 'tried'} by {trial.runtime}{threads}: {speed}"
 
 
 def _use(model_id: str) -> None:

@@ -93,6 +93,7 @@ from rag_core.domain.state import (
     ModelStatus,
     Progress,
     Report,
+    RuntimeTrial,
     SuggestedModel,
     TargetProfile,
     UnfinishedDownload,

@@ -19,11 +19,26 @@ class ModelStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class RuntimeTrial:
+    """How fast a runtime of GGUF files was on this machine, tokens a second of a prompt and of an answer.
+
+    `threads` is 0 where the runtime chose; `problem` says why it cannot open the file.
+    """
+
+    runtime: str
+    threads: int = 0
+    read_per_s: float = 0.0
+    written_per_s: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFile:
     """A GGUF file in the models folder, by what it says of itself; `problem` says why it cannot be used.
 
     `context_tokens` is what it was made for, `memory_bytes` about what it takes with the context of the settings;
-    `fits` says whether that much is free. `loaded`: it is in memory now.
+    `fits` says whether that much is free. `loaded`: it is in memory now. `trials`: of each runtime that was tried, the
+    one that opens the file first.
     """
 
     id: str
@@ -38,16 +53,22 @@ class ModelFile:
     fits: bool = False
     loaded: bool = False
     problem: str = ""
+    trials: tuple[RuntimeTrial, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What models have to run on. `device` says where their layers go, "" where `missing` says why they cannot run."""
+    """What models have to run on.
+
+    `device` says where llama.cpp computes, "" where `missing` says why it cannot. `openvino`: OpenVINO GenAI is there,
+    which opens the commoner model files as well.
+    """
 
     memory_bytes: int
     free_bytes: int
     device: str
     missing: str = ""
+    openvino: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from rag_core.domain import ModelStatus
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable
 from rag_core.models.messages import ChatMessage, Delta, Request, Usage, never
-from rag_core.models.texts import until_stop, without_thoughts
+from rag_core.models.texts import until_loop, until_stop, without_thoughts
 from rag_core.settings import Settings
 from rag_core.text.invisible import visible
 
@@ -175,7 +175,7 @@ class ChatModel(ABC):
         try:
             with closing(self._generate(replace(request, cancelled=patience))) as pieces:
                 shown = without_thoughts(_shown(pieces, usages, patience), thinking=self._thinks_first)
-                for text in until_stop(shown, request.stop):
+                for text in until_loop(until_stop(shown, request.stop)):
                     written += text
                     yield Delta(text)
         except Cancelled as error:
@@ -193,6 +193,11 @@ class ChatModel(ABC):
             if not self._closed:
                 self._closed = True
                 self._free()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
 
     @property
     def busy(self) -> bool:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 
-from rag_core.domain import ModelStatus
 from rag_core.errors import ModelUnavailable
 from rag_core.paths import IS_CHECKOUT
 
@@ -22,18 +21,6 @@ INSTALL_LLAMA = (
 )
 # Told to whoever may ask for an answer, so the folder's place on the machine is not in it.
 _PUT = "Put a .gguf file into the models folder (LECTERN_MODELS_DIR)."
-
-
-def gguf_statuses(folder: Path) -> tuple[ModelStatus, ...]:
-    """The GGUF files of a folder; one entry that says what to do where there is none."""
-    try:
-        files = gguf_files(folder)
-    except OSError as error:
-        return (ModelStatus("gguf", "Local model", False, f"The models folder cannot be read: {error.strerror}."),)
-    if not files:
-        return (ModelStatus("gguf", "Local model", False, f"No model file yet. Put a .gguf file into {folder}."),)
-    missing = llama_missing()
-    return tuple(_gguf_status(path, missing) for path in files)
 
 
 def gguf_files(folder: Path) -> list[Path]:
@@ -65,15 +52,6 @@ def device() -> str:
     except (ImportError, OSError, RuntimeError):
         return ""
     return "GPU" if llama_cpp.llama_supports_gpu_offload() else "processor"
-
-
-def _gguf_status(path: Path, missing: str) -> ModelStatus:
-    reason = missing
-    try:
-        gguf_path(path.name, path.parent)
-    except ModelUnavailable as error:
-        reason = f"{error} {error.help}".strip()
-    return ModelStatus(f"{GGUF_PREFIX}{path.name}", path.stem, not reason, reason)
 
 
 def gguf_path(name: str, folder: Path) -> Path:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from rag_core.errors import ModelUnavailable
+from rag_core.models.gguf_files import check_gguf
 
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _TEXT, _LIST = 8, 9
@@ -24,13 +28,16 @@ _QUANTISATIONS = {
     29: "IQ2_M", 30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4",
 }  # fmt: skip
 _BYTES_OF_A_CACHED_NUMBER = 2
+_TOKEN_KINDS, _CONTROL, _INT32 = "tokenizer.ggml.token_type", 3, (5).to_bytes(4, "little")
+_BEGINNING = ("llama3", "llama-v3", "llama-bpe")  # vocabularies whose texts begin with a token, unless they say not
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
     """What is known of a model. `context_tokens` is what it was made for, 0 where the file does not say.
 
-    `cache_bytes_per_token` is what llama.cpp keeps for each token of the context.
+    `cache_bytes_per_token` is what llama.cpp keeps for each token of the context. `vocabulary` is its kind,
+    `control_tokens` are those that no text may spell; `adds_begin`: a text begins with a token of its own.
     """
 
     name: str
@@ -39,6 +46,26 @@ class Header:
     context_tokens: int
     has_template: bool
     cache_bytes_per_token: int
+    vocabulary: str = ""
+    chat_template: str = ""
+    end_token: int = -1
+    adds_begin: bool = False
+    control_tokens: tuple[int, ...] = ()
+
+
+def header_of(path: Path) -> Header:
+    """The header of a file as it is now, read once. Raises ModelUnavailable."""
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise ModelUnavailable(f"The model file {path.name} cannot be read: {error.strerror}.") from error
+    return _header_of(path, about.st_size, about.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _header_of(path: Path, size_bytes: int, changed_ns: int) -> Header:
+    check_gguf(path)
+    return read_header(path)
 
 
 def read_header(path: Path) -> Header:
@@ -67,11 +94,27 @@ def read_header(path: Path) -> Header:
         cache_bytes_per_token=(
             number("block_count") * number("attention.head_count_kv", heads) * each * _BYTES_OF_A_CACHED_NUMBER
         ),
+        **_about_tokens(values),
     )
 
 
+def _about_tokens(values: Mapping[str, object]) -> dict[str, Any]:
+    """What the file says of its vocabulary."""
+    end, begins = values.get("tokenizer.ggml.eos_token_id"), values.get("tokenizer.ggml.add_bos_token")
+    kinds = values.get(_TOKEN_KINDS)
+    return {
+        "vocabulary": str(values.get("tokenizer.ggml.model", "")),
+        "chat_template": str(values.get("tokenizer.chat_template", "")),
+        "end_token": end if isinstance(end, int) else -1,
+        "adds_begin": bool(begins) if begins is not None else values.get("tokenizer.ggml.pre") in _BEGINNING,
+        "control_tokens": tuple(place for place, kind in enumerate(kinds) if kind == _CONTROL)
+        if isinstance(kinds, tuple)
+        else (),
+    }
+
+
 def _values(data: mmap.mmap) -> dict[str, object]:
-    """Keys with their values, without lists."""
+    """Keys with their values; of lists only the one of tokens' kinds."""
     if data[:4] != b"GGUF":
         raise ValueError("no GGUF file")
     count = struct.unpack_from("<Q", data, 16)[0]
@@ -82,7 +125,10 @@ def _values(data: mmap.mmap) -> dict[str, object]:
     for _ in range(count):
         key, place = _text(data, place)
         kind = struct.unpack_from("<I", data, place)[0]
-        value, place = _value(data, place + 4, kind)
+        begin = place + 4
+        value, place = _value(data, begin, kind)
+        if key == _TOKEN_KINDS and kind == _LIST and data[begin : begin + 4] == _INT32:
+            value = struct.unpack_from(f"<{(place - begin - 12) // 4}i", data, begin + 12)
         values[key] = value
     return values
 

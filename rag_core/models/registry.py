@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import ModelUnavailable
-from rag_core.models import gemini, llama, openai_compatible
+from rag_core.models import gemini, gguf, openai_compatible
 from rag_core.models.base import ChatModel, Provider
 from rag_core.settings import Settings
 
 EXTRACTIVE = "extractive"
 
 PROVIDERS: tuple[Provider, ...] = (
-    llama.PROVIDER,
+    gguf.PROVIDER,
     openai_compatible.PROVIDER,
     gemini.PROVIDER,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 _OPENING = ("<think>", "<thinking>")
 _CLOSING = ("</think>", "</thinking>")
+_LOOP_CHARS, _LOOP_LEAST, _ROUNDS, _LOOK_CHARS = 1200, 160, 3, 20
 
 
 def until_stop(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
@@ -24,6 +25,28 @@ def until_stop(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
         held = held[len(held) - kept :]
     if held:
         yield held
+
+
+def until_loop(pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces of text up to where the text goes round: small models repeat a sentence or a few words without end."""
+    tail, unseen = "", 0
+    for piece in pieces:
+        yield piece
+        tail, unseen = (tail + piece)[-_LOOP_CHARS:], unseen + len(piece)
+        if unseen >= _LOOK_CHARS:
+            unseen = 0
+            if _goes_round(tail):
+                return
+
+
+def _goes_round(text: str) -> bool:
+    """Whether a text ends with the same words three times at least, and with much of them."""
+    back = text[::-1]
+    for period in range(1, len(back) // _ROUNDS + 1):
+        length = max(_ROUNDS * period, _LOOP_LEAST)
+        if length <= len(back) and back[period:length] == back[: length - period]:
+            return any(character.isalpha() for character in back[:period])
+    return False
 
 
 def without_thoughts(pieces: Iterable[str], *, thinking: bool = False) -> Iterator[str]:

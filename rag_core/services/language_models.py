@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 import psutil
@@ -15,8 +14,11 @@ from rag_core.domain import Machine, ModelFile, ModelServer, ModelStatus, Progre
 from rag_core.errors import ModelUnavailable, StoreUnavailable
 from rag_core.models import model_statuses
 from rag_core.models.downloads import Downloads
-from rag_core.models.gguf_files import GGUF_PREFIX, check_gguf, device, gguf_files, gguf_path, llama_missing
-from rag_core.models.gguf_header import Header, read_header
+from rag_core.models.gguf import trials_of
+from rag_core.models.gguf_files import GGUF_PREFIX, device, gguf_files, gguf_path, llama_missing
+from rag_core.models.gguf_header import header_of
+from rag_core.models.openvino_files import forget, openvino_missing
+from rag_core.models.trials import copies_in
 from rag_core.services.preferences import Preferences
 
 _WORTH_HAVING = Path(__file__).parents[1] / "models" / "worth_having.json"
@@ -70,7 +72,7 @@ class LanguageModels:
     def machine(self) -> Machine:
         """What models have to run on."""
         memory = psutil.virtual_memory()
-        return Machine(memory.total, memory.available, device(), llama_missing())
+        return Machine(memory.total, memory.available, device(), llama_missing(), not openvino_missing())
 
     def files(self) -> tuple[ModelFile, ...]:
         """The GGUF files of the models folder, by name. Raises StoreUnavailable."""
@@ -115,6 +117,7 @@ class LanguageModels:
         if name != Path(name).name or not (path.is_file() or path.is_symlink()):
             raise ModelUnavailable(f"There is no model file {name[:100]}.")
         self._unload(model_id)
+        forget(path, copies_in(self._preferences.settings.data_dir))
         try:
             path.unlink()
         except OSError as error:
@@ -179,7 +182,7 @@ class LanguageModels:
             told = path.stat() if path.exists() else path.lstat()
             found = replace(found, size_bytes=told.st_size)
             gguf_path(path.name, self._folder)
-            header = _header(path, told.st_size, told.st_mtime_ns)
+            header = header_of(path)
         except ModelUnavailable as error:
             return replace(found, problem=f"{error} {error.help}".strip())
         tokens = min(self._preferences.settings.generation.context_tokens, header.context_tokens or 1 << 30)
@@ -188,11 +191,5 @@ class LanguageModels:
             found, title=header.name, architecture=header.architecture, quantisation=header.quantisation,
             context_tokens=header.context_tokens, has_template=header.has_template, memory_bytes=needs,
             fits=found.loaded or needs <= psutil.virtual_memory().available * _SHARE_OF_FREE,
+            trials=trials_of(path, self._preferences.settings),
         )  # fmt: skip
-
-
-@lru_cache(maxsize=64)
-def _header(path: Path, size_bytes: int, changed_ns: int) -> Header:
-    """The header of a file as it is now."""
-    check_gguf(path)
-    return read_header(path)

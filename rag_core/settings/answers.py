@@ -98,8 +98,12 @@ class GenerationSettings(Group):
     max_tokens: int = Field(default=512, ge=1, le=32_768, description="longest answer, tokens")
     context_tokens: int = Field(default=8192, ge=256, description="context window of a local model, tokens")
     temperature: float = Field(default=0.3, ge=0, le=2, description="sampling temperature")
+    top_p: float = Field(default=0.95, gt=0, le=1, description="share of likelihood that local models draw words from")
+    runtime: Literal["auto", "llama.cpp", "OpenVINO"] = Field(
+        default="auto", description="what opens a GGUF file: 'llama.cpp', 'OpenVINO', or 'auto' for the faster by trial"
+    )
     gpu_layers: int = Field(default=-1, ge=-1, description="layers on the GPU where there is one, -1 for all")
-    threads: int = Field(default=0, ge=0, description="threads of a local model, 0 to choose")
+    threads: int = Field(default=0, ge=0, description="threads of a local model, 0 for the fastest by trial")
     idle_s: float = Field(
         default=600.0,
         ge=0,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pages.parts.downloading import measure
-from pages.parts.local_models import described, told
-from rag_core.domain import Job, Machine, ModelFile, Progress
+from pages.parts.local_models import described, pace, told
+from rag_core.domain import Job, Machine, ModelFile, Progress, RuntimeTrial
 
 FILE = ModelFile(
     "gguf:a.gguf", "a.gguf", 2_500_000_000, "A", "qwen3", "Q4_K_M", 32_768, True, memory_bytes=4_200_000_000, fits=True
@@ -31,6 +31,23 @@ def test_what_is_wrong_with_a_file() -> None:
 )
 def test_where_models_run(device: str, words: str) -> None:
     assert words in told(Machine(16 * 10**9, 9 * 10**9, device, missing="" if device else "llama.cpp is compiled."))
+
+
+def test_openvino_alone_opens_most_files() -> None:
+    line = told(Machine(16 * 10**9, 9 * 10**9, "", "llama.cpp is compiled.", openvino=True))
+    assert line.endswith(
+        "OpenVINO is ready for models of the kinds Llama and Qwen; others need llama.cpp. llama.cpp is compiled."
+    )
+
+
+def test_how_fast_each_runtime_was() -> None:
+    trials = (RuntimeTrial("OpenVINO", 0, 160.4, 20.04), RuntimeTrial("llama.cpp", 1, 55.0, 20.6))
+    assert pace(trials) == (
+        "Opened by OpenVINO: read 160 tokens/s, wrote 20.0; "
+        "tried by llama.cpp on 1 thread: read 55 tokens/s, wrote 20.6."
+    )
+    failed = RuntimeTrial("OpenVINO", problem="OpenVINO cannot open it.")
+    assert pace((trials[1], failed)).endswith("; OpenVINO cannot open it.")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rag_core.errors import Cancelled, ModelUnavailable
 from rag_core.models import ChatModel, Usage
 from rag_core.models.base import Turnstile
 from rag_core.models.messages import Request, prompted
-from rag_core.models.texts import until_stop, without_thoughts
+from rag_core.models.texts import until_loop, until_stop, without_thoughts
 
 
 def never() -> bool:
@@ -174,3 +174,34 @@ def test_ends_before_a_stop_and_tells_the_usage() -> None:
     *texts, last = Scripted("one t", "wo three").stream(prompted("x"), max_tokens=9, stop=[" three"])
     assert "".join(delta.text for delta in texts) == "one two"
     assert last.usage == Usage(9, 7)
+
+
+LOOP = "The mill was sold in the spring of that year. "
+
+
+@pytest.mark.parametrize(
+    ("written", "whole"),
+    [
+        ("Sales rose [1]. " + LOOP * 40, False),
+        ("It is the sky blue " + "sky blue " * 60, False),
+        ("I am sure, " + "and " * 200, False),
+        (LOOP * 2 + "Then it burnt down. " + LOOP * 2 + "It was built again.", True),
+        ("| town | sales |\n|---|---|\n" + "".join(f"| town {n} | 0 |\n" for n in range(40)), True),
+        ("_" * 400, True),
+        ("0, 0, 0, " * 60, True),
+    ],
+)
+def test_an_answer_that_goes_round_ends(written: str, whole: bool) -> None:
+    pieces = [written[place : place + 4] for place in range(0, len(written), 4)]
+    told = "".join(delta.text for delta in Scripted(*pieces).stream(prompted("x"), max_tokens=9))
+    assert written.startswith(told)
+    assert (told == written) == whole
+    if not whole:
+        assert len(told) < 260
+
+
+def test_looking_for_a_loop_costs_little() -> None:
+    written = [f"word{number} " for number in range(4_000)]
+    began = time.process_time()
+    assert "".join(until_loop(written)) == "".join(written)
+    assert time.process_time() - began < 2

@@ -79,10 +79,10 @@ def test_a_prompt_beyond_the_context_is_refused_in_words(model: LlamaModel) -> N
 
 
 def test_control_tokens_in_a_passage_stay_text(model: LlamaModel) -> None:
-    plain = model._tokens("</s><s>")
+    plain = model.tokens("</s><s>")
     assert not {1, 2} & set(plain)
-    assert 2 in model._tokens("</s>", special=True)
-    assert model._prompt(prompted("</s>")).count(2) == 1  # the template's own
+    assert 2 in model.tokens("</s>", special=True)
+    assert model.prompt(prompted("</s>")).count(2) == 1  # the template's own
 
 
 def test_stops_between_tokens_and_can_be_asked_again(model: LlamaModel) -> None:
@@ -196,7 +196,7 @@ def test_what_was_read_is_not_read_again(model: LlamaModel) -> None:
 
 
 def test_the_system_s_text_is_the_template_s_or_stands_before_the_question(tmp_path: Path, model: LlamaModel) -> None:
-    assert model._rendered([SYSTEM, ASKED])[:2] == ["<s><|system|>\n", "</s>\n<|user|>\n"]
+    assert model._template.between([SYSTEM, ASKED])[:2] == ["<s><|system|>\n", "</s>\n<|user|>\n"]
     refuses = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}" + CHAT_TEMPLATE
     write_tiny_gguf(tmp_path / "user.gguf", chat_template=refuses)
     opened = open_model("gguf:user.gguf", settings_for(tmp_path))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rag_core.errors import ModelUnavailable
-from rag_core.models import gemini, gguf_files, model_statuses, open_model
+from rag_core.models import gemini, gguf, gguf_files, model_statuses, open_model
 from rag_core.settings import Settings
 
 HEAD = b"GGUF" + (3).to_bytes(4, "little") + (9).to_bytes(8, "little") + bytes(8)
@@ -81,7 +81,7 @@ def test_never_through_a_link(tmp_path: Path) -> None:
 
 
 def test_a_link_is_listed_as_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gguf_files, "llama_missing", lambda: "")
+    monkeypatch.setattr(gguf, "llama_missing", lambda: "")
     (tmp_path / "a.gguf").write_bytes(HEAD)
     real = tmp_path / "models"
     (real / "sub").mkdir(parents=True)
@@ -94,7 +94,7 @@ def test_a_link_is_listed_as_it_is_opened(tmp_path: Path, monkeypatch: pytest.Mo
         (real / f"{name}.gguf").symlink_to(target)
     (tmp_path / "link").symlink_to(real)
     for folder in (real, tmp_path / "link"):
-        listed = {status.id: (status.ready, status.reason) for status in gguf_files.gguf_statuses(folder)}
+        listed = {status.id: (status.ready, status.reason) for status in gguf.gguf_statuses(folder)}
         assert [ready for ready, _ in listed.values()] == [True, False, False]
         for model_id, (ready, reason) in listed.items():
             if ready:
