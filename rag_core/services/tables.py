@@ -23,7 +23,7 @@ def tables(pages: Sequence[Page], chunks: Sequence[Chunk]) -> list[Table]:
     """The tables of stored pages, which have no boxes of their own, in order; a numbered list is none."""
     boxes: dict[int, dict[int, Line]] = defaultdict(dict)
     for chunk in chunks:
-        if not chunk.corrected:
+        if chunk.boxes and not chunk.corrected:
             for (start, end), box in zip(boxed_parts(chunk), chunk.boxes, strict=False):
                 boxes[chunk.page][start] = Line(start, end, box)
     return [

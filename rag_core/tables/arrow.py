@@ -7,8 +7,10 @@ lists, so that opening a table of a million rows builds nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 from rag_core.domain import TableReading
 from rag_core.domain.serialiser import from_json, to_json
 from rag_core.tables.postings import Postings, Texts
-from rag_core.tables.table import Column, WholeTable
+from rag_core.tables.table import Column, MappedColumns, WholeTable
 
 VERSION = b"2"
 _CODES, _TEXTS = pa.list_(pa.int32()), pa.list_(pa.large_string())
@@ -54,22 +56,39 @@ def unpack(packed: pa.Buffer, readings: Sequence[TableReading] = ()) -> list[Who
 
     Raises UnreadableTables, also where they were made with other readings."""
     try:
-        with pa.ipc.open_file(packed) as reader:
-            known = reader.schema.metadata or {}
-            if known.get(b"version") != VERSION:
-                raise UnreadableTables("The tables are of another version.")
-            if known.get(b"readings") != _stamp(readings):
-                raise UnreadableTables("They were set right since.")
-            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
-        tables: dict[int, list[pa.RecordBatch]] = {}
-        for batch in batches:
-            batch.validate(full=True)
-            tables.setdefault(batch["table"][0].as_py(), []).append(batch)
-        return [_table(columns) for columns in tables.values()]
+        reader = pa.ipc.open_file(packed)
+        known = reader.schema.metadata or {}
+        if known.get(b"version") != VERSION:
+            raise UnreadableTables("The tables are of another version.")
+        if known.get(b"readings") != _stamp(readings):
+            raise UnreadableTables("They were set right since.")
+        return list(_tables(reader))
     except UnreadableTables:
         raise
     except (pa.ArrowException, OSError, KeyError, IndexError, ValueError) as error:
         raise UnreadableTables(f"The tables cannot be read: {error}") from error
+
+
+def _tables(reader: Any) -> Iterator[WholeTable]:
+    """The tables of a file, of which columns are read when they are asked for: a wide table has thousands."""
+    at, reading = 0, threading.Lock()
+
+    def batch(place: int) -> pa.RecordBatch:
+        with reading:
+            return reader.get_batch(place)
+
+    while at < reader.num_record_batches:
+        first = batch(at)
+        first.validate(full=True)
+        told = json.loads(first["told"][0].as_py())
+        yield _table(first, told, partial(_column_at, batch, at, len(first["pages"][0])))
+        at += len(told["heads"])
+    if at > reader.num_record_batches:
+        raise UnreadableTables("Columns are missing.")
+
+
+def _column_at(batch: Callable[[int], pa.RecordBatch], begin: int, rows: int, place: int) -> Column:
+    return _column(batch(begin + place), rows)
 
 
 def _stamp(readings: Sequence[TableReading]) -> bytes:
@@ -109,7 +128,10 @@ def _batch(number: int, table: WholeTable, column: Column, *, is_first: bool) ->
 
 def _told(table: WholeTable) -> str:
     """What is known of a table as a whole."""
-    return json.dumps({"head": table.head, "top": table.top, "reading": to_json(table.reading)})
+    return json.dumps({
+        "head": table.head, "top": table.top, "reading": to_json(table.reading), "heads": list(table.heads),
+        "kinds": list(table.kinds),
+    })  # fmt: skip
 
 
 def _listed(values: pa.Array) -> pa.Array:
@@ -117,13 +139,11 @@ def _listed(values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
 
 
-def _table(batches: Sequence[pa.RecordBatch]) -> WholeTable:
-    first = batches[0]
-    columns = tuple(_column(batch) for batch in batches)
+def _table(first: pa.RecordBatch, told: dict[str, Any], make: Callable[[int], Column]) -> WholeTable:
     pages, starts, ends, totals = (_numbers(first, name) for name in ("pages", "starts", "ends", "totals"))
-    if len({len(pages), len(starts), len(ends), len(totals), *(len(column.codes) for column in columns)}) != 1:
+    if len({len(pages), len(starts), len(ends), len(totals)}) != 1:
         raise UnreadableTables("The columns of a table differ in length.")
-    told = json.loads(first["told"][0].as_py())
+    columns = MappedColumns(told["heads"], told["kinds"], make)
     top = tuple(map(tuple, told["top"]))
     reading = from_json(TableReading, told["reading"]) if told["reading"] else None
     return WholeTable(
@@ -131,8 +151,10 @@ def _table(batches: Sequence[pa.RecordBatch]) -> WholeTable:
     )  # fmt: skip
 
 
-def _column(batch: pa.RecordBatch) -> Column:
+def _column(batch: pa.RecordBatch, rows: int) -> Column:
     codes, values, texts = _numbers(batch, "codes"), _numbers(batch, "values"), batch["texts"][0].values
+    if len(codes) != rows:
+        raise UnreadableTables("The columns of a table differ in length.")
     if len(texts) != len(values) or (len(codes) and not (int(codes.min()) >= 0 and int(codes.max()) < len(texts))):
         raise UnreadableTables("A column has cells that are not there.")
     return _MappedColumn(

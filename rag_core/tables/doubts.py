@@ -9,12 +9,13 @@ from itertools import islice
 import numpy as np
 
 from rag_core.domain import TableReading
-from rag_core.tables.plans import MOST_ASKED
+from rag_core.tables.narrowing import MOST_AT_ONCE, MOST_WHOLE
 from rag_core.tables.readings import lost
 from rag_core.tables.table import Column, WholeTable
 from rag_core.tables.values import dates_in, numbers_in, says_nothing
 
 _MOST_NOTES, _NAME_CHARS, _SAMPLE = 12, 60, 200
+_MOST_COLUMNS = 2_000  # that are looked at
 _SOME = 0.2  # of a column's cells are of a kind that it is not read as
 _FIRST = 5  # rows below the head of which one may be it
 
@@ -42,17 +43,20 @@ def _called(number: int, name: str, count: int) -> str:
 
 
 def _doubts(table: WholeTable) -> Iterator[str]:
-    if len(table.columns) > MOST_ASKED:
-        yield f"it has {len(table.columns):,} columns; questions ask the first {MOST_ASKED:,}."
+    if len(table.columns) > MOST_WHOLE:
+        yield (
+            f"it has {len(table.columns):,} columns; a question goes over {MOST_AT_ONCE} of them: those whose heads it"
+            " names, and the first."
+        )
     if not (table.reading and table.reading.head):
         yield from _of_head(table)
-    for column in table.columns[:MOST_ASKED]:
+    for column in table.columns[:_MOST_COLUMNS]:
         yield from _of_column(column)
 
 
 def _of_head(table: WholeTable) -> Iterator[str]:
     """That another row may be its head, or none is."""
-    if not any(column.head for column in table.columns):
+    if not any(table.heads):
         yield "no head was found; questions cannot name its columns."
         return
     figures = [column for column in table.columns if column.kind != "text"]

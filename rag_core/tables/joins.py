@@ -11,7 +11,7 @@ import numpy as np
 from rag_core.tables.postings import Codes
 from rag_core.tables.table import Column, WholeTable, normalised
 
-_MOST_TABLES, _MOST_ROWS, _SAMPLE = 12, 20_000, 200
+_MOST_TABLES, _MOST_ROWS, _MOST_COLUMNS, _SAMPLE = 12, 20_000, 100, 200
 _NOTHING = np.empty(0, np.int32)
 _FEWEST, _MOSTLY = 3, 0.8  # different cells that are keys of the other table, and their share
 
@@ -42,7 +42,7 @@ class JoinedTable(WholeTable):
 
 def joined_tables(tables: Sequence[WholeTable]) -> list[JoinedTable]:
     """Each table with each other that has a row for most of its cells in a column."""
-    some = [table for table in tables[:_MOST_TABLES] if len(table) <= _MOST_ROWS]
+    some = [one for one in tables[:_MOST_TABLES] if len(one) <= _MOST_ROWS and len(one.columns) <= _MOST_COLUMNS]
     return [table for one, other in permutations(some, 2) for table in _joined(one, other)]
 
 

@@ -30,8 +30,6 @@ OF_FIGURES = (SUM, MEAN, MEDIAN, LARGEST, SMALLEST, DIFFERENCE)
 """Those whose result is computed from the figures of a column."""
 GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST)
 """Those that are done for each cell of the column `by`."""
-MOST_ASKED = 200
-"""Columns up to which a table is asked."""
 _MOST_GROUPS = 200
 _MOST_LINKS, _MOST_SETS, _MOST_JOINED = 16, 60, 3
 _MOST_TEXTS = 100

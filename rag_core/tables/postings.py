@@ -57,8 +57,10 @@ class Postings(Mapping[str, Codes]):
         while some := list(islice(left, _TOGETHER)):
             texts, numbers = zip(*some, strict=True)
             pieces.append((pa.array(texts, pa.large_string()), np.array(numbers, np.int32)))
+        if not pieces:  # of most columns of a wide table: figures have no words
+            return cls(pa.array([], pa.large_string()), pa.array([], pa.list_(pa.int32())))
         known = pa.chunked_array([texts for texts, _ in pieces], pa.large_string()).combine_chunks().dictionary_encode()
-        codes = np.concatenate([codes for _, codes in pieces]) if pieces else np.empty(0, np.int32)
+        codes = np.concatenate([codes for _, codes in pieces])
         order = pc.sort_indices(known.dictionary).to_numpy()
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ _CHOICE = 0.34  # of a column's rows, as many different cells as there are at mo
 _TOTAL = frozenset(("total", "totals", "sum", "subtotal", "grand total", "gesamt", "summe", "total général", "somme"))
 _LONGEST, _MOST_LETTERS = 12, 200  # words and letters of a cell that is a value, and no text
 """Longer cells are looked for nowhere."""
+FEWEST_LETTERS = 3
+"""Letters of a word's beginning that may be a head's word: "temp" of "temperature"."""
 _MOST_ABOVE = 30  # lines above a table that are looked at
 
 
@@ -116,6 +118,29 @@ class Column:
         return found
 
 
+class MappedColumns(Sequence[Column]):
+    """Columns that are made when they are asked for. heads, kinds: of all of them."""
+
+    def __init__(self, heads: Sequence[str], kinds: Sequence[str], make: Callable[[int], Column]) -> None:
+        self.heads, self.kinds, self._make = heads, kinds, make
+        self._made: dict[int, Column] = {}
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @overload
+    def __getitem__(self, place: int) -> Column: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Column]: ...
+    def __getitem__(self, place: int | slice) -> Column | Sequence[Column]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(len(self)))]
+        at = range(len(self))[place]
+        if (found := self._made.get(at)) is None:
+            found = self._made.setdefault(at, self._make(at))
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class WholeTable:
     """Rows under one head. pages, starts, ends: where each row stands, int32 (n,). totals: rows that sum up others.
@@ -124,7 +149,7 @@ class WholeTable:
     last of its head, from 1 on. reading: what a person set right of it, as far as it still fits.
     """
 
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     pages: Codes
     starts: Codes
     ends: Codes
@@ -136,6 +161,26 @@ class WholeTable:
 
     def __len__(self) -> int:
         return len(self.pages)
+
+    @cached_property
+    def heads(self) -> Sequence[str]:
+        """What stands above each column."""
+        return self.columns.heads if isinstance(self.columns, MappedColumns) else [one.head for one in self.columns]
+
+    @cached_property
+    def kinds(self) -> Sequence[str]:
+        """What each column holds."""
+        return self.columns.kinds if isinstance(self.columns, MappedColumns) else [one.kind for one in self.columns]
+
+    @cached_property
+    def by_head(self) -> dict[str, list[int]]:
+        """Columns by the words of their heads, and by their stems."""
+        found: dict[str, list[int]] = {}
+        for place, head in enumerate(self.heads):
+            words = normalised(head).split()
+            for key in {*words, *map(stem, words)}:
+                found.setdefault(key, []).append(place)
+        return found
 
     def text(self, row: int, column: int) -> str:
         """A cell as it stands in the document."""

@@ -176,8 +176,8 @@ def count_heads(rows: Sequence[tuple[str, ...]]) -> int:
 
 def _is_figure(cell: str) -> bool:
     bare = _YEAR.sub("", cell)  # "Low 2024" is a head
-    digits = sum(character.isdigit() for character in bare)
-    mostly = digits > 0 and digits * 2 >= sum(character.isalnum() for character in bare)
+    digits = sum(map(str.isdigit, bare))
+    mostly = digits > 0 and digits * 2 >= sum(map(str.isalnum, bare))
     return mostly and not _NUMBERED.search(bare)
 
 

@@ -18,7 +18,8 @@ from rag_core.answering.written import Written
 from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
 from rag_core.tables.asking import Ranked, best_plans, passes_over, scene_of, trust, trust_signs, unexplained
-from rag_core.tables.links import Link
+from rag_core.tables.links import Link, Words
+from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
 
@@ -28,7 +29,6 @@ _MOST_DOCUMENTS = 8
 _SURE, _SURE_OF_ONE = 0.5, 0.4
 _MOST_DOUBTED = 2
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
-_MOST_COLUMNS = 200
 _MOST_CHARS = 400  # of a question; whatever asks a table is shorter
 # A short table amid prose is read whole, with what is said around it.
 _FEWEST_ROWS = 20
@@ -51,7 +51,8 @@ class Found:
     @property
     def finding(self) -> TableFinding:
         """The same without the question."""
-        return TableFinding(self.document, self.number, self.table, self.ranked.plan, self.ranked.result)
+        plan, table = widened(self.ranked.plan, self.table)
+        return TableFinding(self.document, self.number, table, plan, self.ranked.result)
 
     @property
     def unexplained(self) -> int:
@@ -118,10 +119,11 @@ class Tabular(Strategy):
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
 
     def _asked(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
+        words = Words(text)
         scenes = {
-            number: scene_of(text, table, self._encode)
+            number: scene_of(text, narrowed(table, words), self._encode)
             for number, table in enumerate(contents.tables(document))
-            if (document.is_sheet or len(table) >= _FEWEST_ROWS) and len(table.columns) <= _MOST_COLUMNS
+            if document.is_sheet or len(table) >= _FEWEST_ROWS
         }
         choices = frozenset[int]().union(*(scene.choices for scene in scenes.values()))
         for number, scene in scenes.items():
@@ -132,9 +134,8 @@ class Tabular(Strategy):
         """What plans find that need two of a document's tables."""
         for number, table in enumerate(contents.joined_tables(document), len(contents.tables(document))):
             progress.check()
-            if len(table.columns) <= _MOST_COLUMNS:
-                scene = scene_of(text, table, self._encode)
-                yield from _found(document, number, scene, frozenset(scene.choices), table.is_needed_for)
+            scene = scene_of(text, table, self._encode)
+            yield from _found(document, number, scene, frozenset(scene.choices), table.is_needed_for)
 
 
 def _found(

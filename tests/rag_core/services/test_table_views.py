@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_core import Library, Settings
+from rag_core.domain import Document, Scope
 from rag_core.storage.indexes.table_index import LONG
 from tests.conftest import add_text
 
@@ -36,12 +37,50 @@ def test_rows_come_a_few_at_a_time_with_their_places(library: Library) -> None:
             views.view(document_id, table)
 
 
-def test_very_wide_tables_are_given_in_part(library: Library) -> None:
-    heads = ",".join(f"Head {chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(300))
-    wide = add_text(library, "wide.csv", f"{heads}\n" + "\n".join([",".join(map(str, range(300)))] * 2))
-    view = library.table_views.view(wide.id, 0)
-    assert (view.width, len(view.columns)) == (300, 100)
-    assert len(library.table_views.rows(wide.id, 0).rows[0].cells) == 100
+WIDE = 1_200
+
+
+@pytest.fixture(scope="module")
+def wide(library: Library) -> Document:
+    """Days with a thousand gauges, one of which has words."""
+    heads = [
+        "Day",
+        *(f"Gauge {chr(97 + n // 26 % 26)}{chr(97 + n % 26)}{n // 676} level" for n in range(WIDE)),
+        "Keeper",
+    ]
+    rows = [[f"2024-03-{day:02}", *(str(day * n % 97) for n in range(WIDE)), ("Ida", "Per")[day % 2]]
+            for day in range(1, 8)]  # fmt: skip
+    document = add_text(library, "wide.csv", "\n".join(map(",".join, [heads, *rows])))
+    library.storage.settle()
+    return library.document(document.id)
+
+
+def test_very_wide_tables_are_given_some_columns_at_a_time(library: Library, wide: Document) -> None:
+    views = library.table_views
+    view = views.view(wide.id, 0)
+    assert (view.width, view.first_column, len(view.columns)) == (WIDE + 2, 0, 100)
+    assert len(views.rows(wide.id, 0).rows[0].cells) == 100
+    last = views.view(wide.id, 0, first_column=WIDE, columns=50)
+    assert [column.head for column in last.columns] == ["Gauge ud1 level", "Keeper"]
+    found = views.rows(wide.id, 0, first_column=WIDE, by=WIDE + 1, containing="per")
+    assert (found.first_column, [row.cells[1] for row in found.rows]) == (WIDE, ["Per"] * 4)
+    assert views.view(wide.id, 0, first_column=10**9).first_column == WIDE + 1
+
+
+def test_a_question_goes_over_the_columns_that_it_names(library: Library, wide: Document) -> None:
+    scope = Scope(documents=(wide.id,))
+    answer = library.ask("What is the level of gauge cn1 on 2024-03-05?", scope=scope)
+    column = 1 + 676 + 2 * 26 + 13
+    assert answer.sentences[0].text == f"Gauge cn1 level: {5 * (column - 1) % 97}."
+    assert answer.table is not None
+    assert answer.table.plan.target == column
+    assert [condition.column for condition in answer.table.plan.conditions] == [0]
+    again = library.table_plans.ask(answer.table.plan, "The same")
+    assert again.sentences[0].text == answer.sentences[0].text
+    assert wide.notes == (
+        f"The table: it has {WIDE + 2:,} columns; a question goes over 60 of them: those whose heads it names, and the"
+        " first.",
+    )
 
 
 def test_the_tables_of_a_long_document_come_later(library: Library) -> None:
