@@ -179,7 +179,8 @@ class _Shown:
             self.steps += [event.step] if event.step else []
             yield event
         elif isinstance(event, Written):
-            yield StreamEvent(stage="answering")
+            if self.written is None:
+                yield StreamEvent(stage="answering")
             self.written, self.writer = event, None if event.cited else CitationWriter(Passages(event.hits))
         elif text := self.writer.feed(event) if self.writer else event:
             if not self.text:

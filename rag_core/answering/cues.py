@@ -60,6 +60,12 @@ _ASKS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     ),
     ("definition", _pattern(r"^what\s(?:is|are|was|were)\s(?:an?\s|the\s)?[\w-]+(?:\s[\w-]+)?\?*$")),
 )
+_ASKS_TO_WRITE = _pattern(
+    r"""\b(?:explain|simpler?|translate|rephrase|rewrite|paraphrase|(?:own|other|plain)\swords
+    |erkläre|übersetze|explique|tradui\w+)\b
+    |\bmean(?:s|ing)?\b.{0,20}\b(?:section|clause|page|article|paragraph|chapter|table|figure)\b
+    |\b(?:this|section|clause|page|article|paragraph|chapter|table|figure)\b.{0,20}\bmean(?:s|ing)?\b"""
+)
 _ASKS_WHY = _pattern(_WHY)
 _CAPITALISED = re.compile(r"(?<=[a-z,;'’)] )(?:[A-Z][\w'’.-]+)|^(?:[A-Z][\w'’-]+ ){1,3}[A-Z][\w'’-]+")
 _HOLDS: dict[AnswerType, re.Pattern[str]] = {
@@ -87,6 +93,11 @@ def answer_type(question: str) -> AnswerType:
 def asks_why(question: str) -> bool:
     """Whether a question asks for a reason, which no figure is."""
     return _ASKS_WHY.search(question) is not None
+
+
+def asks_to_write(question: str) -> bool:
+    """Whether a question asks for more than what a document says: to have it explained, translated, said simply."""
+    return _ASKS_TO_WRITE.search(question) is not None
 
 
 def asks_for_words(question: str) -> bool:

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rag_core.answering.excerpts import Line
 from rag_core.domain import Hit
 from rag_core.models import ChatMessage, prompts
 
@@ -18,10 +19,11 @@ _MOST_KEPT = 16
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """Messages, the system's first, and the passages in them: number n is `hits[n - 1]`."""
+    """Messages, the system's first, and the passages in them: number n is `hits[n - 1]`; or the lines."""
 
     messages: tuple[ChatMessage, ...] = ()
     hits: tuple[Hit, ...] = ()
+    lines: frozenset[Line] = frozenset()
 
     def said(self, text: str) -> Dialogue:
         """The dialogue with the model's answer."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from rag_core.answering.citations import Passages, Register, Written
 from rag_core.answering.claims.features import Claim, ClaimMatch
 from rag_core.answering.claims.source import Source, sources_of
 from rag_core.answering.claims.weights import judge
 from rag_core.answering.encoding import EncodeTokens
-from rag_core.answering.passages import Passage
+from rag_core.answering.passages import Passage, Quote
 from rag_core.domain import Citation, Sentence
 from rag_core.text.terms import terms
 
@@ -27,6 +28,16 @@ _SHORTEST = 4  # words of a sentence that can be held word for word
 _NO_CLAIM = re.compile(
     r"(?:yes|no|in (?:summary|short)|here (?:is|are)\b.*|according to the passages?)[.,:!]?", re.IGNORECASE
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What a sentence stands on: the line of the passages that it matches most, how surely its passage holds it, 0..1,
+    and whether all its figures stand there."""
+
+    quote: Quote
+    score: float
+    holds_figures: bool
 
 
 class Grounding:
@@ -54,6 +65,23 @@ class Grounding:
             for one, vectors, places in zip(written, read, cited, strict=True)
         ]
 
+    def stand(self, text: str) -> Stand | None:
+        """What a sentence stands on, of the passages that have most of its figures; None where there are none."""
+        places = [place for place, parts in enumerate(self.passages.parts) if parts]
+        if not places:
+            return None
+        self._prepare(places)
+        (vectors,) = self._encode_tokens([text])
+        best = max(self._likeliest(Claim(text, *vectors), places), key=lambda held: held.matched)
+        score = 1.0 if _word_for_word(best.claim, best.sources) else judge().score(best.signs())
+        return Stand(best.quote, score, not best.unheld())
+
+    def _likeliest(self, claim: Claim, places: Iterable[int]) -> list[ClaimMatch]:
+        """A claim held to each of some passages, those alone that have most of its figures."""
+        every = [self._held(claim, [place]) for place in places]
+        fewest = min(len(held.unheld()) for held in every)
+        return [held for held in every if len(held.unheld()) == fewest]
+
     def _prepare(self, places: Iterable[int]) -> None:
         """Read the passages that are looked at and were not yet, in one call of the encoder."""
         parts = {_key(part): part for place in places for part in self.passages.parts[place]}
@@ -65,9 +93,7 @@ class Grounding:
             return Sentence(one.text, one.cited, self._judged(claim, self._held(claim, places)))
         if not _claims(one):
             return Sentence(one.text)
-        every = [self._held(claim, [place]) for place, parts in enumerate(self.passages.parts) if parts]
-        fewest = min(len(held.unheld()) for held in every)
-        tried = [held for held in every if len(held.unheld()) == fewest]
+        tried = self._likeliest(claim, (place for place, parts in enumerate(self.passages.parts) if parts))
         furthest = max(held.matched for held in tried) - _AS_GOOD
         for held in sorted((held for held in tried if held.matched >= furthest), key=lambda held: -held.matched):
             if self._judged(claim, held):

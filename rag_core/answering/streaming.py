@@ -103,7 +103,7 @@ class Progress:
             raise Cancelled("The answer was stopped.")
 
     def tell(self, event: StreamEvent | Written | str) -> None:
-        """A stage or step; what is written so far, once, before its text; or text."""
+        """A stage or step; what is written so far, once before its text and again as it grows; or text."""
         self.check()
         self._emit(event)
 

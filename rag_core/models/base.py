@@ -87,6 +87,8 @@ class ChatModel(ABC):
     one_at_a_time: ClassVar[bool] = True
     keeps_prefix: bool = True
     """Whether messages that begin like those before are read from there on, and cost nothing more."""
+    is_small: bool = False
+    """Whether it has so few parameters that it is better asked for plain sentences than for numbered ones."""
     silence_s: float = math.inf
     """Longest wait for a piece, of one whose `_generate` looks at `request.cancelled` meanwhile; others see to it."""
     failures: tuple[type[Exception], ...] = ()

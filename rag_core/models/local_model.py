@@ -24,6 +24,7 @@ from rag_core.models.texts import until_stop
 from rag_core.settings import GenerationSettings
 
 TOP_K, MIN_P = 40, 0.05  # llama.cpp's own; every runtime draws alike
+_SMALL_BYTES = 2_200_000_000  # three billion parameters at 4 to 5 bits each
 _PATIENCE = 10  # a prompt takes minutes to read on a slow machine
 _TRIAL_READ, _TRIAL_WRITTEN = 192, 12
 
@@ -58,6 +59,7 @@ class LocalModel(ChatModel):
         super().__init__()
         self.id = f"{GGUF_PREFIX}{path.name}"
         self.label = path.stem
+        self.is_small = path.stat().st_size < _SMALL_BYTES
         self.silence_s = _PATIENCE * settings.timeout_s
         self._settings = settings
         self._begin: int | None = None

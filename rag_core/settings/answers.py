@@ -95,6 +95,11 @@ class GenerationSettings(Group):
     """Which model writes answers, and its limits."""
 
     model: str = Field(default="extractive", description="'extractive', 'gguf:FILE', 'server:NAME' or 'gemini'")
+    form: Literal["auto", "plain", "numbered"] = Field(
+        default="auto",
+        description="what a model is asked for: plain sentences from a few lines, numbered ones from whole passages, "
+        "or by its size",
+    )
     max_tokens: int = Field(default=512, ge=1, le=32_768, description="longest answer, tokens")
     context_tokens: int = Field(default=8192, ge=256, description="context window of a local model, tokens")
     temperature: float = Field(default=0.3, ge=0, le=2, description="sampling temperature")

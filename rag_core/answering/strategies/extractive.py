@@ -77,9 +77,12 @@ def extract(
     """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits."""
     if side_by_side := extract_each(question, asked_of_each(question, hits), encoder, aim):
         return side_by_side
-    read = _read(question, hits, encoder, aim, max_sentences)
-    if read is None:
-        return NOTHING_EXTRACTED
+    read = read_passages(question, hits, encoder, aim, max_sentences)
+    return NOTHING_EXTRACTED if read is None else quoted_from(read, aim)
+
+
+def quoted_from(read: Reading, aim: QueryIntent = NO_AIM) -> Extraction:
+    """What of a reading is quoted, or that nothing of it answers."""
     made, sure = _shortened(read), read.trust
     if not sure.enough:
         return _near(read, made) if sure.close else replace(NOTHING_EXTRACTED, confidence=sure.answerable)
@@ -95,12 +98,14 @@ def extract_each(
 ) -> Extraction | None:
     """A row for each of several things by its name, of what is asked of it and its passages; None where any is not
     answered, or there are none."""
-    sides = {name: _read(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()}
+    sides = {
+        name: read_passages(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()
+    }
     told = {name: one for name, one in sides.items() if one is not None and one.trust.enough}
     return _side_by_side(question, told) if sides and len(told) == len(sides) else None
 
 
-def _near(read: _Reading, made: Composition) -> Extraction:
+def _near(read: Reading, made: Composition) -> Extraction:
     """An abstention with what comes near: what would have been answered, where that says something by itself."""
     quote = closest(read.evidence, made)
     quotes = _with_heads(read, [quote] if quote and not made.lead else [])
@@ -108,12 +113,12 @@ def _near(read: _Reading, made: Composition) -> Extraction:
     return Extraction(quotes, read.trust.answerable, True, made.lead, made.lead_quotes, doubt=why)
 
 
-def _with_heads(read: _Reading, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
+def _with_heads(read: Reading, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
     return tuple(row_said(read.evidence, quote) for quote in quotes)
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class Reading:
     """What passages say to a question, and how far that is trusted."""
 
     evidence: Evidence
@@ -127,20 +132,20 @@ class _Reading:
         return self.evidence.asked.cells[cells[0]] if self.evidence.asked and len(cells) == 1 else None
 
 
-def _read(
+def read_passages(
     question: str, hits: Sequence[Hit], encoder: Encoder, aim: QueryIntent, most: int, *, with_computing: bool = True
-) -> _Reading | None:
-    """None where the passages hold nothing to quote."""
+) -> Reading | None:
+    """What passages say to a question in `most` units; None where they hold nothing to quote."""
     topic = topic_of(question)
     evidence = gather(topic, hits, encoder, aim.meant)
     if evidence is None:
         return None
     made = compose(topic, evidence, scored(evidence), most, with_computing=with_computing)
     anything = topic != question or (made.rows and asks_nothing_else(topic, [row.name for row in made.rows]))
-    return _Reading(evidence, made, trust(evidence, made, aim.narrowed or bool(anything)))
+    return Reading(evidence, made, trust(evidence, made, aim.narrowed or bool(anything)))
 
 
-def _shortened(read: _Reading) -> Composition:
+def _shortened(read: Reading) -> Composition:
     """What was read, its first sentence cut to what answers where an answer has no room for it.
 
     The quote's place stays: its citation opens all of it.
@@ -155,7 +160,7 @@ def _shortened(read: _Reading) -> Composition:
     return replace(made, quotes=(replace(first, text=text), *made.quotes[1:]))
 
 
-def _worth_saying(read: _Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...]:
+def _worth_saying(read: Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...]:
     """The first quote and, where that surely answers, those alone that the reader finds nearly as likely to answer."""
     first, *_ = chances = 1 / (1 + np.exp(-read.evidence.column("read")[list(read.made.chosen)]))
     if read.made.lead or (read.trust.right < _SURE and first < _READ_SURE):
@@ -172,7 +177,7 @@ def _of_the_meant(quotes: tuple[Quote, ...], meant: Mapping[str, float]) -> tupl
     return (quotes[0], *(quote for quote in quotes[1:] if not is_unmeant(quote.hit.document.id, meant)))
 
 
-def _side_by_side(question: str, told: Mapping[str, _Reading]) -> Extraction:
+def _side_by_side(question: str, told: Mapping[str, Reading]) -> Extraction:
     """A row for each document that is compared, and which figure is the larger where each has one."""
     quotes = [(one.made.lead_quotes or one.made.quotes)[0] for one in told.values()]
     rows = tuple(
@@ -208,5 +213,5 @@ def extract_parts(
 
 def believed(question: str, hits: Sequence[Hit], encoder: Encoder, aim: QueryIntent = NO_AIM) -> Trust:
     """How probable it is that the passages answer a question, and that an extractive answer is right."""
-    read = _read(question, hits, encoder, aim, 1)
+    read = read_passages(question, hits, encoder, aim, 1)
     return Trust(0.0, 0.0, False, False) if read is None else read.trust

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import accumulate, groupby, islice
 
 from rag_core.answering.citations import CitationWriter, Register
+from rag_core.answering.cues import asks_to_write
 from rag_core.answering.passages import Quote, merge_hits, quotes, section_at
 from rag_core.answering.places import Spot, Whereabouts, asks_more, said_beside, whereabouts
 from rag_core.answering.question import Question, Search
@@ -33,9 +34,6 @@ _MOST_PASSAGES = 12
 _GOES_ON = " …"
 # What stands in a place that was found is right; which of several documents was meant is half a guess.
 _CONFIDENCE, _AMONG_OTHERS = 0.95, 0.6
-_INTERPRETING = re.compile(
-    r"\b(?:explain|mean(?:s|ing)?|simple|simpler|translate|words|erkläre|explique)\b", re.IGNORECASE
-)
 _LOCATING = re.compile(
     r"\bwhere\b.*\b(?:say|says|said|states?|stands?|mention\w*|writ\w+|reads?|occurs?|appears?|find|found)\b"
     r"|\b(?:which|what) (?:page|section|clause|chapter|paragraph|document|part)\b|^\W*(?:find|locate|quote)\b"
@@ -62,7 +60,7 @@ class Place(Strategy):
         progress.tell_stage("searching")
         where = whereabouts(place, question, question.contents, lambda: _documents(search(question.wordings[0]).hits))
         more = asks_more(place, where)
-        interprets = question.model != EXTRACTIVE and _INTERPRETING.search(place.rest)
+        interprets = question.model != EXTRACTIVE and asks_to_write(place.rest)
         if not where.spots:
             return (
                 None if _is_elsewhere(place, question, search, where, more=more) else _missing(place, question, where)

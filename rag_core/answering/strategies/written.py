@@ -17,6 +17,7 @@ from rag_core.answering.question import Question
 from rag_core.answering.quotations import quoted
 from rag_core.answering.strategies.base import PassageStrategy
 from rag_core.answering.strategies.extractive import believed, extract
+from rag_core.answering.strategies.plain_writing import write_plainly, writes_plainly
 from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written, abstain
@@ -51,6 +52,8 @@ class WrittenByModel(PassageStrategy):
             progress.tell(written)
             return abstain(written, 0.0)
         model, settings = self._open_model(question), question.settings
+        if writes_plainly(model, settings):
+            return write_plainly(question, retrieval, model, self._encoder, self.dialogues, progress)
         # An answer may take at most half of the context, or there is no room for passages.
         longest = min(settings.generation.max_tokens, model.context_tokens // 2)
         earlier = earlier_turns(question.history, model.count_tokens, model.context_tokens // _EARLIER_SHARE)

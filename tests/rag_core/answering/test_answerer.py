@@ -319,7 +319,7 @@ def threads_running() -> int:
 def test_a_reader_who_leaves_stops_the_thread(tmp_path: Path) -> None:
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
     write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE)
-    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=2048, max_tokens=900)
+    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=2048, max_tokens=900, form="numbered")
     answerer, search = answerer_of((HITS[2],), Settings(models_dir=tmp_path, generation=generation))
     events = stream(answerer, "Tea?", search)
     for event in events:
@@ -337,7 +337,7 @@ def test_a_reader_who_leaves_stops_the_thread(tmp_path: Path) -> None:
 def test_a_local_model_end_to_end_with_a_budget(tmp_path: Path) -> None:
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
     write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE)
-    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=2048, max_tokens=40)
+    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=2048, max_tokens=40, form="numbered")
     many = tuple(hit(f"Passage {n} is about tea. " * 8, index=n, start=1000 * n) for n in range(6))
     answerer, search = answerer_of(many, Settings(models_dir=tmp_path, generation=generation))
     _, _, answer = read(stream(answerer, "What is passage 3 about?", search))
@@ -349,10 +349,11 @@ def test_a_local_model_end_to_end_with_a_budget(tmp_path: Path) -> None:
     answerer.close()
 
 
-def test_a_follow_up_s_first_word_takes_half_the_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["plain", "numbered"])
+def test_a_follow_up_s_first_word_takes_half_the_time(tmp_path: Path, form: str) -> None:
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
     write_tiny_gguf(tmp_path / "tiny.gguf", chat_template=CHAT_TEMPLATE, context_length=4096)
-    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=4096, max_tokens=4)
+    generation = GenerationSettings(model="gguf:tiny.gguf", context_tokens=4096, max_tokens=4, form=form)
     many = tuple(hit(f"Passage {n} is about tea. " * 3, index=n, start=1000 * n) for n in range(6))
     answerer, search = answerer_of(many, Settings(models_dir=tmp_path, generation=generation))
     # What is read is counted: seconds of a machine at work would say little.

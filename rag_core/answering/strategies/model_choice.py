@@ -1,0 +1,142 @@
+"""Which of two answers is said: what the reader quotes, or what a language model wrote of the reader's lines.
+
+Both fail on different questions. For each a logistic regression estimates how probable it is that it is right, from
+what the reader thinks of its own choice and of the line that the model's sentence stands on, how far the line holds the
+sentence, and whether the two agree; `tests.benchmarks.fit_written` fits it on what real models wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from rag_core.answering.cues import asks_for_words, asks_why
+from rag_core.answering.grounding import Stand
+from rag_core.answering.passages import Quote
+from rag_core.answering.strategies.composing import Composition
+from rag_core.answering.strategies.confidence_model import trust
+from rag_core.answering.strategies.extractive import Extraction, Reading
+from rag_core.text.numbers import numbers
+from rag_core.text.terms import terms
+
+PATH = Path(__file__).with_name("model_choice.json")
+SIGNS = (
+    "refused", "right", "answerable", "line_right", "line_share", "line_first", "held", "unheld", "figures", "words",
+    "span", "asks_words", "asks_why", "length",
+)  # fmt: skip
+"""refused: whether the model found nothing; all that is of its sentence is 0 then. right, answerable: log odds of the
+reader for what it quotes, and for the passages. line_right: for the line that the sentence stands on; line_share: that
+line's in the softmax of all; line_first: whether it is quoted too. held: log odds that it is held; unheld: whether a
+figure stands nowhere. figures, words: the share of what the sentence says beyond the question that is quoted too; span:
+the share of the reader's very words that the sentence says. length: in words."""
+
+_SUREST, _LONGEST = 6.0, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What `model_choice.json` holds: weights of the log odds that the model, and that what is quoted, is right, by
+    sign, and the least probability at which either is an answer."""
+
+    model: Mapping[str, float]
+    quoted: Mapping[str, float]
+    answer_from: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Whether the model's sentence is said or what is quoted, how probable it is that this is right, and whether that
+    is `enough` for an answer."""
+
+    is_models: bool
+    right: float
+    enough: bool
+
+
+@lru_cache(maxsize=1)
+def weights() -> Weights:
+    """The weights, read once."""
+    return Weights(**json.loads(PATH.read_text(encoding="utf-8")))
+
+
+def choose(told: Mapping[str, float], *, quotes: bool) -> Choice:
+    """Choose by signs; `quotes`: whether what is quoted is an answer for the reader by itself."""
+    model = 0.0 if told["refused"] or told["unheld"] else _probability(told, weights().model)
+    quoted = _probability(told, weights().quoted)
+    right = max(model, quoted)
+    return Choice(model > quoted, right, right >= weights().answer_from or (quotes and quoted >= model))
+
+
+def _probability(told: Mapping[str, float], known: Mapping[str, float]) -> float:
+    return 1 / (1 + math.exp(-(known["bias"] + sum(known[name] * told[name] for name in SIGNS))))
+
+
+def refusal_signs(question: str, reading: Reading) -> dict[str, float]:
+    """The signs where the model says that it found nothing."""
+    return dict.fromkeys(SIGNS, 0.0) | {"refused": 1.0} | _of_question(question, reading)
+
+
+def signs(question: str, reading: Reading, said: Extraction, sentence: str, stand: Stand) -> dict[str, float]:
+    """What speaks for and against a model's `sentence`, by name; `said` is what is quoted of the reading."""
+    evidence, made = reading.evidence, reading.made
+    place = _unit_of(reading, stand.quote)
+    shares = np.exp(made.scores - made.scores.max())
+    unit = evidence.units[place].quote
+    cells = tuple(_said_cells(reading, place, sentence))
+    alone = Composition((place,), made.scores, (unit,), "", (), cells, is_computed=False)
+    quoted = " ".join([said.lead, *(quote.text for quote in said.quotes), *(row.text for row in said.rows)])
+    asked = set(terms(question))
+    new = set(terms(sentence)) - asked
+    figures = numbers(sentence) - numbers(question)
+    start, end = map(int, evidence.spans[made.chosen[0]])
+    span = set(terms(evidence.units[made.chosen[0]].quote.text[start:end])) - asked
+    return _of_question(question, reading) | {
+        "refused": 0.0, "line_right": _odds(trust(evidence, alone).right),
+        "line_share": float(shares[place] / shares.sum()), "line_first": float(place == made.chosen[0]),
+        "held": _odds(stand.score), "unheld": float(not stand.holds_figures),
+        "figures": len(figures & numbers(quoted)) / len(figures) if figures else 0.5,
+        "words": len(new & set(terms(quoted))) / len(new) if new else 0.5,
+        "span": len(span & set(terms(sentence))) / len(span) if span else 0.5,
+        "length": min(len(sentence.split()), _LONGEST) / _LONGEST,
+    }  # fmt: skip
+
+
+def _of_question(question: str, reading: Reading) -> dict[str, float]:
+    return {
+        "right": _odds(reading.trust.right), "answerable": _odds(reading.trust.answerable),
+        "asks_words": float(asks_for_words(question)), "asks_why": float(asks_why(question)),
+    }  # fmt: skip
+
+
+def _unit_of(reading: Reading, quote: Quote) -> int:
+    """The unit that a quote is, or the one on its page that shares most of its words."""
+    same = [
+        place
+        for place, unit in enumerate(reading.evidence.units)
+        if (unit.quote.hit.document.id, unit.quote.hit.page) == (quote.hit.document.id, quote.hit.page)
+    ]
+    wanted = set(terms(quote.text))
+
+    def likeness(place: int) -> tuple[bool, int]:
+        unit = reading.evidence.units[place].quote
+        return unit.start < quote.end and quote.start < unit.end, len(wanted & set(terms(unit.text)))
+
+    return max(same or range(len(reading.evidence.units)), key=likeness)
+
+
+def _said_cells(reading: Reading, place: int, sentence: str) -> Sequence[int]:
+    """The cells of a unit whose figures a sentence says."""
+    asked = reading.evidence.asked
+    told = numbers(sentence)
+    return [one for one in reading.evidence.cells_in(place) if asked and numbers(asked.cells[one].part.text) & told]
+
+
+def _odds(probability: float) -> float:
+    clipped = min(max(probability, 1e-4), 1 - 1e-4)
+    return max(-_SUREST, min(_SUREST, math.log(clipped / (1 - clipped))))
