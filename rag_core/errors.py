@@ -68,7 +68,7 @@ class EncryptedDocument(UnreadableDocument):
 class UnsupportedDocument(LecternError):
     """The file is of a kind that Lectern does not read."""
 
-    default_help = "Add PDF, Office (.docx, .xlsx, .pptx, .odt, .doc), web, EPUB, mail, CSV or text files, or images."
+    default_help = "Add PDF, Office (.docx, .xlsx, .pptx, .odt, .doc), web, EPUB, mail, CSV, text files, images, .zip."
 
 
 class LimitExceeded(LecternError):

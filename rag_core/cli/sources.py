@@ -27,7 +27,7 @@ _FOLLOW_S = 1.0
 @click.option("--delay", type=float, default=0.5, help="seconds between two requests (0.5)")
 @click.option("--password", help="password of encrypted PDF documents; asked for when it is left out")
 def add(session: Session, sources: tuple[str, ...], depth: int, pages: int, delay: float, password: str | None) -> int:
-    """Add files (PDF, Office, web, EPUB, mail, CSV, text, source code, images), folders of them, and addresses."""
+    """Add files (PDF, Office, web, EPUB, mail, CSV, text, code, images), folders, archives and addresses."""
     from rag_core.domain import WebAddress
 
     session.changes("add", *sources)

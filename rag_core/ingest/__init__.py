@@ -8,6 +8,6 @@ document overlaps with itself as well: what was read of it by now is embedded wh
 the events.
 """
 
-from rag_core.ingest.ingest import Ingest
+from rag_core.ingest.ingest import TAKEN, Ingest
 
-__all__ = ["Ingest"]
+__all__ = ["TAKEN", "Ingest"]

@@ -18,9 +18,12 @@ from rag_core.ingest.pipeline import carry
 from rag_core.ingest.work import BATCH_DOCUMENTS, Work
 from rag_core.reading import SUFFIXES, Reader
 from rag_core.settings import Settings
-from rag_core.sources import Found, Looking, Source, expand
+from rag_core.sources import CONTAINERS, Found, Looking, Source, expand
 from rag_core.storage import Storage
 from rag_core.storage.postgres.database import storable
+
+TAKEN = SUFFIXES | CONTAINERS
+"""The endings of the files that are taken from folders."""
 
 
 class Ingest:
@@ -127,7 +130,7 @@ class Ingest:
     def _looking(self, run: RunContext, again: bool = False) -> Looking:
         files, sources = self._storage.files, self._storage.sources
         return Looking(
-            self._settings().sources, SUFFIXES, known=sources.at, known_below=sources.below, left_out=sources.left_out,
+            self._settings().sources, TAKEN, known=sources.at, known_below=sources.below, left_out=sources.left_out,
             original=files.read, kept=lambda: {key: held[0] for key, held in files.listing().items()},
             stopped=run.stopped, follow=sources.follow, again=again,
         )  # fmt: skip

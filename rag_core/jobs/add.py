@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,41 @@ if TYPE_CHECKING:
 
 _ENDS: Mapping[str, JobState] = {"ready": "done", "failed": "failed", "cancelled": "cancelled"}
 _LONG_BYTES = 2**19  # files that are larger are read and embedded beside the others
+
+_NAMED = 20
+
+
+@dataclass(slots=True)
+class Held:
+    """What a container among the files holds: documents that wait, by their paths inside, and what else is said."""
+
+    documents: dict[str, str] = field(default_factory=dict)
+    known: int = 0
+    failed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    error: LecternError | None = None
+
+    def take(self, event: AddEvent) -> None:
+        """One event of it, or of one of its documents."""
+        path = event.source.partition("/")[2]
+        if event.stage == "waiting" and event.document:
+            self.documents[path] = event.document.id
+        elif event.stage == "failed" and not path:
+            self.error = event.error if isinstance(event.error, LecternError) else None
+        elif event.stage == "failed":
+            self.failed.append(f"{path} ({event.error})")
+        elif event.stage == "cancelled" and event.note:
+            self.notes.append(event.note)
+        self.known += event.stage == "ready" or (event.stage == "waiting" and not event.document)
+
+    @property
+    def note(self) -> str:
+        """What is said of it."""
+        more = f" and {len(self.failed) - _NAMED} more" if len(self.failed) > _NAMED else ""
+        failed = f"Not taken: {', '.join(self.failed[:_NAMED])}{more}." if self.failed else ""
+        known = f", {self.known:,} of them in the library already" if self.known else ""
+        count = len(self.documents) + self.known
+        return " ".join(filter(None, [f"{count:,} documents found in it{known}.", failed, *self.notes]))
 
 
 class AddKind(Kind):
@@ -113,9 +150,14 @@ class AddKind(Kind):
         going_on = {job.id for job in self._library.jobs.all(self.name) if not job.finished}
         self._elsewhere &= going_on  # whichever way the others ended
         self._long &= going_on
+        held: dict[str, Held] = {}  # what containers among the files hold, by their jobs
         with self._noting:
             for event in self._library.accept(_sources(run), cancellation=run.token):
                 document_id = event.document.id if event.document else ""
+                holder, _, path = event.source.partition("/")
+                if path or holder in held or (event.stage == "cancelled" and event.note):
+                    held.setdefault(holder, Held()).take(event)
+                    continue
                 if event.stage != "waiting":
                     self._take(run, event.source, event)
                     continue
@@ -128,6 +170,19 @@ class AddKind(Kind):
                     unwanted.append(document_id)  # cancelled on its way to the library
         for document_id in unwanted:
             self._library.remove(document_id)
+        for job in run.jobs:
+            if job.id in held:
+                self._leave(run, job, held[job.id])
+
+    def _leave(self, run: Run, job: Job, held: Held) -> None:
+        """A container's documents have jobs of their own from now on, as if its folder had been added."""
+        requests = [Request(f"{job.name}/{path}", document_id=key) for path, key in held.documents.items()]
+        with suppress(LecternError):  # the library is closed: they are resumed at the next start
+            self._library.jobs.submit_all(self.name, requests)
+        if held.error is not None:
+            run.end(job.id, "failed", error=held.error, progress=Progress("failed", note=held.note))
+        else:
+            run.end(job.id, "done", progress=Progress("ready", note=held.note))
 
     def _events(self, run: Run, first: Job) -> Iterator[AddEvent]:
         if first.params.get("retry"):

@@ -96,10 +96,10 @@ class RemoteLibrary(Remote):
     ) -> Iterator[AddEvent]:
         """Send files, folders and uploads, telling of each step."""
         from rag_core.reading import SUFFIXES
-        from rag_core.sources import Item, Refused, expand, here
+        from rag_core.sources import CONTAINERS, Item, Refused, expand, here
 
         token = cancellation or Cancellation()
-        looking = here(SUFFIXES, token.is_set)
+        looking = here(SUFFIXES | CONTAINERS, token.is_set)
         for source in sources:
             if isinstance(source, WebAddress) or str(source).startswith(("http://", "https://")):
                 yield from self._fetched(source if isinstance(source, WebAddress) else WebAddress(str(source)), token)

@@ -11,7 +11,19 @@ from pathlib import Path
 
 from rag_core.domain import FollowedSource, KnownSource, Visit, WebAddress
 from rag_core.errors import SourceUnavailable
-from rag_core.sources import Found, Item, Looking, Refused, Unchanged, guarded, is_folder, location
+from rag_core.sources import (
+    Found,
+    Item,
+    Looking,
+    Refused,
+    Unchanged,
+    container_items,
+    container_of,
+    file_item,
+    guarded,
+    is_folder,
+    location,
+)
 from rag_core.storage.postgres.sources import SourceStore
 
 _KEPT = "Its last version is kept."
@@ -35,8 +47,14 @@ class FilesAgain:
         for site in sites:
             address = WebAddress(site.location, site.depth, site.pages, site.delay_s)
             yield from guarded(site.location, crawl(address, looking))
+        held: dict[Path, list[KnownSource]] = defaultdict(list)
         for one in files:
-            yield from guarded(one.name, self._file(one))
+            if (container := container_of(one.visit.location)) is not None:
+                held[container].append(one)
+            else:
+                yield from guarded(one.name, self._file(one))
+        for path, inside in held.items():
+            yield from guarded(str(path), self._container(path, inside, looking))
 
     def _file(self, known: KnownSource) -> Iterator[Found]:
         """A file that was added by its path: to be read where it changed."""
@@ -54,6 +72,23 @@ class FilesAgain:
             return
         within = next((folder for folder in self._shared if path.is_relative_to(folder)), None)
         yield Item(known.name, path, Visit(seen.location, "file"), within=within)
+
+    def _container(self, path: Path, inside: Sequence[KnownSource], looking: Looking) -> Iterator[Found]:
+        """What an archive or a mailbox holds of which documents came; what it holds no longer is told of once."""
+        start = len(location(path)) + 1
+        name = inside[0].name.removesuffix(inside[0].visit.location[start - 1 :])
+        within = next((folder for folder in self._shared if path.is_relative_to(folder)), None)
+        found, is_whole = set[str](), True
+        for one in container_items(file_item(path, name, within=within), looking):
+            is_whole = is_whole and not isinstance(one, Refused)
+            if isinstance(one, Item | Unchanged):
+                found.add(one.visit.location)
+            yield one
+        for known in inside if is_whole else ():
+            if known.visit.location not in found:
+                self._sources.settle(known.document_id, known.visit.location)
+                gone = SourceUnavailable("It is in its archive no longer, and is looked for no more.", help=_KEPT)
+                yield Refused(known.name, gone)
 
     def _moved(self, known: KnownSource, path: Path) -> Found:
         """A file that is gone: where the same one is now, or how it is to be told of, once where that is final."""

@@ -9,21 +9,21 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePath
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, FollowedSource
 from rag_core.errors import ConfigurationError, LecternError, SourceUnavailable, StoreUnavailable
-from rag_core.ingest import Ingest
-from rag_core.reading import SUFFIXES
+from rag_core.ingest import TAKEN, Ingest
 from rag_core.services.cards import clean_tag
 from rag_core.services.files_again import FilesAgain, is_as_seen
 from rag_core.settings import Settings
 from rag_core.sources import (
     Listing,
     folder_items,
+    is_container,
     is_folder,
     list_folder,
     location,
@@ -40,6 +40,7 @@ _NOTED_S = 60.0
 # The share of time that looking at folders may take.
 _SHARE = 0.05
 _LONGEST = 2000
+_GONE = "removed, as its file is gone"
 _NAMED = 3  # of each kind that is passed over
 Stats = Mapping[str, tuple[int, int]]
 
@@ -67,11 +68,11 @@ class FollowedSources:
     @property
     def suffixes(self) -> frozenset[str]:
         """The endings of the files that are taken from folders, as ".pdf"; others are judged when they are named."""
-        return SUFFIXES
+        return TAKEN
 
     def passed_over(self, names: Iterable[str]) -> str:
         """What is to be said of a folder's files, by their names, of which not all are taken; "" for nothing."""
-        others = [name for name in names if PurePath(name).suffix.lower() not in SUFFIXES]
+        others = [name for name in names if PurePath(name).suffix.lower() not in TAKEN]
         return Listing(others=others).passed_over("").note if others else ""
 
     def followed(self) -> list[FollowedSource]:
@@ -213,7 +214,7 @@ class FollowedSources:
             if not self._is_watched(folder.location):  # unwatched meanwhile
                 return
             path = Path(folder.location)
-            listing = list_folder(path, SUFFIXES, within=path)
+            listing = list_folder(path, TAKEN, within=path)
             problem, device = _problem(folder, path, listing)
             yield from (AddEvent(one.name, "failed", error=one.error) for one in listing.refused())
             if not problem:
@@ -247,23 +248,40 @@ class FollowedSources:
         changed = {name: stat for name, stat in settled.items() if before.get(name) != stat}
         if changed:
             part, path = Listing(changed), Path(folder.location)
+            failed = set[str]()
             for event in self._ingest.bring(
                 lambda looking: folder_items(Path(folder.location), looking, folder.location, part, path),
                 cancellation=cancellation,
             ):
                 if event.stage == "ready" and event.document is not None and folder.tags:
                     self._storage.documents.cards.tag([event.document.id], folder.tags, [])
+                failed |= {event.source} if event.stage == "failed" else set()
                 yield event
+            if not (self._closing.is_set() or (cancellation is not None and cancellation.is_set())):
+                yield from self._taken_out(folder.location, changed, failed)
         known = {*listing.files, *listing.outside}  # a link that was followed once leaves its document as it is
-        gone = [name for name in before if name not in known and not _is_unread(name, listing)]
+        gone = [name for name in before if not (_stands(name, known) or _is_unread(name, listing))]
         if gone:
-            self._storage.forget_sources([f"{folder.location.rstrip('/')}/{name}" for name in gone])
-            yield from (AddEvent(name, "cancelled", note="removed, as its file is gone") for name in gone)
+            places = [f"{folder.location.rstrip('/')}/{name}" for name in gone]
+            held = (self._storage.sources.below(f"{place}/") for place in places if is_container(place))
+            self._storage.forget_sources([*places, *(place for inside in held for place in inside)])
+            yield from (AddEvent(name, "cancelled", note=_GONE) for name in gone)
         if cancellation is not None and cancellation.is_set():
             return  # what was left undone is found again
         kept = {name: before[name] for name in before if name not in settled and name not in gone}
         self._seen[folder.location] = {**kept, **settled}
         self.changes += bool(changed or gone)
+
+    def _taken_out(self, place: str, changed: Stats, failed: Collection[str]) -> Iterator[AddEvent]:
+        """Let go of what a folder's containers held before they changed, and hold no longer."""
+        start = len(place.rstrip("/")) + 1
+        for name in (name for name in changed if is_container(name) and name not in failed):
+            inside = self._storage.sources.below(f"{place.rstrip('/')}/{name}/")
+            left = {at[start:]: at for at, one in inside.items() if one.visit.modified_ns != changed[name][1]}
+            gone = {one: at for one, at in left.items() if one not in failed}
+            if gone:
+                self._storage.forget_sources(list(gone.values()))
+                yield from (AddEvent(one, "cancelled", note=_GONE) for one in gone)
 
     def _known(self, place: str) -> dict[str, tuple[int, int]]:
         """What the library knows of a folder's files, by their paths from there."""
@@ -318,6 +336,12 @@ def _named(names: list[str]) -> str:
 
 def _holds(outer: str, inner: str) -> bool:
     return inner.startswith(outer.rstrip("/") + "/")
+
+
+def _stands(name: str, known: Collection[str]) -> bool:
+    """Whether a file is among those that are known, or the container that holds it."""
+    parts = name.split("/")
+    return name in known or any("/".join(parts[:count]) in known for count in range(1, len(parts)))
 
 
 def _is_unread(name: str, listing: Listing) -> bool:

@@ -16,6 +16,8 @@ from rag_core.errors import LecternError
 from rag_core.settings import SourcesSettings
 
 _NAMED = 20
+# A file that was written in the moment in which it was read may have changed since, with the same time and size.
+_MOMENT_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +127,16 @@ class Looking:
     stopped: Callable[[str], bool]
     follow: Callable[[FollowedSource], None]
     again: bool = False
+
+
+def is_as_it_was(seen: KnownSource, visit: Visit, kept: Mapping[str, int], looking: Looking) -> bool:
+    """Whether a file leads to the document that it led to before, which is whole. kept: sizes of bytes, by document."""
+    before = seen.visit
+    looked_ns = int(seen.looked_at.timestamp() * 1e9)
+    if (before.size_bytes, before.modified_ns) != (visit.size_bytes, visit.modified_ns):
+        return False
+    if before.modified_ns > looked_ns - _MOMENT_NS or (visit.root and before.root != visit.root):
+        return False
+    if seen.state == "ready":
+        return kept.get(seen.document_id) == seen.byte_size
+    return looking.again

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote
 
 from rag_core.domain import Visit
@@ -43,17 +47,28 @@ def read_item(item: Item, max_bytes: int) -> tuple[bytes, Visit]:
     if isinstance(item.data, bytes):
         _check_size(len(item.data), max_bytes)
         return item.data, replace(item.visit, size_bytes=len(item.data))
+    with open_item(item) as (file, seen):
+        _check_size(seen.size_bytes, max_bytes)
+        try:
+            return file.read(), seen
+        except OSError as error:
+            raise unreadable(error.strerror or error) from error
+
+
+@contextmanager
+def open_item(item: Item) -> Iterator[tuple[BinaryIO, Visit]]:
+    """Its bytes as a stream, for one that is not read whole, and what was seen. Raises as `read_item` does."""
+    if isinstance(item.data, bytes):
+        yield BytesIO(item.data), replace(item.visit, size_bytes=len(item.data))
+        return
     try:
-        if item.within is not None:
-            return _read_inside(item, item.data, item.within, max_bytes)
-        status = item.data.stat()
-        _check(status, max_bytes)
-        data = item.data.read_bytes()
-        return data, _seen(item, status)
+        _check_kind(item.data.stat())
+        file = item.data.open("rb") if item.within is None else _open_inside(item, item.data, item.within)
     # ValueError: a name that no file system takes, as it holds NUL.
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise unreadable(reason) from error
+        raise unreadable(getattr(error, "strerror", None) or error) from error
+    with file:
+        yield file, _seen(item, os.fstat(file.fileno()))
 
 
 def leads_out(name: object) -> UnreadableDocument:
@@ -76,8 +91,8 @@ def is_inside(path: Path, folder: Path) -> bool:
     return path.resolve(strict=True).is_relative_to(folder.resolve(strict=True))
 
 
-def _read_inside(item: Item, path: Path, folder: Path, max_bytes: int) -> tuple[bytes, Visit]:
-    """The same where the file lies within a folder, or is a link to one that does. Raises OSError too.
+def _open_inside(item: Item, path: Path, folder: Path) -> BinaryIO:
+    """A file that lies within a folder, or a link to one that does. Raises OSError too.
 
     It is opened step by step without following a link, for one may take a folder's place after it was looked at.
     """
@@ -90,22 +105,20 @@ def _read_inside(item: Item, path: Path, folder: Path, max_bytes: int) -> tuple[
         for part in real.relative_to(base).parts:
             before, place = place, os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)
             os.close(before)
-        status = os.fstat(place)
-        _check(status, max_bytes)
-        with os.fdopen(place, "rb", closefd=False) as file:
-            return file.read(), _seen(item, status)
-    finally:
+        _check_kind(os.fstat(place))
+    except BaseException:
         os.close(place)
+        raise
+    return os.fdopen(place, "rb")
 
 
 def _seen(item: Item, status: os.stat_result) -> Visit:
     return replace(item.visit, size_bytes=status.st_size, modified_ns=status.st_mtime_ns)
 
 
-def _check(status: os.stat_result, max_bytes: int) -> None:
+def _check_kind(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):  # a device or a pipe may never end
         raise UnsupportedDocument("This is not an ordinary file.")
-    _check_size(status.st_size, max_bytes)
 
 
 def unreadable(reason: object) -> UnreadableDocument:

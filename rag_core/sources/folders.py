@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-from rag_core.domain import KnownSource, Visit
+from rag_core.domain import Visit
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
-from rag_core.sources.base import Found, Looking, PassedOver, Refused, Unchanged
+from rag_core.sources.base import Found, Looking, PassedOver, Refused, Unchanged, is_as_it_was
+from rag_core.sources.containers import container_items, is_container
 from rag_core.sources.files import file_item, is_inside, leads_out, location, no_file
 
 # What programs leave in folders of source code.
 _NOT_ENTERED = {"node_modules", "__pycache__"}
-# A file that was written in the moment in which it was read may have changed since, with the same time and size.
-_MOMENT_NS = 2_000_000_000
 
 
 @dataclass(slots=True)
@@ -92,9 +91,12 @@ def folder_items(
     left_out = looking.left_out() if looking.again else {}
     for name in sorted(listing.files, key=lambda one: one.split("/")):
         item = file_item(folder / name, name, root, within)
+        if is_container(name):
+            yield from container_items(item, looking)
+            continue
         visit = Visit(item.visit.location, "file", root, *listing.files[name])
         seen = known.get(visit.location)
-        if seen and _is_as_it_was(seen, visit, kept, looking):
+        if seen and is_as_it_was(seen, visit, kept, looking):
             yield Unchanged(name, seen.document_id, visit)
         elif (removed := left_out.get(visit.location)) is None:
             yield item
@@ -102,19 +104,6 @@ def folder_items(
             yield replace(item, unless=removed.document_id)
     if listing.files and listing.others:
         yield listing.passed_over(str(folder))
-
-
-def _is_as_it_was(seen: KnownSource, visit: Visit, kept: Mapping[str, int], looking: Looking) -> bool:
-    """Whether a file leads to the document that it led to before, which is whole."""
-    before = seen.visit
-    looked_ns = int(seen.looked_at.timestamp() * 1e9)
-    if (before.size_bytes, before.modified_ns) != (visit.size_bytes, visit.modified_ns):
-        return False
-    if before.modified_ns > looked_ns - _MOMENT_NS or (visit.root and before.root != visit.root):
-        return False
-    if seen.state == "ready":
-        return kept.get(seen.document_id) == seen.byte_size
-    return looking.again
 
 
 def _note(

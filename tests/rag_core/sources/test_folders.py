@@ -53,8 +53,8 @@ def test_a_second_pass_reads_what_changed_alone(
     library.catalogue.tag([old.id], add=["bread"])
     write(folder / "bakery.md", TEXTS["bakery.md"].replace("4.20", "5.30"), age_s=50)
     read: list[str] = []
-    real = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or real(path))
+    real = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, *how, **more: read.append(path.name) or real(path, *how, **more))
     again = ends(library.add([folder]))
     assert [name for name in read if name in TEXTS] == ["bakery.md"]
     assert again.pop("bakery.md") == ("ready", "")
