@@ -35,8 +35,8 @@ def drop_zone() -> None:
         )
         limit = st.get_option("server.maxUploadSize")
         st.caption(
-            f"PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, CSV, notebooks, Markdown, text, "
-            f"source code and images, up to {limit} MB each. They stay on this machine."
+            "PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, CSV, JSON, XML, notebooks, Markdown, "
+            f"text, source code, images, and archives of them, up to {limit} MB each. They stay on this machine."
         )
 
 

@@ -17,6 +17,7 @@ from rag_core.reading.base import (
     GIF,
     HTML,
     JPEG,
+    JSON,
     LATEX,
     MAIL,
     MARKDOWN,
@@ -37,6 +38,8 @@ from rag_core.reading.base import (
     XLS,
     XLSB,
     XLSX,
+    XML,
+    YAML,
 )
 
 SAMPLE_BYTES = 64 * 1024
@@ -57,6 +60,9 @@ _TEXT_SUFFIXES = {
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MAIL),
     **dict.fromkeys((".srt", ".vtt"), SUBTITLES),
     **dict.fromkeys(_CODE_SUFFIXES.split(), CODE),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson"), JSON),
+    **dict.fromkeys((".yaml", ".yml"), YAML),
+    **dict.fromkeys((".xml", ".rss", ".atom"), XML),
     ".ipynb": NOTEBOOK,
     ".tex": LATEX,
 }
@@ -74,6 +80,7 @@ SUFFIXES |= {*_ZIP_SUFFIXES, *_COMPOUND_SUFFIXES}
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
 )
+_XML_BEGIN = b"<?xml "
 _ZIP, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
 # Books and OpenDocument files say what they are in the first entry.
 _TYPE_WITHIN = 200
@@ -97,6 +104,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"ID3", "a sound file"),
     (b"OggS", "a sound file"),
 )
+_MEDIA, _PICTURES = b"ftyp", (b"hei", b"hev", b"mif", b"msf", b"avi")
 # The length of a bitmap's header, its fifteenth byte, is one of a few: a text that begins with BM has none.
 _IMAGES: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"\x89PNG\r\n\x1a\n"), PNG),
@@ -180,6 +188,8 @@ def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
         return RTF
     if suffix != ".pdf" and (image := next((kind for mark, kind in _IMAGES if mark.match(head)), None)):
         return image
+    if suffix not in SUFFIXES and head.removeprefix(codecs.BOM_UTF8).startswith(_XML_BEGIN):
+        return XML
     # What a server said instead of the PDF is not what was meant to be read.
     return HTML if suffix != ".pdf" and _HTML.match(head.removeprefix(codecs.BOM_UTF8)) else None
 
@@ -222,6 +232,8 @@ def guess_utf16(sample: bytes) -> str | None:
 def _other_kind(sample: bytes) -> str | None:
     if _HTML.match(sample.removeprefix(codecs.BOM_UTF8)):
         return "a web page (HTML)"
+    if sample[4:8] == _MEDIA:
+        return "a HEIC or AVIF picture" if sample[8:11] in _PICTURES else "a film or a sound file"
     for signature, kind in _SIGNATURES:
         if sample.startswith(signature):
             return kind
@@ -240,4 +252,8 @@ def _help(kind: str) -> str:
         return "Open it in its own program, save it without a password and add it again."
     if "HTML" in kind or "Office" in kind:
         return "Open it in its own program, save it as .docx, .xlsx, .pptx or PDF, and add that file."
+    if "HEIC" in kind:
+        return "Save it as a JPEG or PNG picture and add that file."
+    if "archive" in kind:
+        return "Unpack it and add its folder, or pack it as .zip and add that, under a name that ends so."
     return UnsupportedDocument.default_help

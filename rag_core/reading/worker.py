@@ -30,7 +30,7 @@ FLOWING = {
     base.EPUB: "book", base.MAIL: "mail", base.NOTEBOOK: "notebook", base.RTF: "rich_text",
     base.ODT: "opendocument", base.ODS: "opendocument", base.ODP: "opendocument", base.SUBTITLES: "subtitles",
     base.LATEX: "latex", base.DOC: "word97", base.XLS: "workbook97", base.PPT: "slides97", base.MSG: "outlook",
-    base.XLSB: "workbook_binary",
+    base.XLSB: "workbook_binary", base.JSON: "json_data", base.YAML: "yaml_data", base.XML: "xml_data",
 }  # fmt: skip
 FORMATS: dict[str, Opener] = {
     base.PDF: PdfDocument,

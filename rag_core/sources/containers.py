@@ -122,7 +122,7 @@ class _Container:
         try:
             data = member.read()
             if _is_document(path, BytesIO(data)):
-                yield from self._member(path, member._replace(read=lambda: data))
+                yield from self._member(path, Member(member.name, len(data), lambda: data))
             else:
                 yield from self._within(f"{path}/", BytesIO(data), path, budget, depth + 1)
         except Cancelled:
