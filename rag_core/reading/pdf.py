@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,15 @@ from rag_core.domain import Box, Page, PageImage
 from rag_core.errors import EncryptedDocument, LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_again
+from rag_core.reading.pdf_bands import Sheet, in_frames
 from rag_core.reading.pdf_comments import with_comments
 from rag_core.reading.pdf_forms import with_values
 from rag_core.reading.pdf_hidden import hidden_text
+from rag_core.reading.pdf_order import Piece
 from rag_core.reading.pdf_pictures import text_is_a_picture
-from rag_core.reading.pdf_text import Geometry, clean, line_face, page_lines, page_text, span_boxes
+from rag_core.reading.pdf_rules import page_rules
+from rag_core.reading.pdf_tables import in_grids
+from rag_core.reading.pdf_text import Geometry, clean, line_face, page_lines, page_text, span_box, span_boxes
 from rag_core.reading.png import encode_rgb
 
 MAX_PICTURE_PIXELS = 16_000_000
@@ -90,8 +95,12 @@ class PdfDocument(OpenDocument):
 
     def _reading(self, page: Any, textpage: Any) -> Reading:
         text, geometry = page_text(textpage), Geometry.of(page)
-        lines = tuple(page_lines(textpage, text, geometry))
-        reading = composed(arranged(text, lines, tuple(line_face(textpage, line) for line in lines)))
+        pieces = [Piece(line, line_face(textpage, line)) for line in page_lines(textpage, text, geometry)]
+        boxes = partial(span_box, textpage, geometry)
+        grids, frames = page_rules(page, geometry)
+        shape = float(pdfium.FPDF_GetPageHeightF(page)) / max(float(pdfium.FPDF_GetPageWidthF(page)), 0.001)
+        pieces = in_frames(Sheet(text, boxes, shape), in_grids(text, pieces, grids, boxes), frames)
+        reading = composed(arranged(text, pieces))
         form = self._pdf.formenv
         return with_comments(with_values(reading, form.raw if form else None, page, geometry), page, geometry)
 

@@ -16,9 +16,11 @@ from unicodedata import is_normalized, normalize
 from rag_core.domain import Line
 from rag_core.reading.base import Face
 from rag_core.reading.pdf_gaps import CLOSED
-from rag_core.reading.pdf_order import in_order
+from rag_core.reading.pdf_order import Piece, in_order
+from rag_core.reading.pdf_tables import around
 from rag_core.reading.pdf_text import SOFT_HYPHEN
 from rag_core.reading.text import lowered
+from rag_core.text.tables import NO_LABEL
 
 Span = tuple[int, int]
 
@@ -62,22 +64,64 @@ class Reading:
                 yield counted + max(start - begin, 0), counted + min(end - begin, length)
 
 
-def arranged(text: str, lines: Sequence[Line], faces: Sequence[Face]) -> Reading:
-    """The page as it is read; `text` and the places of its lines are as PDFium counts."""
-    pieces = in_order(text, lines, faces)
-    if pieces is None:
-        return Reading(text, tuple(lines), tuple(faces))
-    parts: list[str] = []
-    own: list[Line] = []
-    runs: list[tuple[int, int, int]] = []
-    at = 0
-    for piece in pieces:
-        start, end = piece.line.start, piece.line.end
-        runs.append((at, start, end - start))
-        own.append(moved(piece.line, at - start))
-        parts += [text[start:end], "" if text[end - 1] == SOFT_HYPHEN else "\n"]
-        at += end - start + len(parts[-1])
-    return Reading("".join(parts), tuple(own), tuple(piece.face for piece in pieces), tuple(runs))
+def arranged(text: str, pieces: Sequence[Piece]) -> Reading:
+    """The page as it is read; `text` and the places of the lines are as PDFium counts, in the order of writing."""
+    ordered = in_order(text, pieces)
+    is_as_written = len(ordered) == len(pieces) and all(
+        one.line is other.line and not one.cells for one, other in zip(ordered, pieces, strict=True)
+    )
+    if is_as_written:
+        return Reading(text, tuple(piece.line for piece in pieces), tuple(piece.face for piece in pieces))
+    page = _Composer(text)
+    for piece in ordered:
+        page.put_row(piece) if piece.cells else page.put_line(piece.line)
+    return Reading("".join(page.parts), tuple(page.lines), tuple(piece.face for piece in ordered), tuple(page.runs))
+
+
+class _Composer:
+    """Puts lines and rows one after the other, and keeps where each came from."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.parts: list[str] = []
+        self.lines: list[Line] = []
+        self.runs: list[tuple[int, int, int]] = []
+        self._at = 0
+
+    def put_line(self, line: Line) -> None:
+        """A line as it is written."""
+        self.lines.append(moved(line, self._at - line.start))
+        self._put_run(line)
+        self._put("" if self._text[line.end - 1] == SOFT_HYPHEN else "\n")
+
+    def put_row(self, piece: Piece) -> None:
+        """A row of a table: its cells, each on one line, with tabs between."""
+        start, cells = self._at, []
+        for number, leaves in enumerate(piece.cells):
+            if number:
+                self._put("\t")
+            elif not leaves:
+                self._put(NO_LABEL)
+            if leaves:
+                cells.append(self._put_cell(leaves))
+        self.lines.append(Line(start, cells[-1].end, piece.box, tuple(cells) if len(cells) > 1 else ()))
+        self._put("\n")
+
+    def _put_cell(self, leaves: Sequence[Line]) -> Line:
+        start = self._at
+        for leaf, following in zip(leaves, [*leaves[1:], None], strict=True):
+            self._put_run(leaf)
+            if following:
+                self._put("" if self._text[leaf.end - 1] == SOFT_HYPHEN else " ")
+        return Line(start, self._at, around([leaf.box for leaf in leaves]))
+
+    def _put_run(self, line: Line) -> None:
+        self.runs.append((self._at, line.start, line.end - line.start))
+        self._put(self._text[line.start : line.end])
+
+    def _put(self, text: str) -> None:
+        self.parts.append(text)
+        self._at += len(text)
 
 
 def composed(reading: Reading) -> Reading:

@@ -94,9 +94,11 @@ def apart(textpage: Any, text: str, place: Place) -> str:
             characters[last - 1] = CLOSED
         # Most blanks are narrow: nothing else is asked of those.
         left, _, bottom, top = box(last)
-        _, end, low, high = box(first - 1)
+        begin, end, low, high = box(first - 1)
         gap = left - end
-        if not min(high, top) > max(low, bottom) and _turns(textpage, first - 1, last, LINE_GAP):
+        # A line that goes back is another one, be it but a little lower.
+        is_apart = left < begin or not min(high, top) > max(low, bottom)
+        if is_apart and _turns(textpage, first - 1, last, _SAME_LINE if left < begin else LINE_GAP):
             characters[first] = "\n"
             begun = first + 1
             continue

@@ -38,17 +38,20 @@ _ROW_GAP = 4.0
 _GUTTER = 0.008
 # Footnotes: where they stand on the page, and their type against that of the page.
 _FOOT, _SMALLER = 0.55, 0.93
+TABLE = -2
 _MARK = re.compile(r"\W{0,2}(?:\d{1,3}|[*†‡§¶a-z])\W{0,2}\s?\w")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A line, or a part of one that crossed columns, with its place in the page's text. column: which one of several
-    that were written across, from 0; else -1."""
+    that were written across, from 0; TABLE of a table; else -1. cells: the parts of lines that are in each column of a
+    table's row, whose `line` says but where it stands."""
 
     line: Line
     face: Face
     column: int = -1
+    cells: tuple[tuple[Line, ...], ...] = ()
 
     @property
     def box(self) -> Box:
@@ -88,15 +91,14 @@ class _Row:
         ]
 
 
-def in_order(text: str, lines: Sequence[Line], faces: Sequence[Face]) -> list[Piece] | None:
-    """The page's lines in reading order; None where they are written in it."""
+def in_order(text: str, pieces: Sequence[Piece]) -> list[Piece]:
+    """The page's lines in reading order."""
+    lines = [piece.line for piece in pieces]
     across = _are_across(lines)
     if not across and not _go_up(lines):
-        return None
-    pieces: Iterable[Piece] = (Piece(line, face) for line, face in zip(lines, faces, strict=True))
-    blocks = list(_blocks(_by_columns(text, list(pieces)) if across else pieces))
-    ordered = [piece for block in _ordered(text, blocks) for piece in block.pieces]
-    return None if [piece.line for piece in ordered] == list(lines) else ordered
+        return list(pieces)
+    blocks = list(_blocks(_by_columns(text, pieces) if across else pieces))
+    return [piece for block in _ordered(text, blocks) for piece in block.pieces]
 
 
 def _are_across(lines: Sequence[Line]) -> bool:

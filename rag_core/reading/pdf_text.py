@@ -126,6 +126,12 @@ def span_boxes(textpage: Any, spans: Iterable[tuple[int, int]], geometry: Geomet
     return tuple(geometry.box(rect) for rect in merged)
 
 
+def span_box(textpage: Any, geometry: Geometry, start: int, end: int) -> Box | None:
+    """Return the box of a span of PDFium's count; None where nothing of it is to be seen."""
+    rects = _rects(textpage, start, end)
+    return geometry.box(_union(rects)) if rects else None
+
+
 def line_face(textpage: Any, line: Line) -> Face:
     """Return the size at which a line is shown, taken from the middle of its longest cell, as the number before an item
     may be larger, and the weight and slant of both its ends."""

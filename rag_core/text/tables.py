@@ -17,7 +17,8 @@ _CAPTION = re.compile(
 )
 _MOST_CAPTION_CHARS, _CAPTION_LINES = 300, 4
 _MOST_HEADS = 4
-_NO_LABEL = "."
+# An empty first cell: blanks at the ends of a chunk are cut off, and the row's cells would stand under other heads.
+NO_LABEL = "."
 # "Q1", "FY19", "100s", "1st", "0–14", "65+": names that columns have.
 _NUMBERED = re.compile(r"[^\W\d_]\d|\d(?:s|st|nd|rd|th)\b|^\s*\d{1,3}(?:\s?[-–]\s?\d{1,3}|\s?\+)\s*$")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -90,7 +91,7 @@ def cell_spans(line: str) -> list[Span]:
         at += len(cell) + 1
     spans = spans[1:-1] if is_piped else spans
     start, end = spans[0]
-    if len(spans) > 1 and line[start:end] == _NO_LABEL:
+    if len(spans) > 1 and line[start:end] == NO_LABEL:
         spans[0] = (start, start)
     return spans
 

@@ -14,6 +14,7 @@ from rag_core.errors import LimitExceeded
 from rag_core.reading.base import Heading
 from rag_core.reading.flowing.blocks import Block, Row
 from rag_core.reading.text import clean
+from rag_core.text.tables import NO_LABEL
 
 # Pages that the document itself does not end are ended before the first block behind this many characters.
 PAGE_CHARS = 20_000
@@ -21,8 +22,6 @@ PAGE_CHARS = 20_000
 PIECE_CHARS, PIECE_ROWS = 450, 4
 MAX_HEADING_CHARS, MAX_LEVEL = 300, 9
 MAX_HEAD_ROWS = 4
-# An empty first cell: blanks at the ends of a chunk are cut off, and the row's cells would stand under other heads.
-NO_LABEL = "."
 
 _FIGURE_CHARS = 40
 _FIGURE = re.compile(

@@ -216,7 +216,7 @@ def test_information_outline_and_labels_are_read(reader: Reader, samples: Path) 
     assert [page.label for page in parsed.pages] == ["i", "ii", "iii", *map(str, range(1, 11))]
     fares = next(section for section in parsed.sections if section.title == "Fares")
     assert (fares.level, fares.page) == (2, 6)
-    assert parsed.pages[5].text[fares.start :].startswith("Fares \nFrom or to Aldhaven")
+    assert parsed.pages[5].text[fares.start :].startswith("Fares\nFrom or to Aldhaven")
 
 
 @pytest.mark.parametrize(
