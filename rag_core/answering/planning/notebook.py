@@ -39,6 +39,10 @@ class Notebook:
         self._found: dict[str, Retrieval] = {}
         self._meant: dict[str, float] = {}
 
+    def __len__(self) -> int:
+        """How many passages are kept."""
+        return len(self._hits)
+
     @property
     def searches(self) -> tuple[str, ...]:
         """What was searched for, in order."""

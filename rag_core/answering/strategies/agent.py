@@ -44,7 +44,7 @@ from rag_core.models.registry import EXTRACTIVE
 
 ROUNDS = 3
 CALLS = 3
-"""The most calls of a round."""
+"""The most calls that a model makes in a round."""
 _PLAN_TOKENS = 400
 _PASSAGE_CHARS = 700
 _MOST_CELLS = 40
@@ -129,7 +129,8 @@ class Agent:
         self._notebook = Notebook(search, encoder)
         self._questions: tuple[str, ...] = ()
         self._until = time.monotonic() + question.settings.answering.agent_s
-        self._round = 0
+        self._round = self._known = 0
+        self._last: list[Call] = []
         self._made: set[tuple[str, str]] = set()
         self._steps: list[Step] = []
         self._sums: list[str] = []
@@ -159,7 +160,7 @@ class Agent:
         """The calls of the next round, none where nothing is missing or the time is over. Raises Cancelled."""
         self._round += 1
         self._progress.check()
-        if self._round > ROUNDS:
+        if self._round > ROUNDS or self._is_over():
             return []
         calls = self._new(self._by_model(messages) if self._model is not None else self._by_rules())
         if self._round == 1 and not calls:
@@ -169,12 +170,24 @@ class Agent:
             return []
         if calls and self._round == 1:
             self._tell("plan", f"Planned: {'; '.join(call.input for call in calls)}")
+        self._last = calls
         return calls
+
+    def _is_over(self) -> bool:
+        """Whether another round is in vain: the last brought nothing new, or a small model's reader is sure."""
+        before, self._known = self._known, len(self._notebook)
+        if self._round == 1:
+            return False
+        if before == self._known and all(call.tool == "search" for call in self._last):
+            self._tell("plan", "Nothing new was found.")
+            return True
+        is_small = self._model is not None and self._model.is_small
+        return is_small and all(map(self._notebook.answers, self._questions))
 
     def _new(self, calls: Sequence[Call]) -> list[Call]:
         """The first calls that were not made before."""
         new = {(call.tool, call.input.strip()): call for call in calls if call.input.strip()}
-        chosen = [call for key, call in new.items() if key not in self._made][:CALLS]
+        chosen = [call for key, call in new.items() if key not in self._made][: CALLS + 1]
         self._made.update((call.tool, call.input.strip()) for call in chosen)
         return chosen
 
@@ -188,7 +201,9 @@ class Agent:
         if self._round > 1:
             told = (f"Known: {plan.draft}" if plan.draft else "", f"Missing: {plan.missing}" if plan.missing else "")
             self._tell("plan", " ".join(filter(None, told)) or "Nothing is missing.")
-        return plan.calls
+        # A model words searches, and too few of them: the question itself is always one.
+        itself = [Call(tool="search", input=self._query)] if self._round == 1 and plan.calls else []
+        return [*itself, *plan.calls[:CALLS]]
 
     def _by_rules(self) -> list[Call]:
         """The question's parts; then, for those not answered surely, their content words and the best pages."""

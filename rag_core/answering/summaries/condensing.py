@@ -52,6 +52,7 @@ class Condensing:
         self._progress = progress
         self._most = min(question.settings.generation.max_tokens, model.context_tokens // 2)
         self._note = min(_NOTE_TOKENS, self._most)
+        self._citing = "" if model.is_small else prompts.CITING
         self._notes: list[str] = []
 
     def run(self, read: Sequence[Content], notes: Sequence[str] = ()) -> Written:
@@ -89,7 +90,7 @@ class Condensing:
             titles = {source.hit.document.title for source in part}
             about = titles.pop() if len(titles) == 1 else title
             self._progress.tell_stage(f"{doing} part {number} of {len(parts)}: {about}")
-            prompt = prompts.PART.fill(title=prompts.plain(title), context=self._context(part))
+            prompt = prompts.PART.fill(title=prompts.plain(title), context=self._context(part), citing=self._citing)
             writer = CitationWriter(Passages([source.hit for source in part]))
             for text in self._generated(prompt, self._note):
                 writer.feed(text)
@@ -119,8 +120,9 @@ class Condensing:
         written = Written(hits=tuple(source.hit for source in fitting), cited=False, notes=tuple(self._notes))
         self._progress.tell(written)
         prompt = prompts.WHOLE.fill(
-            title=prompts.plain(title), context=self._context(fitting), question=self._question.text
-        )
+            title=prompts.plain(title), context=self._context(fitting), question=self._question.text,
+            citing=self._citing,
+        )  # fmt: skip
         texts = []
         for text in self._generated(prompt, self._most):
             texts.append(text)
@@ -138,7 +140,7 @@ class Condensing:
     def _room(self, title: str, answer: int) -> int:
         """Tokens that passages may have in a prompt."""
         frame = prompts.WHOLE.fill(
-            title=prompts.plain(title), context=self._context([]), question=self._question.text
+            title=prompts.plain(title), context=self._context([]), question=self._question.text, citing=self._citing
         )  # fmt: skip
         return self._model.context_tokens - answer - self._model.prompt_tokens(prompted(frame))
 
