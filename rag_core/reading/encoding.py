@@ -76,6 +76,8 @@ _ODD = tuple(
         r"[[\x80-\u2fff]--[\p{L}\p{M}“„‘‚«»¿¡–—…’©°£€§\xa0\xad]](?=\p{L})",
         r"(?<=\p{L})[”“»«®™©°²³](?=\p{L})",
         r"(?<=\p{Ll})\p{Lu}",
+        r"[ªº](?=\p{L})",
+        r"(?<!\p{L})’(?=\p{Greek})",
         r"[©®°±²³¹¼½¾×÷¶†‡¨¸´¯¬¦¢¥ªº][[\x80-\u2fff]--[\p{L}\xa0–—]]",
         r"(?<=\d)[\p{Latin}\p{Cyrillic}--[\x00-\x7f]](?=\d)",
         r"(?<=[\p{L}--\p{Latin}])[\[\\\]^{|}~@](?=\p{L})",
@@ -87,7 +89,7 @@ _EASTERN = {
     "Korean": ("cp949",), "Japanese": ("cp932", "euc_jp"), "Chinese": ("gb18030",), "Chinese of old form": ("big5",),
 }  # fmt: skip
 # What speaks for the usual before the letters do, in natural logarithms.
-_BEFOREHAND = {_WESTERN: 6.0, "mac_roman": -2.0, "cp850": -3.0, "cp852": -3.0, "mac_latin2": -4.0, "cp866": -1.0}
+_BEFOREHAND = {_WESTERN: 3.0, "mac_roman": -2.0, "cp850": -3.0, "cp852": -3.0, "mac_latin2": -4.0, "cp866": -1.0}
 _BEFOREHAND |= {"mac_cyrillic": -4.0, "cp1257": -3.0}
 
 

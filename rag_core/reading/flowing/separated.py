@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from rag_core.reading.base import Details
-from rag_core.reading.flowing.blocks import Flow
+from rag_core.reading.flowing.blocks import Block, Flow
 from rag_core.reading.flowing.sheet_tables import tables
 from rag_core.reading.text import read_text
 
@@ -17,6 +18,9 @@ _MARKS = ",;\t|"
 _SAMPLE_CHARS = 8192
 # What tells Excel the mark.
 _TOLD = re.compile(r"sep=(.)\s*\n", re.IGNORECASE)
+
+# Lines before the head that programs leave to people.
+_REMARKS = re.compile(r"(?:[ \t]*#[ \t!].*\r?\n)+")
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -26,9 +30,12 @@ def read(path: Path, max_chars: int) -> Flow:
     # With a quotation mark too many all that follows would be one cell.
     quoting: Literal[0, 3] = csv.QUOTE_NONE if text.count('"') % 2 else csv.QUOTE_MINIMAL
     told = _TOLD.match(text)
-    text, mark = (text[told.end() :], told[1]) if told else (text, _mark(text))
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark, quoting=quoting)
-    return Flow(tables(rows), Details(notes=(note,) if note else ()))
+    text, mark = (text[told.end() :], told[1]) if told else (text, "")
+    remarks = _REMARKS.match(text)
+    said, text = (remarks[0], text[remarks.end() :]) if remarks else ("", text)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark or _mark(text), quoting=quoting)
+    above = [Block("paragraph", said)] if said.strip() else []
+    return Flow(chain(above, tables(rows)), Details(notes=(note,) if note else ()))
 
 
 def _mark(text: str) -> str:

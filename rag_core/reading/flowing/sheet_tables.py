@@ -73,7 +73,7 @@ def _parting(rows: Sequence[Row]) -> int:
     """The column with which a second table begins beside the first; 0 where there is none.
 
     Empty columns are within many tables too: what stands behind them is a table of its own that has words for its
-    rows, and a title, other rows or a wide gap of its own.
+    rows, and a title, a head that repeats the first one's, other rows or a wide gap of its own.
     """
     width = max(map(len, rows))
     used = [any(place < len(row) and row[place] != "" for row in rows) for place in range(width)]
@@ -84,6 +84,7 @@ def _parting(rows: Sequence[Row]) -> int:
             gap = len(list(takewhile(lambda place: not used[place], range(column - 1, -1, -1))))
             left = [row[: column - gap] for row in rows]
             apart = gap > _CLOSE or _is_titled(right) or list(map(any, left)) != list(map(any, right))
+            apart = apart or _has_same_head(left, right)
             if len(own) > 1 and apart and _has_labels(right):
                 return column
     return 0
@@ -93,6 +94,12 @@ def _has_labels(rows: Sequence[Row]) -> bool:
     """Whether the first column of a table has words for its rows, below its head."""
     labels = [row[0] for row in rows if any(row)][1:]
     return bool(labels) and all(label and not is_figure(label) for label in labels)
+
+
+def _has_same_head(left: Sequence[Row], right: Sequence[Row]) -> bool:
+    """Whether two tables have the same words above their columns, as those of two years have."""
+    heads = [{cell for cell in next(filter(any, side), ()) if cell} for side in (left, right)]
+    return len(heads[1]) > 1 and heads[1] <= heads[0] and not any(map(is_figure, heads[1]))
 
 
 def _is_titled(rows: Sequence[Row]) -> bool:

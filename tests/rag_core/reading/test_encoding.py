@@ -24,6 +24,11 @@ TEXTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Hungarian": ("A könyvtár kedden nyitva van. Az idő jó, a fű zöld, őszi szünet.", CENTRAL),
     "Croatian": ("Knjižnica je otvorena četvrtkom. Što je više, to je ljepše, čuđenje.", CENTRAL),
     "Romanian": ("Biblioteca este deschisă marţi şi joi. Preţul este fără taxă.", ("cp1250", "iso8859_2")),
+    "Romanian with a letter at the beginning": (
+        "Ştergeţi şi această linie, fără greşeală: şase sau şapte.",
+        ("cp1250",),
+    ),
+    "Greek with accents on large letters": ("Άλλη μέρα, πάλι. Άνοιξε ο Άγγελος τη θύρα.", ("cp1253", "iso8859_7")),
     "Turkish": ("Kütüphane salı günü açıktır. Çocuklar için ücretsizdir, ışık ve ağaç.", ("cp1254",)),
     "Lithuanian": ("Biblioteka dirba antradieniais. Kainos didesnės, žąsys ir ąžuolai.", ("cp1257",)),
     "Russian": ("Библиотека открывается в девять утра. Ключ у сторожа.", (*CYRILLIC, "mac_cyrillic")),

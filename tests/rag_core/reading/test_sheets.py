@@ -258,6 +258,10 @@ def test_what_stands_above_a_table_is_no_row_of_it(reader: Reader, tmp_path: Pat
 
 
 BESIDE = {
+    "the same heads": (
+        "Date;Count;;Date;Count\nMay;12;;May;100\nJune;17;;June;200",
+        "Date\tCount\nMay\t12\nJune\t17\n\nDate\tCount\nMay\t100\nJune\t200",
+    ),
     "a title of its own": (
         "Bread;310;;Staff;\nTown;5;;Name;Branch\nMill;7;;Lotte;Station",
         "Bread\t310\nTown\t5\nMill\t7\n\nStaff\nName\tBranch\nLotte\tStation",
@@ -288,6 +292,14 @@ def test_tables_beside_each_other_are_read_one_after_the_other(reader: Reader, t
         book.active.append([int(cell) if cell.isdecimal() else cell or None for cell in row.split(";")])
     book.save(tmp_path / "stored")
     assert reader.read(tmp_path / "stored", "a.xlsx").pages[0].text == expected
+
+
+def test_remarks_before_the_head_of_a_table_are_no_rows(reader: Reader, tmp_path: Path) -> None:
+    rows = "# exported by depot, version 3\n# for Ada, of May\nDay,Item,Amount\nMonday,Tea,12.5\n"
+    (tmp_path / "stored").write_text(rows)
+    assert reader.read(tmp_path / "stored", "a.csv").pages[0].text == (
+        "# exported by depot, version 3\n# for Ada, of May\n\nDay\tItem\tAmount\nMonday\tTea\t12.5"
+    )
 
 
 @pytest.mark.slow
