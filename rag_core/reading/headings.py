@@ -49,6 +49,7 @@ _BEGINS_ANEW = re.compile(
 _NUMBERED = re.compile(r"\d+(?:\.\d+)*\.?\s+\w")
 _RUNS_ON = re.compile(r"(?:[,–—-]|\b(?:and|or|of|the|for|to|in|on|with|by|from))$", re.IGNORECASE)
 _FIGURE = re.compile(r"[\W_]*\d[\d.,%()\s]*[\W_]*|[—–-]")
+_HYPHENS = "-\u00ad"
 # Sections that papers have, in any type.
 _NAMED = re.compile(
     r"(?:\d+(?:\.\d+)*\.?\s+|[IVX]+\.\s+)?(?:abstract|introduction|background|related work|(?:materials and )?methods?|"
@@ -138,7 +139,8 @@ def _on_page(raw: RawPage, body: float) -> Iterator[_Found]:
     for item, before, after in zip(items, [None, *items[:-1]], [*items[1:], None], strict=True):
         is_heading = _is_heading(item, before, after, measures)
         if run and _continues(last, item, measures):
-            run = replace(run, title=f"{run.title} {item.text}", lines=run.lines + 1)
+            title = f"{run.title}{item.text}" if run.title[-1] in _HYPHENS else f"{run.title} {item.text}"
+            run = replace(run, title=title, lines=run.lines + 1)
         else:
             yield from _fitting(run, measures)
             run = _Found(item.text, item.face, raw.page.number, item.line.start) if is_heading else None

@@ -18,7 +18,7 @@ from rag_core.reading.base import Face
 from rag_core.reading.pdf_gaps import CLOSED
 from rag_core.reading.pdf_order import Piece, in_order
 from rag_core.reading.pdf_tables import around
-from rag_core.reading.pdf_text import SOFT_HYPHEN
+from rag_core.reading.pdf_text import LINE_HYPHEN, SOFT_HYPHEN
 from rag_core.reading.text import lowered
 from rag_core.text.tables import NO_LABEL
 
@@ -29,6 +29,9 @@ _DECOMPOSED = re.compile(
     "[^\\W\\d_][\u0300-\u036f\u0653-\u0655\u3099\u309a]+|[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|[\u2126\u212a\u212b]|"
     f"{CLOSED}"
 )
+
+
+_HYPHENS = SOFT_HYPHEN + LINE_HYPHEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class _Composer:
         """A line as it is written."""
         self.lines.append(moved(line, self._at - line.start))
         self._put_run(line)
-        self._put("" if self._text[line.end - 1] == SOFT_HYPHEN else "\n")
+        self._put("" if self._text[line.end - 1] in _HYPHENS else "\n")
 
     def put_row(self, piece: Piece) -> None:
         """A row of a table: its cells, each on one line, with tabs between."""
@@ -112,7 +115,7 @@ class _Composer:
         for leaf, following in zip(leaves, [*leaves[1:], None], strict=True):
             self._put_run(leaf)
             if following:
-                self._put("" if self._text[leaf.end - 1] == SOFT_HYPHEN else " ")
+                self._put("" if self._text[leaf.end - 1] in _HYPHENS else " ")
         return Line(start, self._at, around([leaf.box for leaf in leaves]))
 
     def _put_run(self, line: Line) -> None:
@@ -127,8 +130,9 @@ class _Composer:
 def composed(reading: Reading) -> Reading:
     """The page in Unicode's composed form (NFC): a letter and its marks are one character, at the letter's place.
 
-    Blanks that are none are taken out.
+    Blanks that are none are taken out, and hyphens at the ends of lines are hyphens.
     """
+    reading = replace(reading, text=reading.text.replace(LINE_HYPHEN, "-"))
     if is_normalized("NFC", reading.text) and CLOSED not in reading.text:
         return reading
     parts: list[str] = []

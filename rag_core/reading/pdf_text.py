@@ -26,6 +26,8 @@ from rag_core.text.sentences import KEPT_HYPHEN
 # A hyphen that PDFium found at the end of a line, as FPDFText_GetText gives it.
 HYPHEN_MARK = "\ufffe"
 SOFT_HYPHEN = "\u00ad"
+# Stands for a hyphen at the end of a line that is more than that, until lines are in order.
+LINE_HYPHEN = "\ufdd0"
 # Fills the second place of a character which PDFium counts as two.
 FILLER = "\u2060"
 # From this share of lines that end in a hyphen on, the text is taken to be hyphenated by syllables.
@@ -92,7 +94,7 @@ def page_text(textpage: Any) -> str:
     if len(text) != count:
         text = _text_by_character(textpage, count)
     place = Place.of(textpage, count)
-    return apart(textpage, _with_raised(textpage, place, clean(text)), place)
+    return apart(textpage, _with_raised(textpage, place, clean(text, LINE_HYPHEN)), place)
 
 
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
@@ -105,9 +107,9 @@ def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
 
 
 def line_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield spans between line breaks without surrounding blanks; a soft hyphen ends a line too."""
+    """Yield spans between line breaks without surrounding blanks; a hyphen at its end ends a line too."""
     position = 0
-    for line in re.split(f"(?<=[\n{SOFT_HYPHEN}])", text):
+    for line in re.split(f"(?<=[\n{SOFT_HYPHEN}{LINE_HYPHEN}])", text):
         bare = line.strip()
         if bare:
             start = position + len(line) - len(line.lstrip())
@@ -186,12 +188,13 @@ def _text_by_character(textpage: Any, count: int) -> str:
     return _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le") + FILLER, text)
 
 
-def clean(text: str) -> str:
-    """Text without control characters, half pairs and hyphens that only divide words."""
+def clean(text: str, hyphen: str = "-") -> str:
+    """Text without control characters, half pairs and hyphens that only divide words. hyphen: for other ones at the
+    ends of lines."""
     if HYPHEN_MARK in text:
         marks = text.count(HYPHEN_MARK)
         by_syllable = marks >= HYPHENATED_SHARE * (text.count("\n") + marks)
-        text = _DIVIDED.sub(partial(_joined, text.casefold(), by_syllable), text).replace(HYPHEN_MARK, "-")
+        text = _DIVIDED.sub(partial(_joined, text.casefold(), by_syllable), text).replace(HYPHEN_MARK, hyphen)
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
 
 
@@ -205,7 +208,7 @@ def _joined(page: str, by_syllable: bool, divided: re.Match[str]) -> str:
         KEPT_HYPHEN.search(f"{head}-") is not None and _BEGINS_WORD.match(tail) is not None
     )
     is_word = not by_syllable and _BEGINS_WORD.match(tail) is not None
-    return f"{head}-{tail}" if is_compound or is_word else f"{head}{SOFT_HYPHEN}{tail}"
+    return f"{head}{HYPHEN_MARK if is_compound or is_word else SOFT_HYPHEN}{tail}"
 
 
 def _with_raised(textpage: Any, place: Place, text: str) -> str:

@@ -121,8 +121,24 @@ def test_words_divided_at_a_lines_end_are_joined_as_the_page_has_them(
         for row, line in enumerate([*lines, "cost-effective as ever."]):
             canvas.drawString(40, 500 - 14 * row, line)
 
-    text = reader.read(make_pdf(draw), "divided.pdf").pages[0].text
-    assert text.startswith("The well-known inter\u00adnational and long-term plans, cost-effective and in\u00adtended;")
+    page = reader.read(make_pdf(draw), "divided.pdf").pages[0]
+    joined = "The well-known inter\u00adnational and long-term plans, cost-effective and in\u00adtended;"
+    assert page.text.startswith(joined)
+    assert [line.rstrip("\u00ad") for line in lines_of(page)[1:4]] == [
+        "national and long-",
+        "term plans, cost-",
+        "effective and in",
+    ]
+
+
+def test_a_line_that_ends_in_a_hyphen_goes_on_in_its_own_column(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    columns = [
+        [*_COLUMNS[0][:4], "the first half of this long-", "Term plan on the left", *_COLUMNS[0][6:]],
+        _COLUMNS[1],
+    ]
+    page = reader.read(make_pdf(_across([columns[1], columns[0]], 185)), "columns.pdf").pages[0]
+    assert "Middle line 7 of its column goes\nLeft line 0" in page.text
+    assert "the first half of this long-Term plan on the left" in page.text
 
 
 def test_letters_and_their_marks_become_one_character_each_at_its_place() -> None:

@@ -109,7 +109,9 @@ def test_every_line_and_cell_has_one_box_though_pdfium_runs_lines_together(reade
     parsed = reader.read(path, path.name)
     for page in parsed.pages:
         parts = re.findall(f"[^\t\n{SOFT_HYPHEN}]*[^\\s{SOFT_HYPHEN}][^\t\n{SOFT_HYPHEN}]*", page.text)
-        assert len(parts) == sum(len(line.cells) or 1 for line in page.lines)
+        ends = {line.end for line in page.lines if page.text[line.end - 1] == "-"}
+        hyphens = sum(line.start in ends for line in page.lines)  # ... which end a line of the page, none of the text
+        assert len(parts) == sum(len(line.cells) or 1 for line in page.lines) - hyphens
     cash = parsed.pages[37]
     assert all(line.box.bottom - line.box.top < 0.02 for line in cash.lines)
     rows = [row for row in cash.text.split("\n") if row.startswith("Cash used in financing activities")]
