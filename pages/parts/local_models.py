@@ -103,7 +103,8 @@ def _pace(trial: RuntimeTrial, *, first: bool) -> str:
     if trial.problem:
         return trial.problem.rstrip(".")
     threads = f" on {formatting.count(trial.threads, 'thread')}" if trial.threads else ""
-    speed = f"read {trial.read_per_s:,.0f} tokens/s, wrote {trial.written_per_s:,.1f}"
+    wrote = f"wrote {trial.written_per_s:,.1f}" if trial.written_per_s else "wrote none in time"
+    speed = f"read {trial.read_per_s:,.0f} tokens/s, {wrote}"
     return f"{'Opened' if first else 'tried'} by {trial.runtime}{threads}: {speed}"
 
 

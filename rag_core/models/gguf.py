@@ -82,7 +82,8 @@ def _raced(path: Path, settings: Settings, able: list[str], trials: Trials) -> L
         if model is not None:
             model.close()
         raise failures[-1]
-    trials.keep(path, rows)
+    if rows[0].written_per_s:  # else the machine was too busy to tell
+        trials.keep(path, rows)
     if model is not None and not model.is_closed and model.runtime == rows[0].runtime:
         return model
     if model is not None:

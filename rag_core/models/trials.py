@@ -13,14 +13,14 @@ import psutil
 
 from rag_core.domain import RuntimeTrial
 from rag_core.models.llama import LLAMA, LlamaModel
-from rag_core.models.local_model import LocalModel, Speed
+from rag_core.models.local_model import TRIAL_READ, TRIAL_WRITTEN, LocalModel, Speed
 from rag_core.models.openvino_model import OPENVINO
 
 _log = logging.getLogger(__name__)
 _FILE = "trials.json"
 _PACKAGES = ("llama-cpp-python", "openvino-genai")
 _READ, _WRITTEN = 900, 120  # tokens of a usual question with its passages, and of its answer
-_LONGEST_S = 15.0
+_LONGEST_S = 20.0
 _FIRST = 100  # the number that the first trial begins with
 
 
@@ -78,7 +78,7 @@ def tried(model: LocalModel, *, threads: int) -> tuple[RuntimeTrial, str]:
     for place, number in enumerate([threads] if threads else dict.fromkeys((max(cores // 2, 1), cores, 1))):
         model.use_threads(number)
         # One that takes twice as long as another has lost.
-        limit_s = _LONGEST_S if best is None else min(_LONGEST_S, 2 * 192 / best[0].read_per_s + 1)
+        limit_s = _LONGEST_S if best is None else min(_LONGEST_S, 2 * seconds(best[0], TRIAL_READ, TRIAL_WRITTEN) + 1)
         speed = model.trial(_FIRST + place, limit_s)
         row = _row(LLAMA, number, speed)
         if best is None or seconds(row) < seconds(best[0]):
@@ -88,11 +88,12 @@ def tried(model: LocalModel, *, threads: int) -> tuple[RuntimeTrial, str]:
     return best
 
 
-def seconds(row: RuntimeTrial) -> float:
+def seconds(row: RuntimeTrial, read: int = _READ, written: int = _WRITTEN) -> float:
     """How long a usual answer takes, seconds; no end where the runtime cannot open the file."""
-    if row.problem or not row.read_per_s or not row.written_per_s:
+    if row.problem or not row.read_per_s:
         return float("inf")
-    return _READ / row.read_per_s + _WRITTEN / row.written_per_s
+    # One that wrote nothing in time is taken for a token a second.
+    return read / row.read_per_s + written / (row.written_per_s or 1.0)
 
 
 def agreed(rows: dict[str, tuple[RuntimeTrial, str]]) -> dict[str, tuple[RuntimeTrial, str]]:
