@@ -46,13 +46,11 @@ def library(
 
 
 def checked(answer: Answer) -> Answer:
-    """The answer, if its text was counted, its citations are of the document, and what is not held there is marked.
+    """The answer, if there is one, its citations are of the document, and what is not held there is marked.
 
     A model as small as this one copies and makes up: what it says is not looked at, but what became of it.
     """
     assert answer.text.strip()
-    assert answer.trace.tokens["answer"] > 0
-    assert answer.trace.tokens["prompt"] > 50
     assert {citation.title for citation in answer.citations} <= {"The mill at Tolsund"}
     for sentence in answer.sentences:
         assert sentence.citations or not sentence.supported
@@ -64,13 +62,15 @@ def test_an_answer_is_streamed_cited_and_followed_up(library: Library) -> None:
     assert events[-1].answer is not None
     answer = checked(events[-1].answer)
     assert sum(bool(event.text) for event in events) > 3
+    assert answer.trace.tokens["answer"] > 0
+    assert answer.trace.tokens["prompt"] > 50
     following = checked(library.ask("And when did it burn down?", conversation=answer.conversation))
     assert following.conversation == answer.conversation
 
 
 @pytest.mark.slow
 def test_a_document_is_summarised(library: Library) -> None:
-    assert checked(library.ask("Summarise the document about the mill.")).trace.engine
+    assert checked(library.ask("Summarise the document about the mill.")).model == "gguf:smollm2.gguf"
 
 
 @pytest.mark.slow
