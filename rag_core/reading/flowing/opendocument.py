@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -25,6 +27,9 @@ _UNSEEN |= {f"{_TABLE}shapes", f"{_TEXT}sequence-decls"}
 _COMMENT, _CREATOR = f"{_OFFICE}annotation", "{http://purl.org/dc/elements/1.1/}creator"
 _MARKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 _STYLE_NAME = f"{_TEXT}style-name"
+_LINK, _CHART, _BOX = "{http://www.w3.org/1999/xlink}", f"{{{_SPACES.format('chart')}}}", f"{_DRAW}text-box"
+_BESIDE = {_BOX, f"{_DRAW}object"}
+_OBJECT, _MOST_OBJECTS = re.compile(r"[^/]+/content\.xml"), 200
 _STYLES = "styles.xml"
 _LIST, _LOCKED = "META-INF/manifest.xml", b"encryption-data"
 _MOST_COLUMNS, _MOST_ROWS = 256, 1000
@@ -39,6 +44,7 @@ def read(path: Path, max_chars: int) -> Flow:
                 "The file is protected by a password.", help="Save it without a password and add it again."
             )
         content, is_sound = archive.sound_xml(folder.read("content.xml"))
+        charts = _charts(folder)
         said = archive.xml(folder.read("meta.xml"), recover=True) if "meta.xml" in folder.namelist() else None
         styles = archive.sound_xml(folder.read(_STYLES))[0] if _STYLES in folder.namelist() else None
     notes = () if is_sound else ("The file is damaged: what stands behind the damage was not read.",)
@@ -53,14 +59,17 @@ def read(path: Path, max_chars: int) -> Flow:
     )  # fmt: skip
     around = () if styles is None else styles.iter(f"{_STYLE}header", f"{_STYLE}footer")
     texts = ((one.tag.rpartition("}")[2].capitalize(), _joined(one)) for one in around)
-    body = _Content(content)
+    body = _Content(content, charts)
     return Flow(chain(running(texts), body.blocks()), details, notes=body.notes)
 
 
 class _Content:
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, charts: dict[str, Any]) -> None:
         self.notes: list[str] = []
+        self._charts = charts
+        self._hidden = _styles(root, f"{_TABLE}display", "false")
         self._body = root.find(f"{_OFFICE}body")
+        self._is_book = self._body.find(f"{_OFFICE}spreadsheet") is not None
         self._begun = False
         self._slide_level = 1  # of a slide's title; the first is that of all of them
         self._bold = _styles(root, f"{_FO}font-weight", "bold")
@@ -69,8 +78,7 @@ class _Content:
 
     def blocks(self) -> Iterator[Block]:
         """The blocks in order, without recursion."""
-        is_book = self._body.find(f"{_OFFICE}spreadsheet") is not None
-        waiting = list(reversed(self._body))
+        waiting, hidden = list(reversed(self._body)), list[str]()
         while waiting:
             element = waiting.pop()
             tag = element.tag
@@ -81,8 +89,13 @@ class _Content:
             if tag in (f"{_TEXT}h", f"{_TEXT}p"):
                 yield from spared(self._paragraph(element), "A paragraph", self.notes)
             elif tag == f"{_TABLE}table":
-                yield from self._next_page(element.get(f"{_TABLE}name", "")) if is_book else ()
+                yield from self._next_page(element.get(f"{_TABLE}name", "")) if self._is_book else ()
                 yield from spared(_table(element), "A table", self.notes)
+                yield from self._beside(element)
+                if self._is_book and element.get(f"{_TABLE}style-name") in self._hidden:
+                    hidden.append(element.get(f"{_TABLE}name", ""))
+            elif tag == f"{_DRAW}object":
+                yield from self._chart(element)
             elif tag == f"{_PRESENTATION}notes":
                 words = [_words(paragraph) for paragraph in element.iter(f"{_TEXT}p")]
                 if any(words):
@@ -91,6 +104,8 @@ class _Content:
                 if tag == f"{_DRAW}page":
                     yield from self._next_page("")
                 waiting.extend(reversed(element))
+        if hidden:
+            self.notes.append(f"Sheets that the workbook hides, and that were read: {', '.join(hidden)[:300]}.")
 
     def _next_page(self, name: str) -> Iterator[Block]:
         if self._begun:
@@ -117,8 +132,28 @@ class _Content:
             mark = note.findtext(f"{_TEXT}note-citation") or "*"
             yield Block("note", f"[{mark}] {' '.join(_words(one) for one in note.iter(f'{_TEXT}p'))}")
         yield from _comments(element)
+        yield from self._beside(element)
         for _ in element.iter(f"{_TEXT}soft-page-break"):
             yield Block("page")
+
+    def _beside(self, element: Any) -> Iterator[Block]:
+        """What stands in boxes and charts that hang on a paragraph or a sheet."""
+        for box in element.iter(_BOX):
+            for text in box.iter(f"{_TEXT}p", f"{_TEXT}h"):
+                if element.tag != f"{_TABLE}table" and next(text.iterancestors(_BOX)) is box:
+                    yield Block("paragraph", _words(text))
+        for one in element.iter(f"{_DRAW}object"):
+            yield from self._chart(one)
+
+    def _chart(self, element: Any) -> Iterator[Block]:
+        """The title of a chart and the numbers that it draws."""
+        root = self._charts.get(element.get(f"{_LINK}href", "").removeprefix("./"))
+        for chart in () if root is None else root.iter(f"{_CHART}chart"):
+            title = chart.find(f"{_CHART}title")
+            yield Block("paragraph", "" if title is None else _joined(title))
+            # A sheet has them in its cells.
+            for table in () if self._is_book else chart.iterchildren(f"{_TABLE}table"):
+                yield Block("table", rows=list(_rows(table)))
 
     def _bold_lead(self) -> bool:
         """Whether bold lines are the headings of a text without others: where most lines are bold, they are not."""
@@ -135,6 +170,12 @@ class _Content:
         plain = [element.text, *(part.tail for part in element)]
         plain += [_words(part) for part in element if part.get(_STYLE_NAME) not in self._bold]
         return not any(text and text.strip() for text in plain)
+
+
+def _charts(folder: zipfile.ZipFile) -> dict[str, Any]:
+    """What charts and other objects within hold, by their names; those that cannot be read are left out."""
+    names = [name for name in folder.namelist() if _OBJECT.fullmatch(name)][:_MOST_OBJECTS]
+    return {name.removesuffix("/content.xml"): archive.sound_xml(folder.read(name))[0] for name in names}
 
 
 def _styles(root: Any, name: str, value: str) -> set[str]:
@@ -204,7 +245,7 @@ def _words(element: Any) -> str:
             # A picture's name is left out where it is described too.
             described = child.tag == f"{_SVG}title" and child.getparent().findtext(f"{_SVG}desc")
             words.append("" if described else f" {picture(child.text)} ")
-        elif child.tag not in _UNSEEN:
+        elif child.tag not in _UNSEEN and child.tag not in _BESIDE:
             words.append(_MARKS.get(child.tag, "") + (child.text or ""))
             waiting.extend((one, True) for one in reversed(child))
     return "".join(words)

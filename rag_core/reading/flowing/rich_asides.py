@@ -80,7 +80,7 @@ def _groups(source: str) -> Iterator[_Group]:
     """The outermost groups of asides."""
     start = 0
     while found := _ASIDE.search(source, start):
-        start = _closed(source, found.start(), len(source))
+        start = closed(source, found.start(), len(source))
         yield _Group(found[1], found.start(), start)
 
 
@@ -88,7 +88,7 @@ def _boxes(source: str, drawing: _Group) -> Iterator[_Group]:
     """The texts within a drawing."""
     for found in _ASIDE.finditer(source, drawing.start, drawing.end):
         if found[1] in _BOXES:
-            yield _Group(found[1], found.start(), _closed(source, found.start(), drawing.end))
+            yield _Group(found[1], found.start(), closed(source, found.start(), drawing.end))
 
 
 def _inner(source: str, group: _Group) -> str:
@@ -96,7 +96,7 @@ def _inner(source: str, group: _Group) -> str:
     return _NAMED.sub("", source[group.start + 1 : group.end - 1])
 
 
-def _closed(source: str, start: int, limit: int) -> int:
+def closed(source: str, start: int, limit: int) -> int:
     """Where the group ends that begins at `start`."""
     depth = 0
     for brace in _BRACE.finditer(source, start, limit):

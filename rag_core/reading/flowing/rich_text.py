@@ -1,13 +1,13 @@
 """Rich text (RTF), which striprtf turns into lines; its notes, comments, boxes, heads and feet are read beside it.
 
-striprtf says nothing of type, pages and cells: signs of our own are put where bold begins and ends, where pages do, and
-where the rows and cells of tables do.
+striprtf says nothing of type, pages, lists and cells: signs of our own are put where what is bold, hidden or deleted
+begins and ends, where pages do, headings, the items of lists, and the rows and cells of tables.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,18 +17,33 @@ from striprtf import striprtf
 
 from rag_core.errors import LimitExceeded
 from rag_core.reading.base import Details
-from rag_core.reading.flowing.blocks import Block, Flow
-from rag_core.reading.flowing.rich_asides import Asides
+from rag_core.reading.flowing.blocks import Block, Flow, Kind
+from rag_core.reading.flowing.hidden import NOT_SHOWN, Hidden
+from rag_core.reading.flowing.rich_asides import Asides, closed
 from rag_core.reading.headings import reads_as_heading
 
 _MOST_BYTES = 64 * 2**20
 _BOLD, _PLAIN, _ROW, _CELL, _ROW_END, _PAGE = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\f"
+_GONE, _KEPT, _UNSEEN, _SEEN, _ITEM, _MARKED = "\ue005", "\ue006", "\ue009", "\ue00a", "\ue007", "\ue008"
+_LEVELS = "\ue010"  # and those behind it
+_FLAGS = {"b": (_BOLD, _PLAIN), "deleted": (_GONE, _KEPT), "v": (_UNSEEN, _SEEN)}
+_HIDDEN = re.compile(f"{_UNSEEN}([^{_SEEN}]*)(?:{_SEEN}|$)")
+_DELETED = re.compile(f"{_GONE}([^{_KEPT}]*)(?:{_KEPT}|$)")
+_STRUCTURE = re.compile(f"[^{_BOLD}{_PLAIN}{_ROW}{_CELL}{_ROW_END}{_PAGE}]")
+_LISTED = re.compile(f"{_ITEM}([^{_MARKED}]*){_MARKED}")
+_LEVEL = re.compile(f"[{_LEVELS}-\ue018]")
+_OURS = re.compile("[\ue000-\uefff]")
+_BULLET = re.compile(r"\{\s*(?:\\\*\s*)?\\(?:listtext|pntext)(?![a-z])")
 _SIGN = re.compile(f"([{_BOLD}{_PLAIN}])")
 # A row begins anew with each of its definitions; one without any begins with its line.
 _ROWS = re.compile(f"({_ROW}[^{_ROW_END}{_PAGE}]*{_ROW_END}|[^{_ROW}{_ROW_END}{_PAGE}\n]*{_ROW_END})")
 _STRAY = str.maketrans(dict.fromkeys((_ROW, _CELL, _ROW_END), " "))
+_MARK_CHARS = 20
 _NUMBERED = re.compile(r"\\u(-?\d+)")
-_WORD = re.compile(r"\\[\\{}]|\\(b0?|plain|page|trowd|row|nestcell|cell)(?![a-z\d-])|[{}]")
+_WORD = re.compile(
+    r"\\[\\{}]|\\(b0?|deleted0?|v0?|plain|page|pagebb|sect|outlinelevel[0-8]|trowd|row|nestcell|cell)(?![a-z\d-])|[{}]"
+)
+_PAGES = ("page", "pagebb", "sect")
 _PLACED = {"trowd": _ROW, "cell": _CELL, "nestcell": _CELL, "row": _ROW_END}
 _TITLE = re.compile(r"\{\\title\b([^{}]*)\}")
 _AUTHOR = re.compile(r"\{\\author\b([^{}]*)\}")
@@ -41,11 +56,13 @@ _SETS |= {86: "mac_romanian", 87: "mac_cyrillic", 88: "cp874", 89: "mac_latin2"}
 
 
 class _Piece(NamedTuple):
-    """A line, or a row of a table, without signs."""
+    """A line, or a row of a table, without signs. level: of a heading that is said to be one, else 0."""
 
     text: str
     is_heading: bool = False
     cells: list[str] | None = None
+    level: int = 0
+    mark: str = ""
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -66,8 +83,12 @@ def read(path: Path, max_chars: int) -> Flow:
 
     title, author = (plain(found[1]).strip() if (found := one.search(source)) else "" for one in (_TITLE, _AUTHOR))
     asides = Asides(source, partial(plain, skipped=skipped))
-    text = striprtf.rtf_to_text(_with_signs(asides.source), encoding, errors="replace")
-    return Flow(chain(asides.around, _blocks(text, asides)), Details(title, author))
+    signed = _with_signs(_with_items(asides.source, plain))
+    text = striprtf.rtf_to_text(signed, encoding, errors="replace")
+    text = _DELETED.sub(lambda gone: _STRUCTURE.sub("", gone[1]), text)
+    hidden = [Hidden(_OURS.sub("", found[1]), NOT_SHOWN) for found in _HIDDEN.finditer(text)]
+    text = text.replace(_UNSEEN, "").replace(_SEEN, "")
+    return Flow(chain(asides.around, _blocks(text, asides)), Details(title, author), hidden=hidden)
 
 
 def _possible(found: re.Match[str]) -> str:
@@ -78,31 +99,50 @@ def _possible(found: re.Match[str]) -> str:
 
 def _with_signs(source: str) -> str:
     """The source with signs, as characters that it names by number; what a group sets ends with the group."""
-    bold = False
-    around: list[bool] = []
+    on: frozenset[str] = frozenset()
+    around: list[frozenset[str]] = []
 
     def sign(found: re.Match[str]) -> str:
-        nonlocal bold
-        before = bold
+        nonlocal on
+        before, word = on, found[1] or ""
         if found[0] == "{":
-            around.append(bold)
+            around.append(on)
         elif found[0] == "}":
-            bold = around.pop() if around else False
-        elif found[1] == "page":
+            on = around.pop() if around else frozenset()
+        elif word in _PAGES:
             return rf"\u{ord(_PAGE)} {found[0]}"
-        elif found[1] in _PLACED:
-            return rf"\u{ord(_PLACED[found[1]])} {{}}"  # the braces keep what follows from being skipped
-        elif found[1]:
-            bold = found[1] == "b"
-        return found[0] if bold == before else rf"\u{ord(_BOLD if bold else _PLAIN)} {found[0]}"
+        elif word in _PLACED:
+            return rf"\u{ord(_PLACED[word])} {{}}"  # the braces keep what follows from being skipped
+        elif word.startswith("outlinelevel"):
+            return rf"\u{ord(_LEVELS) + int(word[-1])} {{}}"
+        elif word == "plain":
+            on = frozenset()
+        elif word:
+            on = on - {word.rstrip("0")} if word.endswith("0") else on | {word}
+        signs = (_FLAGS[flag][flag not in on] for flag in _FLAGS if (flag in on) != (flag in before))
+        return "".join(rf"\u{ord(one)} " for one in signs) + found[0]
 
     return _WORD.sub(sign, source)
+
+
+def _with_items(source: str, plain: Callable[[str], str]) -> str:
+    """The source with signs around the marks of lists: a number as it is, a dot for whatever else stands there."""
+    pieces, position = list[str](), 0
+    for found in _BULLET.finditer(source):
+        if found.start() >= position:
+            end = closed(source, found.start(), len(source))
+            said = plain(_BULLET.sub("", source[found.start() : end - 1])).strip()
+            mark = said if any(map(str.isalnum, said)) and len(said) <= _MARK_CHARS else ""
+            pieces += [source[position : found.start()], rf"\u{ord(_ITEM)} {{}}{mark}\u{ord(_MARKED)} {{}}"]
+            position = end
+    return "".join([*pieces, source[position:]])
 
 
 def _blocks(text: str, asides: Asides) -> Iterator[Block]:
     pages = [list(_pieces(page)) for page in text.split(_PAGE)]
     said = [piece.is_heading for pieces in pages for piece in pieces if piece.text.strip()]
-    has_headings = 2 * sum(said) <= len(said)  # where most lines are bold, they are none
+    # Where most lines are bold, or others are said to be headings, they are none.
+    has_headings = 2 * sum(said) <= len(said) and not any(piece.level for pieces in pages for piece in pieces)
     for number, pieces in enumerate(pages):
         if number:
             yield Block("page")
@@ -115,7 +155,9 @@ def _blocks(text: str, asides: Asides) -> Iterator[Block]:
                 beside += found
                 continue
             yield from _table(rows, beside)
-            yield Block("heading" if piece.is_heading and has_headings else "paragraph", bare)
+            is_heading = piece.level or (piece.is_heading and has_headings)
+            kind: Kind = "heading" if is_heading else "item" if piece.mark else "paragraph"
+            yield Block(kind, bare, level=piece.level or 1, mark=piece.mark)
             yield from found
         yield from _table(rows, beside)
 
@@ -133,13 +175,20 @@ def _pieces(text: str) -> Iterator[_Piece]:
     bold = False
     for place, part in enumerate(_ROWS.split(text)):
         if place % 2:
-            cells = [" ".join(_SIGN.sub("", cell).translate(_STRAY).split()) for cell in part.split(_CELL)[:-1]]
+            cells = [
+                " ".join(_SIGN.sub("", _LEVEL.sub("", cell)).translate(_STRAY).split())
+                for cell in part.split(_CELL)[:-1]
+            ]
             yield _Piece("\n".join(cells), cells=cells)
             bold = ([bold] + [sign == _BOLD for sign in _SIGN.findall(part)])[-1]
         elif part.strip():
             for line in part.translate(_STRAY).split("\n"):
                 whole, is_bold, bold = _unsigned(line, bold)
-                yield _Piece(whole, is_bold and reads_as_heading(whole))
+                listed, levels = _LISTED.search(whole), _LEVEL.findall(whole)
+                whole = _LEVEL.sub("", _LISTED.sub("", whole))
+                level = ord(levels[-1]) - ord(_LEVELS) + 1 if levels and whole.strip() else 0
+                mark = (listed[1].strip() or "•") if listed and not level else ""
+                yield _Piece(whole, is_bold and not mark and reads_as_heading(whole), level=level, mark=mark)
 
 
 def _unsigned(line: str, bold: bool) -> tuple[str, bool, bool]:

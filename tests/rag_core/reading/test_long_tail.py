@@ -349,3 +349,48 @@ def test_latex_that_is_never_closed_is_read(source: str, reader: Reader, tmp_pat
 
 def test_source_code_is_text(reader: Reader, tmp_path: Path) -> None:
     assert written(reader, tmp_path, b"def f():\n    return 1\n", "f.py").media_type == "text/x-source"
+
+
+def test_rich_text_without_what_was_deleted_with_its_lists_and_levels(reader: Reader, tmp_path: Path) -> None:
+    source = (
+        r"{\rtf1\ansi\uc0{\stylesheet{\s1\outlinelevel0 Heading 1;}}\pard\plain\s1\outlinelevel0 Fares{\deleted  x}\par"
+        r"\pard\plain Grown people \b pay\deleted  two\deleted0  ten\b0 .\par"
+        r"{\listtext\pard\plain \f3\'b7\tab}\pard Dogs\par{\listtext\pard\plain 2.\tab}Cats\par"
+        r"\pard\plain\s2\outlinelevel1 Boats\par\pard Seen {\v and never shown to anybody}\par"
+        r"\trowd\cellx1000\cellx2000 A\cell{\deleted x}B\cell\row\pard\pagebb Behind.\par}"
+    )
+    parsed = written(reader, tmp_path, source.encode("ascii"), "a.rtf")
+    assert [page.text for page in parsed.pages] == [
+        "Fares\n\nGrown people pay ten.\n\n• Dogs\n2. Cats\n\nBoats\n\nSeen and never shown to anybody\n\nA\tB",
+        "Behind.",
+    ]
+    assert [(one.title, one.level) for one in parsed.sections] == [("Fares", 1), ("Boats", 2)]
+    assert [one.why for one in parsed.pages[0].hidden] == ["set as hidden"]
+
+
+def test_boxes_charts_and_hidden_sheets_of_opendocument_files(reader: Reader, tmp_path: Path) -> None:
+    spaces = f'{SPACES} xmlns:xlink="http://www.w3.org/1999/xlink"' + "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("chart", "style")
+    )
+    cells = "".join(f"<table:table-cell><text:p>{text}</text:p></table:table-cell>" for text in ("North", "4"))
+    table = f"<table:table{{}}><table:table-row>{cells}</table:table-row></table:table>"
+    title = "<chart:title><text:p>Sales of boats</text:p></chart:title>"
+    chart = f"<chart:chart>{title}{table.format('')}</chart:chart>"
+    drawn = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>'
+    box = "<draw:frame><draw:text-box><text:p>In a box.</text:p></draw:text-box></draw:frame>"
+    style = '<style:style style:name="ta2"><style:table-properties table:display="false"/></style:style>'
+    sheets = table.format(' table:name="Open"') + table.format(' table:name="Shut" table:style-name="ta2"')
+    for kind, body, expected in (
+        ("text", f"<text:p>{box}Words.{drawn}</text:p>", "Words.\n\nIn a box.\n\nSales of boats\n\nNorth\t4"),
+        ("presentation", f"<draw:page>{drawn}</draw:page>", "Sales of boats\n\nNorth\t4"),
+        ("spreadsheet", sheets, "Open\n\nNorth\t4"),
+    ):
+        content = f"<office:document-content {spaces}><office:automatic-styles>{style}</office:automatic-styles>"
+        content += f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
+        files = {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": content,
+            "Object 1/content.xml": chart.replace("<chart:chart", f"<chart:chart {spaces}", 1),
+        }  # fmt: skip
+        parsed = reader.read(packed(tmp_path / "stored", files), "a.odt")
+        hidden = ("Sheets that the workbook hides, and that were read: Shut.",)
+        assert (parsed.pages[0].text, parsed.notes) == (expected, hidden if kind == "spreadsheet" else ())
