@@ -20,7 +20,7 @@ from pages.parts.refreshing import recovering
 def main() -> None:
     """Draw the page."""
     library = resources.library()
-    next_steps.search()
+    next_steps.leave()
     chosen = conversations.current()
     with recovering(library):
         with st.sidebar:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import conversations, formatting, models, scoping
+from pages.parts import conversations, downloading, formatting, models, resources, scoping
 from rag_core.domain import Answer, Message, Scope
 from rag_core.library import Library
 
 Step = dict[str, str]
 _LABEL_CHARS = 40
+_LIGHT_BYTES = 2_600_000_000  # of a model that is offered unasked
 _FILTERS = ".st-key-chat_scope_menu button"
 
 
 def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
     """The steps, each with its words; `press` names what of the page it opens instead of calling `take`."""
     if answer.outcome == "answered":
-        return []
+        return _a_writer(library, conversation, answer)
     nothing = answer.outcome == "not found"
     steps = [{"act": "search", "words": "Search for these words"}] if nothing else []
     steps += _elsewhere(library, conversation, answer)
@@ -37,15 +38,35 @@ def take(act: str, conversation: str, message: Message) -> str:
     if act == "widen":
         conversations.narrow(conversation, Scope())
         return query if "@" in message.question and query else message.question  # a name would narrow it again
+    if act.startswith("get "):
+        downloading.begin(resources.library(), act.removeprefix("get "))
+        st.session_state["chat_gets_model"] = True
+        return ""
     if act.startswith("model "):
         models.take(act.removeprefix("model "))
     return message.question
 
 
-def search() -> None:
-    """Off to the Search page, if that was just asked for."""
+def leave() -> None:
+    """Off to the Search page or to the Models page, if that was just asked for."""
     if words := st.session_state.pop("chat_search_for", ""):
         st.switch_page("pages/search.py", query_params={"q": words})
+    if st.session_state.pop("chat_gets_model", False):
+        st.switch_page("pages/models.py")
+
+
+def _a_writer(library: Library, conversation: str, answer: Answer) -> list[Step]:
+    """To have a language model write, below the first answer that was quoted, where none is there yet."""
+    quoting, *others = library.language_models.statuses()
+    first = len(library.messages(conversation)) == 1 and not any(status.ready for status in others)
+    if answer.model != quoting.id or not first:
+        return []
+    light = [one for one in library.language_models.suggestions() if one.fits and one.size_bytes <= _LIGHT_BYTES]
+    if not light:
+        return []
+    size = formatting.size(light[-1].size_bytes)
+    words = f"This is quoted word for word. {light[-1].title} would write an answer: {size} to download"
+    return [{"act": f"get {light[-1].wanted}", "words": words}]
 
 
 def _elsewhere(library: Library, conversation: str, answer: Answer) -> list[Step]:

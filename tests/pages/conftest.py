@@ -42,6 +42,7 @@ from rag_core.domain import (
     Searched,
     Sentence,
     StreamEvent,
+    SuggestedModel,
     Table,
     TargetProfile,
     Trace,
@@ -143,6 +144,12 @@ class KeptJobs:
             self.jobs.pop(job_id, None)
 
 
+SUGGESTED = (
+    SuggestedModel("Small 1B", "a/small.gguf", 1_800_000_000, 3_000_000_000, "Quick.", fits=True),
+    SuggestedModel("Large 8B", "a/large.gguf", 5_000_000_000, 7_000_000_000, "Slow.", fits=True),
+)
+
+
 class FakeLibrary:
     """Plays the part of a library: `script` maps a file's name to the events that adding it brings."""
 
@@ -189,8 +196,10 @@ class FakeLibrary:
         self.recognition = SimpleNamespace(left=lambda: sum(document.to_recognise for document in self.held))
         self.history = FakeHistory(self)
         self.language_models = SimpleNamespace(
-            statuses=lambda: self.statuses, use_gemini=lambda key, keep: self.calls.append(("use_gemini", (key, keep)))
-        )
+            statuses=lambda: self.statuses,
+            suggestions=lambda: SUGGESTED,
+            use_gemini=lambda key, keep: self.calls.append(("use_gemini", (key, keep))),
+        )  # fmt: skip
         self.maintenance = FakeMaintenance(self)
         self.kept_jobs = KeptJobs()
         self.jobs = Jobs(kinds(self), self.kept_jobs)  # type: ignore[arg-type]

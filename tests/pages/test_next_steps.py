@@ -43,6 +43,18 @@ def test_steps_are_those_that_may_help(library: FakeLibrary) -> None:
     assert words(library, NEAR) == ["Ask Gemini (leaves this machine)"]
 
 
+def test_a_model_that_writes_is_offered_below_the_first_quoted_answer(library: FakeLibrary) -> None:
+    first = Message("m", "Why?", NOW, an_answer())
+    library.kept["c"] = [first]
+    offer = "This is quoted word for word. Small 1B would write an answer: 1.8 GB to download"
+    assert words(library, an_answer()) == [offer]
+    library.kept["c"] = [first, first]
+    assert words(library, an_answer()) == []
+    library.kept["c"] = [first]
+    library.statuses += (SMALL,)
+    assert words(library, an_answer()) == []
+
+
 @pytest.mark.parametrize(
     ("act", "question", "asked", "kept"),
     [
