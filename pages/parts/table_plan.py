@@ -15,11 +15,14 @@ from pages.parts import formatting
 from rag_core.domain import Message, TableAnswer, TableCondition, TablePlan
 from rag_core.domain.tables import Comparison
 from rag_core.library import Library
+from rag_core.tables.answers import MOST_GROUPS
+from rag_core.tables.values import moment_in
 
 Change = tuple[TablePlan, str, str]
 """A changed plan, the question that says so, and the same as a person would ask it, which later ones follow."""
 _BETWEEN = " · "
 _DAYS = (date(1500, 1, 1), date(2099, 12, 31))
+_FEWEST_POINTS = 3
 _MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
 GONE = "The document of this table is no longer in the library."
 _SIGNS: dict[Comparison, str] = {"over": "over ", "under": "under ", "not": "not "}
@@ -40,6 +43,7 @@ def shown(table: TableAnswer | None) -> dict[str, Any] | None:
         "formula": table.formula,
         "conditions": [one.words for one in table.plan.conditions],
         "groups": _bars(table.groups),
+        "line": _line(table.groups),
     }
 
 
@@ -74,9 +78,27 @@ def _bars(groups: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
     """Groups with their figures, and each figure's share of the largest."""
     most = max((abs(value) for _, value in groups), default=0.0) or 1.0
     return [
-        {"text": text, "figure": f"{value:,.2f}".removesuffix(".00"), "share": abs(value) / most, "negative": value < 0}
+        {"text": text, "figure": _figure(value), "share": abs(value) / most, "negative": value < 0}
         for text, value in groups
     ]
+
+
+def _line(groups: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Groups of days, months or years in their order, each as high as its figure is between nothing and the furthest;
+    none where they are others, fewer than three, or not all."""
+    moments = {moment_in(text): (text, value) for text, value in groups}
+    if None in moments or not _FEWEST_POINTS <= len(moments) == len(groups) < MOST_GROUPS:
+        return []
+    ordered = [point for _, point in sorted((moment, point) for moment, point in moments.items() if moment)]
+    least, most = min(0.0, *(value for _, value in ordered)), max(0.0, *(value for _, value in ordered))
+    return [
+        {"text": text, "figure": _figure(value), "height": (value - least) / ((most - least) or 1.0)}
+        for text, value in ordered
+    ]
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.2f}".removesuffix(".00")
 
 
 def _changed(

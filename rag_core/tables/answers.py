@@ -29,7 +29,9 @@ from rag_core.tables.table import Column, WholeTable, normalised
 from rag_core.tables.values import MONTHS
 from rag_core.tables.wording import condition, formula
 
-_MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT, _MOST_GROUPS = 20, 30, 300, 1000, 50
+MOST_GROUPS = 50
+"""Groups that are kept with an answer, the largest."""
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT = 20, 30, 300, 1000
 _MOST_FREQUENT = 12
 _MOST_CONDITIONS, _MOST_VALUES = 50, 2_000
 _COMPARISONS: dict[str, Comparison] = {
@@ -86,7 +88,7 @@ def _shown(plan: Plan, count: int) -> list[int]:
 def _groups(plan: Plan, result: Result, table: WholeTable) -> tuple[tuple[str, float], ...]:
     """The groups that were found, or how often each of the most frequent cells stands there, where that was asked."""
     if plan.operation != COMMONEST:
-        return result.groups[:_MOST_GROUPS]
+        return result.groups[:MOST_GROUPS]
     column = table.columns[plan.target]
     counts = np.bincount(column.codes[rows_left(table, plan.conditions)])
     first = np.argsort(-counts, kind="stable")[:_MOST_FREQUENT].tolist()

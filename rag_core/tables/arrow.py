@@ -130,7 +130,7 @@ def _told(table: WholeTable) -> str:
     """What is known of a table as a whole."""
     return json.dumps({
         "head": table.head, "top": table.top, "reading": to_json(table.reading), "heads": list(table.heads),
-        "kinds": list(table.kinds),
+        "kinds": list(table.kinds), "sheet": table.sheet,
     })  # fmt: skip
 
 
@@ -147,7 +147,8 @@ def _table(first: pa.RecordBatch, told: dict[str, Any], make: Callable[[int], Co
     top = tuple(map(tuple, told["top"]))
     reading = from_json(TableReading, told["reading"]) if told["reading"] else None
     return WholeTable(
-        columns, pages, starts, ends, totals.astype(bool), first["name"][0].as_py(), told["head"], top, reading
+        columns, pages, starts, ends, totals.astype(bool), first["name"][0].as_py(), told["head"], top, reading,
+        told.get("sheet", ""),
     )  # fmt: skip
 
 

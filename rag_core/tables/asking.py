@@ -51,7 +51,7 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     selection = Selection(scene.table)
     every = selection.count(())
     scored: list[tuple[float, int, Plan]] = []
-    must = _key_words(scene).union(scene.words.negations)
+    must = _key_words(scene).union(scene.words.negations, _covered(scene.of_outflows))
     for conditions in condition_sets(scene.links, scene.table):
         if not _covered(conditions).issuperset(must):  # it would say the opposite, or speak of other rows
             continue
@@ -115,6 +115,20 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         one.parts[1] / 5 * (one.plan.operation == LOOK_UP),
         float(one.plan.operation == LOOK_UP and len(one.result.texts) > 1),
     ]
+
+
+def none_has_all(scene: Scene) -> Ranked | None:
+    """That no row has all of what a question "How many ...?" says, where each is in some row and no word is left."""
+    if scene.asks != "how many":
+        return None
+    selection = Selection(scene.table)
+    heads = {place for places in scene.named for place in places}
+    left = {place for place in scene.words.telling if scene.words.plain[place] not in ("how", "many")} - heads
+    for conditions in condition_sets([one for one in scene.links if one.exact and not one.comparison], scene.table):
+        is_all = len({one.column for one in conditions}) == len(conditions) > 1 and left <= _covered(conditions)
+        if is_all and not any(one.is_negated for one in conditions) and not selection.count(conditions):
+            return Ranked(Plan(conditions, COUNT), 0.0, 1.0, Result((), 0.0, np.empty(0, np.intp)), (0.0, 0.0, 0.0))
+    return None
 
 
 def passes_over(scene: Scene, one: Ranked, places: Set[int]) -> bool:

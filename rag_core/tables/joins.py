@@ -77,7 +77,7 @@ def _join(one: WholeTable, place: int, other: WholeTable, key: int) -> JoinedTab
         _taken(replace(column, head=f"{column.head} of {by.head}") if column.head in heads else column, matches)
         for number, column in enumerate(other.columns) if number != key
     ]  # fmt: skip
-    name = f"{one.name or 'a table'} with {other.name or 'another'} by {by.head}"
+    name = f"{one.sheet or 'a table'} with {other.sheet or 'another'} by {by.head}"
     return JoinedTable(
         (*one.columns, *more), one.pages, one.starts, one.ends, one.totals, name,
         own=len(one.columns), by=place, other=other, key=key, matches=matches,

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from rag_core.tables import plans as grammar
 from rag_core.tables.links import Link, Words, heads_named, links_of
+from rag_core.tables.outflows import MIRRORED, neutral_words, outflow_columns, outflow_links, outflow_places
 from rag_core.tables.plans import Plan
 from rag_core.tables.table import WholeTable
 
@@ -47,12 +48,24 @@ class Scene:
     @cached_property
     def named(self) -> list[list[int]]:
         """For each column the words that its head has too."""
-        return heads_named(self.words, [column.head for column in self.table.columns])
+        named = heads_named(self.words, [column.head for column in self.table.columns])
+        paid = outflow_places(self.words) if self.outflows else []
+        return [sorted({*places, *paid}) if at in self.outflows else places for at, places in enumerate(named)]
+
+    @cached_property
+    def outflows(self) -> set[int]:
+        """The columns of negative figures that a word for what is paid means."""
+        return outflow_columns(self.words, self.table)
 
     @cached_property
     def links(self) -> list[Link]:
         """What its words may stand for."""
-        return links_of(self.words, self.table)
+        return [*links_of(self.words, self.table), *self.of_outflows]
+
+    @cached_property
+    def of_outflows(self) -> list[Link]:
+        """That they are below zero, where others are not."""
+        return outflow_links(self.words, self.table, sorted(self.outflows))
 
     @cached_property
     def alternatives(self) -> list[set[int]]:
@@ -101,8 +114,10 @@ class Scene:
 
 
 def operation_features(scene: Scene, operation: str, vocabulary: frozenset[str]) -> Features:
-    """What speaks for an operation: the question's words, by themselves and in pairs."""
-    words = scene.words.plain
+    """What speaks for an operation: the question's words, by themselves and in pairs.
+
+    Which end is the largest payment says the column's sign, and no word."""
+    words = neutral_words(scene.words) if operation in MIRRORED else scene.words.plain
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
     found = {f"o {operation} {word}": 1.0 for word in (*words, *pairs) if word in vocabulary}
     return found | {f"o {operation}": 1.0}
@@ -252,9 +267,9 @@ class Scorer:
         """A score for each plan with the same conditions, which leave so many rows."""
         base = self._known.score(condition_features(self._scene, conditions, self._known.vocabulary))
         total = len(self._scene.table)
-        of_rows = {one: self._known.score(row_features(one, count, total)) for one in {plan.operation for plan in some}}
+        of_rows = {one: self._known.score(row_features(one, count, total)) for one in {*map(self._meant, some)}}
         return [
-            base + of_rows[plan.operation] + self._operations[plan.operation]
+            base + of_rows[self._meant(plan)] + self._operations[self._meant(plan)]
             + self._of_columns(plan) + self._known.score(joint_features(plan))
             + self._known.score(size_features(self._scene, plan, self._known.vocabulary))
             for plan in some
@@ -263,7 +278,13 @@ class Scorer:
     def parts(self, plan: Plan) -> tuple[float, float, float]:
         """What speaks for a plan's operation, its columns and its conditions."""
         conditions = condition_features(self._scene, plan.conditions, self._known.vocabulary)
-        return self._operations[plan.operation], self._of_columns(plan), self._known.score(conditions)
+        return self._operations[self._meant(plan)], self._of_columns(plan), self._known.score(conditions)
+
+    def _meant(self, plan: Plan) -> str:
+        """The operation that a question speaks of where a plan does another: the largest payment is the furthest below
+        zero."""
+        column = plan.by if plan.by >= 0 else plan.target
+        return MIRRORED.get(plan.operation, plan.operation) if column in self._scene.outflows else plan.operation
 
     def _of_columns(self, plan: Plan) -> float:
         target = self._columns.get((role_of(plan.operation), plan.target), 0.0)

@@ -147,6 +147,7 @@ class WholeTable:
 
     name: what stands above it; "" where nothing does. top: its first rows as they stand, head: which of them is the
     last of its head, from 1 on. reading: what a person set right of it, as far as it still fits.
+    sheet: the first line above it, its sheet's name where that is said.
     """
 
     columns: Sequence[Column]
@@ -158,6 +159,7 @@ class WholeTable:
     head: int = 0
     top: tuple[tuple[str, ...], ...] = ()
     reading: TableReading | None = None
+    sheet: str = ""
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -244,7 +246,7 @@ class _Rows:
         top = tuple(at_top(row) for row, _ in self._top)
         return WholeTable(
             tuple(columns), where[:, 0], where[:, 1], where[:, 2], np.array(self._totals, bool), self.name,
-            known.head, top, known.reading,
+            known.head, top, known.reading, self.above[0] if self.above else "",
         )  # fmt: skip
 
     def _begin(self) -> Fitted:

@@ -26,6 +26,10 @@ _ISO = re.compile(r"((?:1[5-9]|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][\d:.]
 _NUMERIC = re.compile(r"(\d{1,2})[-/. ]{1,2}(\d{1,2})[-/. ]{1,2}((?:1[5-9]|20)\d\d|\d\d)(?:[T ][\d:.]+)?")
 _WORDED = re.compile(r"(?:[^\W\d_]+,? )?(?:(\d{1,2})\.?(?:st|nd|rd|th)? )?(?:of )?([^\W\d_]{3,})\.?,? ?"
                      r"(?:(\d{1,2})(?:st|nd|rd|th)?,? )?((?:1[5-9]|20)\d\d)?")  # fmt: skip
+_MONTH = re.compile(
+    r"(?P<before>(?:1[5-9]|20)\d\d)(?:[-/.](?P<number>0?[1-9]|1\d))?"
+    r"|(?P<name>[^\W\d_]{3,})\.?(?: (?P<year>(?:1[5-9]|20)\d\d))?"
+)
 _MONTHS = (
     "jan january januar janvier enero gennaio janeiro januari",
     "feb february februar février febrero febbraio fevereiro",
@@ -91,6 +95,21 @@ def date_in(text: str, *, month_first: bool = False) -> date | None:
     found = _WORDED.fullmatch(text)
     if found and found[2].casefold() in MONTHS and found[4] and (found[1] or found[3]):
         return _day(int(found[4]), MONTHS[found[2].casefold()], int(found[1] or found[3]))
+    return None
+
+
+def moment_in(text: str) -> tuple[int, int, int] | None:
+    """The year, month and day that a text is, 0 for what it does not say: "2024-03", "Mar 2024", "March", "2024".
+
+    None for any other text."""
+    text = text.strip()
+    if day := date_in(text):
+        return day.year, day.month, day.day
+    if found := _MONTH.fullmatch(text):
+        year, month = found["year"] or found["before"], MONTHS.get((found["name"] or "").casefold())
+        number = month or int(found["number"] or 0)
+        if (month or not found["name"]) and number <= len(_MONTHS) and (year or number):
+            return int(year or 0), number, 0
     return None
 
 

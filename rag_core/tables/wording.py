@@ -10,6 +10,7 @@ from datetime import date, timedelta
 
 from rag_core.tables import plans as grammar
 from rag_core.tables.links import Link, Words, heads_named
+from rag_core.tables.outflows import is_payment
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import Column, WholeTable, normalised
 from rag_core.tables.values import writes_decimal_comma
@@ -34,6 +35,7 @@ _DONE = {
     grammar.COUNT_BY: "Counted", grammar.SUM_BY: "Added up", grammar.MEAN_BY: "Averaged",
     grammar.GROUP_LARGEST: "Added up", grammar.SHARE: "Counted",
 }  # fmt: skip
+_NEGATIVE = {grammar.SMALLEST: "Most negative", grammar.LARGEST: "Least negative"}
 _SINGLE = {
     grammar.COUNT_BY: grammar.COUNT, grammar.SUM_BY: grammar.SUM, grammar.MEAN_BY: grammar.MEAN,
     grammar.GROUP_LARGEST: grammar.SUM,
@@ -61,6 +63,8 @@ def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None =
         where = ""
     if plan.operation == grammar.COUNT:
         count = int(result.value or 0)
+        if not count and (columns := len({link.column for link in plan.conditions})) > 1:
+            return f"No row has {'both' if columns == 2 else 'all of this'}: 0 rows{where}."
         statement = _statement(count, plan, table, asked) if asked is not None else ""
         return statement or f"{count} {'row' if count == 1 else 'rows'}{where}."
     if plan.operation == grammar.SHARE:
@@ -68,6 +72,8 @@ def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None =
     if result.groups:
         return _grouped(plan, result, table)
     head = _HEADS.get(plan.operation, "{}").format(column.head if column else "").strip() or "Found"
+    if asked is not None and is_payment(plan, table, result.rows, asked):
+        head = f"{_NEGATIVE[plan.operation]} {column.head if column else ''}".strip()
     if plan.operation in _HEADS:
         head += where
     if result.value is not None:

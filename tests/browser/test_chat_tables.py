@@ -90,3 +90,12 @@ def test_all_rows_are_downloaded_and_a_sum_says_its_formula(open_page: Open, tmp
         head, *rows = csv.reader(file)
     assert head == ["Parcel", "Port", "Weight", "Sent"]
     assert rows == [row for row in ROWS if row[1] == "Riga"]
+
+
+def test_what_is_added_up_for_each_day_is_a_line_too(open_page: Open) -> None:
+    page = open_page("chat")
+    ask(page, "What is the total weight for each sent?")
+    line = whole(page).get_by_role("img")
+    expect(line).to_have_accessible_name("2023-01-12 to 2023-09-12: from 510 to 590")
+    expect(line.locator("circle")).to_have_count(9)
+    expect(whole(page).locator(".bars dt")).to_have_count(9)

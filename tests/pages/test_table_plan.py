@@ -32,7 +32,7 @@ def test_what_is_drawn_of_a_table() -> None:
     drawn = table_plan.shown(table(RIGA))
     assert drawn == {
         "words": "1,200 rows", "heads": ["Parcel", "Port"], "rows": [["P-1", "Riga"]], "more": "and 1,199 more rows",
-        "formula": "12 = 5 + 7", "groups": [], "conditions": ["Port is “Riga”"],
+        "formula": "12 = 5 + 7", "groups": [], "line": [], "conditions": ["Port is “Riga”"],
     }  # fmt: skip
     assert table_plan.shown(None) is None
 
@@ -80,3 +80,16 @@ def test_what_later_questions_follow_has_the_other_value(query: str, swapped: st
     asked = message(QUESTION, query)
     assert table_plan.with_another(asked, table(RIGA), 0, TURKU)[2] == swapped
     assert table_plan.without(asked, table(RIGA), 0)[2] == left_out
+
+
+def test_groups_in_time_are_a_line_in_their_order() -> None:
+    months = (("March 2024", 40.0), ("Jan 2024", 20.0), ("2024-02", 10.0))
+    drawn = table_plan.shown(table(groups=months))
+    assert drawn is not None
+    assert [(one["text"], one["figure"], one["height"]) for one in drawn["line"]] == [
+        ("Jan 2024", "20", 0.5), ("2024-02", "10", 0.25), ("March 2024", "40", 1.0),
+    ]  # fmt: skip
+    for groups in ((("Oslo", 2.0), *months), months[:2], (*months, ("Mar 2024", 1.0))):
+        drawn = table_plan.shown(table(groups=groups))
+        assert drawn is not None
+        assert drawn["line"] == []

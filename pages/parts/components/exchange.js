@@ -198,6 +198,31 @@ const drawBars = (groups) => {
   return bars;
 };
 
+// Days, months or years in their order, as a line; each point says its figure.
+const drawLine = (points) => {
+  const draw = (tag, values) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    Object.entries(values).forEach(([name, value]) => element.setAttribute(name, value));
+    return element;
+  };
+  const places = points.map(({ height }, at) => [8 + (304 * at) / (points.length - 1), 92 - 84 * height]);
+  const label = `${points[0].text} to ${points.at(-1).text}: from ${points[0].figure} to ${points.at(-1).figure}`;
+  const svg = draw("svg", { viewBox: "0 0 320 100", role: "img", "aria-label": visible(label) });
+  svg.append(draw("polyline", { points: places.map((place) => place.join(",")).join(" ") }));
+  points.forEach(({ text, figure }, at) => {
+    const dot = draw("circle", { cx: places[at][0], cy: places[at][1], r: 3 });
+    const title = draw("title", {});
+    title.textContent = visible(`${text}: ${figure}`);
+    dot.append(title);
+    svg.append(dot);
+  });
+  const ends = make("figcaption", "quiet");
+  ends.append(make("span", "", points[0].text), make("span", "", points.at(-1).text));
+  const figure = make("figure", "line");
+  figure.append(svg, ends);
+  return figure;
+};
+
 // What a whole table answered: its conditions, and folded its rows, how it was computed, and all rows as a file.
 const drawWhole = (table, root, act) => {
   const box = make("div", "whole");
@@ -208,6 +233,7 @@ const drawWhole = (table, root, act) => {
     line.append(...table.conditions.map((words, at) => drawCondition(words, at, act)));
     box.append(line);
   }
+  if (table.line.length) box.append(drawLine(table.line));
   if (table.groups.length) box.append(drawBars(table.groups));
   const end = make("div", "meta quiet");
   if (table.more) end.append(make("span", "", table.more));

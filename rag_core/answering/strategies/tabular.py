@@ -17,9 +17,19 @@ from rag_core.answering.table_answers import TableFinding, written_of
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
-from rag_core.tables.asking import Ranked, best_plans, passes_over, scene_of, trust, trust_signs, unexplained
+from rag_core.tables.asking import (
+    Ranked,
+    best_plans,
+    none_has_all,
+    passes_over,
+    scene_of,
+    trust,
+    trust_signs,
+    unexplained,
+)
 from rag_core.tables.links import Link, Words
 from rag_core.tables.narrowing import narrowed, widened
+from rag_core.tables.regrouping import regrouped
 from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
 
@@ -27,6 +37,7 @@ _MOST_DOCUMENTS = 8
 # Of being right, from which on a plan answers: passages would say less of a sheet that is all there is, and nothing of
 # a row that a key chooses.
 _SURE, _SURE_OF_ONE = 0.5, 0.4
+_OF_NONE = 0.8  # that no row has all of what is asked, where each is in some row
 _MOST_DOUBTED = 2
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_CHARS = 400  # of a question; whatever asks a table is shorter
@@ -121,7 +132,7 @@ class Tabular(Strategy):
     def _asked(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
         words = Words(text)
         scenes = {
-            number: scene_of(text, narrowed(table, words), self._encode)
+            number: self._scene(text, narrowed(table, words))
             for number, table in enumerate(contents.tables(document))
             if document.is_sheet or len(table) >= _FEWEST_ROWS
         }
@@ -134,8 +145,11 @@ class Tabular(Strategy):
         """What plans find that need two of a document's tables."""
         for number, table in enumerate(contents.joined_tables(document), len(contents.tables(document))):
             progress.check()
-            scene = scene_of(text, table, self._encode)
+            scene = self._scene(text, table)
             yield from _found(document, number, scene, frozenset(scene.choices), table.is_needed_for)
+
+    def _scene(self, text: str, table: WholeTable) -> Scene:
+        return scene_of(regrouped(text, table), table, self._encode)
 
 
 def _found(
@@ -146,6 +160,8 @@ def _found(
     ranked = [one for one in best_plans(scene, weights()) if is_meant(one.plan.columns)]
     total = sum(one.share for one in ranked)
     ranked = [replace(one, share=one.share / total) for one in ranked]
+    if none := none_has_all(scene):
+        yield Found(document, number, scene, none, _OF_NONE, choices)
     if ranked:
         yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()), choices)
 

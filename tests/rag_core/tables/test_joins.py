@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from rag_core.domain import Page
 from rag_core.tables import plans as grammar
 from rag_core.tables.joins import joined_tables
 from rag_core.tables.links import Link
 from rag_core.tables.plans import Plan, rows_left, run
-from rag_core.tables.table import WholeTable, table_of
+from rag_core.tables.table import WholeTable, table_of, whole_tables
 
 CREW = [("Ida Lund", "Oslo", "410"), ("Per Holm", "Bergen", "380"), ("Ann Vik", "Oslo", "520"), ("Total", "", "1310")]
 BOATS = [("S-1", "Ann Vik"), ("S-2", "Ida Lund"), ("S-3", "Ann Vik"), ("S-4", "per holm"), ("S-5", "")]
@@ -66,3 +67,11 @@ def test_a_head_that_both_have_says_whose_it_is(tables: list[WholeTable]) -> Non
     boats = table(("Boat", "Skipper", "City"), [(*row, "Bern") for row in BOATS], "Boats")
     (joined,) = joined_tables([tables[0], boats])
     assert [column.head for column in joined.columns] == ["Boat", "Skipper", "City", "City of Skipper", "Pay"]
+
+
+def test_joined_tables_are_called_by_the_names_of_their_sheets() -> None:
+    names = [f"{given} {name}" for given in ("Ida", "Per") for name in ("Lund", "Holm", "Vik")]
+    vehicles = "\n".join(["Vehicle\tDriver", *(f"V-{100 + at}\t{name}" for at, name in enumerate(names))])
+    staff = "\n".join(["Name\tSalary", *(f"{name}\t{41000 + 300 * at}" for at, name in enumerate(names))])
+    pages = [Page(1, f"Vehicles\n\n{vehicles}"), Page(2, f"Staff\n\nStaff of the ferries, as of 1 March 2026\n{staff}")]
+    assert [one.name for one in joined_tables(whole_tables(pages))][:1] == ["Vehicles with Staff by Driver"]

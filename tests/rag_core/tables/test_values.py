@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from rag_core.tables.values import date_in, dates_in, number_in, numbers_in, writes_decimal_comma
+from rag_core.tables.values import date_in, dates_in, moment_in, number_in, numbers_in, writes_decimal_comma
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,21 @@ def test_a_column_says_whether_its_dates_begin_with_the_month() -> None:
     assert second - first == 20
     first, second = dates_in(["03/05/2024", "25/05/2024"])
     assert second - first == 22
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024-03-05", (2024, 3, 5)),
+        ("2024-03", (2024, 3, 0)),
+        ("Mar 2024", (2024, 3, 0)),
+        ("Dezember", (0, 12, 0)),
+        ("2024", (2024, 0, 0)),
+        ("2024-13", None),
+        ("Oslo", None),
+        ("Oslo 2024", None),
+        ("12", None),
+    ],
+)
+def test_a_month_or_a_year_has_its_place_in_time(text: str, moment: tuple[int, int, int] | None) -> None:
+    assert moment_in(text) == moment

@@ -15,6 +15,7 @@ from tests.conftest import add_text
 TOWNS = ("Voss", "Alta", "Moss", "Bodo")
 KINDS = ("drill", "saw", "ladder", "pump", "jack")
 STATES = ("returned", "on loan", "in repair")
+ROLES = ("engineer", "cook", "clerk")
 
 
 def _catalogue() -> str:
@@ -136,3 +137,71 @@ def test_what_is_not_meant_is_left_out(library: Library) -> None:
     for event in library.add([Upload("boats.xlsx", _workbook())]):
         assert event.error is None
     assert first(library.ask("How many people are not in Voss?")) == "12 people are not in Voss."
+
+
+STATEMENT = "Date,Description,Amount\n" + "\n".join(
+    f"2024-{1 + row // 9:02}-{1 + row % 28:02},{('Grocer', 'Rent', 'Power', 'Salary', 'Books')[row % 5]},"
+    f"{2500.0 if row % 5 == 3 else -20.0 - row * 13 % 400}0"
+    for row in range(60)
+)
+PAID = [float(line.rsplit(",", 1)[1]) for line in STATEMENT.splitlines()[1:] if ",-" in line]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What was the largest payment?", f"Most negative Amount: {min(PAID):.2f}."),
+        ("What was the biggest expense?", f"Most negative Amount: {min(PAID):.2f}."),
+        ("What is the smallest payment?", f"Least negative Amount: {max(PAID):.2f}."),
+        ("What is the total of all payments?", f"Sum of Amount: {sum(PAID):.2f}."),
+        ("What is the largest amount?", "Largest Amount: 2500.00."),
+    ],
+)
+def test_the_largest_payment_is_the_furthest_below_zero(library: Library, question: str, said: str) -> None:
+    add_text(library, "statement.csv", STATEMENT)
+    answer = library.ask(question)
+    assert first(answer) == said
+    assert answer.table is not None
+    assert bool(answer.table.plan.conditions) == ("amount" not in question)
+
+
+STAFF = "Name,Role,City\n" + "\n".join(
+    f"{given} {name},{ROLES[at % 3]},{('Bergen', 'Alta')[at % 2] if at % 3 == 0 else ('Oslo', 'Voss')[at % 2]}"
+    for at, (given, name) in enumerate(
+        (given, name) for given in ("Ida", "Per", "Ann", "Leo", "Kai") for name in ("Lund", "Holm", "Vik", "Berg")
+    )
+)
+
+
+def test_that_no_row_has_both_is_an_answer(library: Library) -> None:
+    add_text(library, "staff.csv", STAFF)
+    answer = library.ask("How many engineers are in Oslo?")
+    assert (answer.outcome, first(answer)) == (
+        "answered", "No row has both: 0 rows where Role is “engineer” and City is “Oslo”.",
+    )  # fmt: skip
+    assert "Counted: 0 of 20 rows of “staff” where Role is “engineer” and City is “Oslo”." in answer.text
+    assert "No row has" not in library.ask("How many retired engineers are in Oslo?").text
+
+
+def test_what_a_question_was_narrowed_to_is_dropped_when_it_goes_on_for_each(library: Library) -> None:
+    add_text(library, "staff.csv", STAFF)
+    answer = library.ask("How many cooks are in Oslo?")
+    answer = library.ask("And per city?", conversation=answer.conversation)
+    assert answer.table is not None
+    assert [condition.words for condition in answer.table.plan.conditions] == ["Role is “cook”"]
+    assert {text for text, _ in answer.table.groups} == {"Oslo", "Voss"}
+    answer = library.ask("How many people are in Voss?")
+    answer = library.ask("and by city?", conversation=answer.conversation)
+    assert answer.table is not None
+    assert answer.table.plan.conditions == ()
+
+
+def test_rows_are_asked_by_the_name_of_their_group(library: Library) -> None:
+    rows = [f"{name} {at},{at + 1}.50,{at}" for name in ("Apple", "Carrot") for at in range(12)]
+    text = "\n".join(["Item,Price,Stock", "Fruit,,", *rows[:12], "Vegetables,,", *rows[12:]])
+    food = add_text(library, "food.csv", text)
+    assert library.table_views.view(food.id, 0).columns[-1].head == "Group"
+    assert first(library.ask("What is the total stock of vegetables?")) == (
+        "Sum of Stock where Group is “Vegetables”: 66."
+    )  # fmt: skip
+    assert first(library.ask("How many fruit items are there?")) == "There are 12 fruit items."

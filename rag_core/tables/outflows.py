@@ -1,0 +1,77 @@
+"""Payments that a column has as negative figures, as the statement of an account does: the largest one is the furthest
+below zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rag_core.tables import plans as grammar
+from rag_core.tables.links import Link, Words, heads_named
+from rag_core.tables.plans import Plan, Rows
+from rag_core.tables.table import Column, WholeTable
+from rag_core.text.stems import fold, stem
+
+_WORDS = frozenset(
+    stem(fold(word)) for word in (
+        "payment", "pay", "paid", "expense", "expenditure", "spending", "spend", "spent", "cost", "charge",
+        "debit", "withdrawal", "outgoing", "purchase", "zahlung", "zahlungen", "ausgabe", "ausgaben",
+        "abbuchung", "dépense", "paiement", "débit", "gasto", "pago", "spesa", "spese", "pagamento", "betaling",
+        "uitgave", "uitgaven",
+    )
+)  # fmt: skip
+_ENDS = {"smallest": "lowest", "least": "lowest", "biggest": "largest", "greatest": "largest"}
+MIRRORED = {
+    grammar.LARGEST: grammar.SMALLEST, grammar.SMALLEST: grammar.LARGEST,
+    grammar.ROW_LARGEST: grammar.ROW_SMALLEST, grammar.ROW_SMALLEST: grammar.ROW_LARGEST,
+}  # fmt: skip
+_MOSTLY = 0.5  # of a column's figures are negative
+
+
+def outflow_places(words: Words) -> list[int]:
+    """The places of words that speak of what is paid."""
+    return [place for place, word in enumerate(words.stems) if word in _WORDS]
+
+
+def neutral_words(words: Words) -> list[str]:
+    """A question's words, those for what is paid as an amount is called that may come in or go out."""
+    places = outflow_places(words)
+    if not places:
+        return words.plain
+    return ["amount" if place in places else _ENDS.get(word, word) for place, word in enumerate(words.plain)]
+
+
+def outflow_columns(words: Words, table: WholeTable) -> set[int]:
+    """The columns that have what is paid as negative figures, where a question speaks of it."""
+    places = set(outflow_places(words))
+    if not places:
+        return set()
+    found = {place for place, column in enumerate(table.columns) if _is_negative(column)}
+    columns = sorted(found)
+    heads = heads_named(words, [table.columns[place].head for place in columns])
+    return {place for place, named in zip(columns, heads, strict=True) if places & {*named}} or found
+
+
+def outflow_links(words: Words, table: WholeTable, columns: Sequence[int]) -> list[Link]:
+    """That what is paid is below zero, of columns that have what comes in too."""
+    return [
+        Link(place, place + 1, column, comparison="<")
+        for column in columns
+        if bool((table.columns[column].values > 0).any())
+        for place in outflow_places(words)[:1]
+    ]
+
+
+def is_payment(plan: Plan, table: WholeTable, rows: Rows, asked: Words) -> bool:
+    """Whether what a plan found is a figure below zero of a question that speaks of what is paid."""
+    if plan.operation not in (grammar.LARGEST, grammar.SMALLEST) or not len(rows) or not outflow_places(asked):
+        return False
+    return bool(table.columns[plan.target].numbers[int(rows[0])] < 0)
+
+
+def _is_negative(column: Column) -> bool:
+    if column.kind != "number":
+        return False
+    known = column.numbers[~np.isnan(column.numbers)]
+    return bool(len(known)) and float(np.mean(known < 0)) > _MOSTLY
